@@ -1,0 +1,95 @@
+"""Where two costs are equal: solved by sympy where it can, else bracketed and bisected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import sympy
+
+from gpuscale.formula import Formula, evaluate, inputs
+from gpuscale.symbols import Quantity, flop
+
+_HARD = (sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, sympy.Function)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
+
+    ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them in
+    numbers; ``larger(below=True, **values)`` says which cost is the larger one, and so binds, on that side.
+    """
+
+    f: sympy.Expr
+    g: sympy.Expr
+    symbol: Quantity
+    exprs: tuple
+
+    @property
+    def expr(self):
+        """The closed form when there is exactly one, else None."""
+        return self.exprs[0] if len(self.exprs) == 1 else None
+
+    def at(self, lo: float = 1e-12, hi: float = 1e18, **values) -> list[float]:
+        """The crossing points in numbers, ascending; empty if the costs never meet between ``lo`` and ``hi``."""
+        if self.exprs:
+            found = [_real(e, values) for e in self.exprs]
+            return sorted(x for x in found if x is not None and lo <= x <= hi)
+        return _bisected(self._gap(values), lo, hi)
+
+    def larger(self, below: bool, **values) -> str:
+        """"f", "g" or "equal": the larger cost just below (or above) the first crossing."""
+        points = self.at(**values)
+        x = (points[0] if points else 1.0) * (0.5 if below else 2.0)
+        gap = float(self._gap(values)(np.array([x]))[0])
+        return "equal" if gap == 0 else ("f" if gap > 0 else "g")
+
+    def _gap(self, values):
+        def difference(x):
+            names = {"f": self.f, "g": self.g}
+            out = []
+            for expr in names.values():
+                given = {q.name: x if q == self.symbol else values[q.name] for q in inputs(expr)}
+                out.append(np.broadcast_to(evaluate(expr, **given), np.shape(x)))
+            return out[0] - out[1]
+
+        return difference
+
+
+def crossover(f, g, symbol: Quantity) -> Crossing:
+    """Where two costs are equal along ``symbol``. ``f`` and ``g`` are formulas or expressions.
+
+    Raises ValueError when neither depends on the symbol, TypeError when the costs are of different kinds.
+    """
+    f, g = (e.rhs if isinstance(e, Formula) else sympy.sympify(e) for e in (f, g))
+    if not (f - g).has(symbol):
+        raise ValueError(f"crossover: neither cost depends on {symbol}; expected one that does")
+    from gpuscale.dimension import dimension
+
+    dimension(f - g)  # unlike costs are refused here, with both named
+    exprs: tuple = ()
+    if not (f - g).has(*_HARD):
+        numerator = sympy.numer(sympy.together((f - g).subs(flop, 1)))
+        exprs = tuple(sympy.simplify(s) for s in sympy.solve(numerator, symbol) if s != 0 and s.is_negative is not True)
+    return Crossing(f, g, symbol, exprs)
+
+
+def _real(expr, values) -> float | None:
+    known = {q: values[q.name] for q in inputs(expr)}
+    value = complex(expr.subs(known).subs(flop, 1))
+    return value.real if abs(value.imag) <= 1e-12 * abs(value.real) and value.real > 0 else None
+
+
+def _bisected(gap, lo: float, hi: float, samples: int = 4000, steps: int = 80) -> list[float]:
+    """Sign changes on a logarithmic grid, each halved until it is as sharp as floats allow."""
+    grid = np.geomspace(lo, hi, samples)
+    sign = np.sign(gap(grid))
+    found = []
+    for i in np.flatnonzero(sign[:-1] * sign[1:] < 0):
+        a, c = grid[i], grid[i + 1]
+        for _ in range(steps):
+            mid = np.sqrt(a * c)
+            a, c = (mid, c) if np.sign(gap(np.array([mid]))[0]) == sign[i] else (a, mid)
+        found.append(float(np.sqrt(a * c)))
+    return found + [float(x) for x in grid[sign == 0]]

@@ -1,0 +1,197 @@
+"""Formulas as values: one object gives the equation, the numbers, the JavaScript twin and the tests."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import sympy
+from sympy.codegen.cfunctions import log2
+
+from gpuscale.dimension import DimensionError, dimension, fits, words
+from gpuscale.symbols import Quantity, flop, quantities
+from gpuscale.typeset import tex
+from gpuscale.units import WORDS
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A cost or size in closed form: ``lhs`` equals ``rhs`` under the stated assumptions.
+
+    ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes`` the
+    conditions. ``approx`` is the common approximation: rhs/approx tends to 1 along ``regime``, a tuple of
+    (quantity, limit) pairs taken in order. Called with keyword arguments in base units it gives floats or arrays.
+    Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
+    """
+
+    title: str
+    lhs: Quantity
+    rhs: sympy.Expr
+    source: str
+    assumes: str
+    approx: sympy.Expr | None = None
+    regime: tuple = ()
+    module: str = field(default="", repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "rhs", sympy.sympify(self.rhs))
+        if self.approx is not None:
+            object.__setattr__(self, "approx", sympy.sympify(self.approx))
+        if not self.module:
+            object.__setattr__(self, "module", sys._getframe(2).f_globals.get("__name__", ""))
+        for what, expr in (("rhs", self.rhs), ("approx", self.approx)):
+            if expr is not None:
+                _check_side(f"{self.title}: {what}", self.lhs, expr)
+        if (self.approx is None) != (not self.regime):
+            raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
+
+    @property
+    def name(self) -> str:
+        """The module attribute that holds this formula, or "" for one made on the way."""
+        return next((k for k, v in vars(sys.modules.get(self.module, object)).items() if v is self), "")
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...]:
+        """The quantities to be given, in order of declaration."""
+        return inputs(self.rhs)
+
+    def __call__(self, **values):
+        return evaluate(self.rhs, _what=self.name or self.title, **values)
+
+    def where(self, *others: Formula, lhs: Quantity | None = None, title: str = "", **values) -> Formula:
+        """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
+
+        ``f.where(g, N=n, V=b*n)``. Raises if two formulas give one quantity, if a name is not an input, or if an
+        expression's dimension is not its symbol's.
+        """
+        swaps: dict = {}
+        for other in others:
+            if other.lhs in swaps:
+                raise ValueError(f"where: two formulas give {other.lhs}; expected one for each quantity")
+            swaps[other.lhs] = other.rhs
+        known = quantities()
+        for name, expr in values.items():
+            if known.get(name) not in self.inputs:
+                raise TypeError(f"where: {name} is no input of {self.title}; {_wanted(self.inputs)}")
+            if known[name] in swaps:
+                raise ValueError(f"where: {name} is given twice")
+            swaps[known[name]] = sympy.sympify(expr)
+        for symbol, expr in swaps.items():
+            if symbol not in self.inputs:
+                raise TypeError(f"where: {symbol} is no input of {self.title}; {_wanted(self.inputs)}")
+            _check_side(f"where: {symbol}", symbol, expr)
+        rhs = self.rhs.subs(swaps, simultaneous=True)
+        return replace(self, title=title or self.title, lhs=lhs or self.lhs, rhs=rhs, approx=None, regime=())
+
+    def equation(self) -> sympy.Eq:
+        """lhs = rhs for sympy's own tools."""
+        return sympy.Eq(self.lhs, self.rhs, evaluate=False)
+
+    def about(self):
+        """The card: equation, assumptions, approximation, symbols with units, source."""
+        from gpuscale.display import FormulaCard
+
+        return FormulaCard(self)
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {tex(self.lhs)} = {tex(self.rhs)}$"
+
+    def __repr__(self) -> str:
+        return f"{self.lhs} = {self.rhs}"
+
+
+def _check_side(what: str, lhs, expr) -> None:
+    strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
+    if strange:
+        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols.py")
+    try:
+        balanced = fits(expr, lhs.unit)
+    except DimensionError as error:
+        raise DimensionError(f"{what}: {error}") from None
+    if not balanced:
+        raise DimensionError(f"{what} is {words(dimension(expr))}; {lhs} is {WORDS[lhs.unit]} [{lhs.unit}]")
+
+
+def inputs(expr) -> tuple[Quantity, ...]:
+    """The quantities of an expression that a caller gives, in order of declaration (``flop`` is always 1)."""
+    order = {q: i for i, q in enumerate(quantities().values())}
+    return tuple(sorted(sympy.sympify(expr).free_symbols - {flop}, key=order.__getitem__))
+
+
+def _wanted(symbols) -> str:
+    listed = ", ".join(f"{q.name} [{q.unit}]" for q in symbols)
+    return f"expected {listed}" if listed else "expected no inputs"
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled(expr):
+    """The numpy function of an expression and its inputs in order."""
+    names = inputs(expr)
+    body = expr.subs(flop, 1)
+    table = {"log2": np.log2, "oo": np.inf}
+    stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
+    return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
+
+
+def evaluate(expr, _what: str = "", **values):
+    """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
+
+    Every value must be a finite number that the quantity allows; infinity is returned only where the expression
+    itself holds it. Raises TypeError for a missing or unknown name, ValueError for a value out of range, both
+    naming the input and what was expected.
+    """
+    if isinstance(expr, Formula):
+        expr, _what = expr.rhs, _what or expr.name or expr.title
+    expr = sympy.sympify(expr)
+    function, names = compiled(expr)
+    what = _what or str(expr)
+    wanted = [q.name for q in names]
+    missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
+    if missing or extra:
+        wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
+        raise TypeError(f"{what}: {wrong}; {_wanted(names)}")
+    given = [as_number(q, values[q.name]) for q in names]
+    with np.errstate(all="ignore"):
+        out = np.asarray(function(*given), dtype=float)
+    shape = np.broadcast_shapes(*(np.shape(g) for g in given)) if given else ()
+    if out.shape != shape:
+        out = np.broadcast_to(out, shape).copy()
+    _check_result(what, expr, out)
+    return out if shape else float(out)
+
+
+def _check_result(what, expr, out) -> None:
+    worst = out.sum() if out.size else 0.0  # one pass finds any NaN or infinity
+    if np.isfinite(worst):
+        return
+    if np.isnan(out).any():
+        raise ValueError(f"{what}: the result is not a number for these inputs; expected values of usual size")
+    if np.isinf(out).any() and not expr.has(sympy.oo):
+        raise ValueError(f"{what}: the result overflows; expected inputs of usual size, in base units")
+
+
+def as_number(q: Quantity, value):
+    """A given value as float or float array, or an error that names the quantity and what it takes."""
+    rule = f"{q.name} ({q.meaning}): expected a number"
+    if isinstance(value, (str, bytes, bool)) or value is None:
+        raise TypeError(f"{rule} in {q.unit}, such as 64*MB, or parse({value!r}, {q.unit!r}); got {value!r}")
+    try:
+        number = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{rule} in {q.unit}; got {type(value).__name__} {str(value)[:40]!r}") from None
+    if number.dtype != float or np.iscomplexobj(value):
+        raise TypeError(f"{rule} in {q.unit}; got {value!r}")
+    if not number.size:
+        return number
+    low, high = number.min(), number.max()
+    at_least = q.least if q.least else 0.0
+    if not (low >= at_least and high < np.inf) or (low == 0 and not q.zero):
+        bound = f"from {q.least:g} up" if q.least else ("of zero or more" if q.zero else "above zero")
+        found = low if not low >= at_least or (low == 0 and not q.zero) else high
+        raise ValueError(f"{q.name} ({q.meaning}): expected a finite number {bound} in {q.unit}; got {found:g}")
+    return number if number.ndim else float(number)
+
+
+__all__ = ["DimensionError", "Formula", "as_number", "compiled", "evaluate", "inputs", "log2"]
