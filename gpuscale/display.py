@@ -1,0 +1,118 @@
+"""What the library shows: HTML for the page and the notebook, plain text everywhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+import sympy
+
+from gpuscale.symbols import flop
+from gpuscale.typeset import escape, inline, span, tex
+
+_RELATION = {"=": "=", "->": r"\to"}
+
+
+def digesting() -> bool:
+    """Whether outputs are being stored or compared: then figures and cards give text, no drawing."""
+    return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"}
+
+
+class Html:
+    """HTML with a plain-text face. Markdown-like emphasis is not interpreted."""
+
+    def __init__(self, html: str, text: str):
+        self.html, self.text = html, text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": self.text} if digesting() else {"text/html": self.html, "text/plain": self.text}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def anchor(text: str) -> str:
+    """A stable anchor: lower case, words joined by hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def cite(source: str) -> str:
+    """A source as the reader sees it: the title of its bibliography entry, then the place."""
+    from gpuscale.specs import source_name
+
+    parts = [p.strip() for p in source.split(";")]
+    out = []
+    for part in parts:
+        key, _, place = part.partition(",")
+        title = source_name(key.strip())
+        out.append(escape(title) + (f", {escape(place.strip())}" if place else ""))
+    return "; ".join(out)
+
+
+class FormulaCard:
+    """The card of a formula: name, call, equation, assumptions, approximation; symbols and source folded."""
+
+    def __init__(self, formula):
+        self.formula = formula
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
+
+    def __repr__(self) -> str:
+        f = self.formula
+        return f"{f.title}: {f!r}  [{f.lhs.unit}]\n{f.assumes}"
+
+    def _repr_html_(self) -> str:
+        f = self.formula
+        key = anchor(f.name or f.title)
+        call = f"{f.name}({', '.join(q.name for q in f.inputs)})" if f.name else ""
+        equation = span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True)
+        return (
+            f'<section class="card formula" id="formula-{key}" aria-labelledby="formula-{key}-t">'
+            f'<div class="head"><h3 id="formula-{key}-t">{escape(f.title)}</h3><code class="note">{call}</code></div>'
+            f'<div class="equation" tabindex="0" role="region" aria-label="Equation">{equation}</div>'
+            f"<p><b>Holds</b> {escape(f.assumes)}.</p>{_approximation(f)}"
+            f"<details><summary>Symbols, units and source</summary>{symbols_table([f.lhs, *f.inputs])}"
+            f'<p class="note">Source: {cite(f.source)}.</p></details></section>'
+        )
+
+
+def _approximation(f) -> str:
+    if f.approx is None:
+        return ""
+    along = ", ".join(f"{tex(q)} \\to {tex(target)}" for q, target in f.regime)
+    ratio = sympy.expand(sympy.simplify((f.approx / f.rhs).subs(flop, 1)))
+    claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
+    return (
+        f'<div class="approx">{claim}'
+        f"<span>as {span(along)}. Divided by the exact value it is {inline(ratio)}.</span></div>"
+    )
+
+
+def symbols_table(symbols: Iterable) -> str:
+    """Symbol, meaning and unit of quantities as an HTML table."""
+    rows = "".join(
+        f"<tr><td>{inline(q)}</td><td>{escape(q.meaning)}</td><td>{escape(q.unit)}</td></tr>" for q in symbols
+    )
+    head = '<thead><tr><th scope="col">Symbol</th><th scope="col">Meaning</th><th scope="col">Unit</th></tr></thead>'
+    return f'<table class="plain-table">{head}<tbody>{rows}</tbody></table>'
+
+
+def derivation_html(derivation) -> str:
+    """A derivation as the five-column list of the page."""
+    items = []
+    for step in derivation.steps:
+        proof = (
+            f'<span class="mark" aria-hidden="true">✓</span><span class="how">{step.proof}'
+            '<span class="quiet">, checked</span></span>'
+            if step.proof
+            else "given"
+        )
+        left = span(step.left) if step.left else ""
+        items.append(
+            f"<li><span>{left}</span><span>{span(_RELATION[step.relation])}</span>"
+            f'<span class="expr">{span(tex(step.expr), display=True)}</span>'
+            f'<span class="why">{escape(step.why)}</span><span class="checked">{proof}</span></li>'
+        )
+    return f'<ol class="derivation">{"".join(items)}</ol>'

@@ -1,0 +1,117 @@
+"""Pieces of a page whose numbers come from the library: sentences, the card at the end, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuscale.display import Html, anchor, cite
+from gpuscale.formula import Formula
+from gpuscale.typeset import escape, inline, tex
+from gpuscale.units import show
+
+# How far a published figure may lie from ours to agree, or to count as rounded.
+AGREES, ROUNDS = 0.002, 0.06
+
+
+class _Number:
+    """A value that formats itself: ``{t:s}``, ``{t:s,2}`` (two digits), ``{n:count}``, ``{share:%}``, ``{m:KiB}``."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __format__(self, spec: str) -> str:
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, Formula):
+            return f"${tex(self.value.rhs)}$"
+        unit, _, digits = spec.partition(",")
+        return show(self.value, unit, short=not digits, digits=int(digits or 3))
+
+
+class Sentence:
+    """Markdown whose numbers were computed."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def say(text: str, **values) -> Sentence:
+    """A paragraph with computed numbers: ``say("It takes {t:s}.", t=f(V=64*MB, W=W))``.
+
+    The part after the colon is a unit of ``units.show``, optionally with a number of digits after a comma. Strings
+    stand as they are. Raises KeyError for a name that is not given.
+    """
+    return Sentence(text.format(**{k: _Number(v) for k, v in values.items()}))
+
+
+def remember(rows: Sequence[tuple]) -> Html:
+    """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
+    body, plain = [], []
+    for formula, holds, size in rows:
+        equation = inline(formula.lhs) + " = " + inline(formula.rhs) if isinstance(formula, Formula) else escape(formula)
+        body.append(
+            f'<tr role="row"><td role="cell">{equation}</td><td role="cell">{escape(holds)}</td>'
+            f'<td role="cell">{escape(size)}</td></tr>'
+        )
+        plain.append(f"{formula!r} | {holds} | {size}")
+    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Formula", "Holds for", "Order of magnitude"))
+    html = (
+        '<section class="card remember" aria-labelledby="remember-t"><h3 id="remember-t">What to remember</h3>'
+        f'<table class="stack" role="table" aria-labelledby="remember-t"><thead><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{"".join(body)}</tbody></table></section>'
+    )
+    return Html(html, "\n".join(plain))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published figure beside ours: what it says, where, the printed value and the computed one, in base units."""
+
+    text: str
+    source: str
+    published: float
+    ours: float
+    unit: str
+    note: str = ""
+    digits: int = 3
+
+    @property
+    def error(self) -> float:
+        """How far the published figure lies from ours, as a share of ours."""
+        return self.published / self.ours - 1
+
+    @property
+    def verdict(self) -> str:
+        """"agrees" within 0.2%, "rounds" within 6%, else "disagrees"."""
+        return "agrees" if abs(self.error) <= AGREES else "rounds" if abs(self.error) <= ROUNDS else "disagrees"
+
+
+_SIGNS = {"agrees": "✓ agrees", "rounds": "≈ rounds", "disagrees": "✗ disagrees"}
+
+
+def ledger(claims: Sequence[Claim], label: str = "Ledger of published numbers") -> Html:
+    """Published figures set next to ours, with a verdict that is computed."""
+    rows, plain = [], []
+    for c in claims:
+        off = "" if c.verdict == "agrees" else f", {100 * c.error:+.3g}%".replace("-", "−")
+        published, ours = (show(v, c.unit, digits=c.digits, short=True) for v in (c.published, c.ours))
+        note = f"{cite(c.source)}. {escape(c.note)}".strip()
+        rows.append(
+            f'<tr role="row" id="claim-{anchor(c.text)}"><td role="cell">{escape(c.text)}<small>{note}</small></td>'
+            f'<td role="cell" data-k="published">{published}</td><td role="cell" data-k="ours">{ours}</td>'
+            f'<td role="cell"><span class="verdict {c.verdict}">{_SIGNS[c.verdict]}{off}</span></td></tr>'
+        )
+        plain.append(f"{c.text}: published {published}, ours {ours}, {c.verdict}{off}")
+    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Claim", "Published", "Ours", "Verdict"))
+    html = (
+        f'<table class="ledger stack" role="table" aria-label="{escape(label)}"><thead><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{"".join(rows)}</tbody></table>'
+    )
+    return Html(html, "\n".join(plain))

@@ -1,0 +1,70 @@
+"""What the units of a GPU do in a cycle, and what a warp loses when its lanes part ways."""
+
+from gpuscale.formula import Formula
+from gpuscale.symbols import (
+    C, C_ref, S_sm, S_total, W, b, b_ref, f_clock, g_speed, idle, k_op, m_then, n_cores, n_else, n_lane, n_sm, n_tc,
+    n_then, r_tc, slots, w_lanes, w_sm,
+)  # fmt: skip
+from gpuscale.symbols import P_run as P_vector
+
+cuda_cores = Formula(
+    "Lanes of a GPU", n_cores, n_sm * n_lane,
+    source="scaling-book-gpus, quiz 1 question 1", assumes="for every product: it counts units",
+)  # fmt: skip
+
+vector_peak = Formula(
+    "Peak rate of the vector lanes", P_vector, n_sm * n_lane * k_op * f_clock,
+    source="scaling-book-gpus, quiz 1 question 2",
+    assumes="when every lane of every SM issues one instruction in each cycle",
+)  # fmt: skip
+
+tensor_peak = Formula(
+    "Peak rate of the Tensor Cores", C, n_sm * n_tc * r_tc * f_clock,
+    source="ml-engineering, accelerator clocks; scaling-book-gpus, what is a GPU",
+    assumes="when every Tensor Core is fed in each cycle, with dense operands",
+)  # fmt: skip
+
+tensor_core_rate = Formula(
+    "Operations of a Tensor Core in a cycle", r_tc, C / (n_sm * n_tc * f_clock),
+    source="scaling-book-gpus, what is a GPU",
+    assumes="when the peak, the clock and the unit counts belong to one product",
+)  # fmt: skip
+
+implied_clock = Formula(
+    "Clock implied by a vector peak", f_clock, P_vector / (n_sm * n_lane * k_op),
+    source="scaling-book-gpus, quiz 1 question 6", assumes="when the stated peak counts every lane in every cycle",
+)  # fmt: skip
+
+tensor_speedup = Formula(
+    "Tensor Cores against vector lanes", g_speed, C / P_vector,
+    source="scaling-book-gpus, quiz 1 question 2", assumes="for peaks of one GPU counted in the same way",
+)  # fmt: skip
+
+precision_doubling = Formula(
+    "Peak in a narrower format", C, C_ref * b_ref / b,
+    source="scaling-book-gpus, what is a GPU",
+    assumes="when halving the width doubles the rate, which holds from bf16 to fp8 and not for every product beyond",
+)  # fmt: skip
+
+chip_capacity = Formula(
+    "A memory of all SMs together", S_total, n_sm * S_sm,
+    source="scaling-book-gpus, quiz 1 question 5", assumes="for a memory that every SM has its own copy of",
+)  # fmt: skip
+
+chip_bandwidth = Formula(
+    "Bandwidth of a memory of all SMs together", W, n_sm * w_sm * f_clock,
+    source="cuda-guide, shared memory", assumes="when every SM moves its full width in each cycle, free of bank conflicts",
+)  # fmt: skip
+
+divergent_slots = Formula(
+    "Issue slots of a divergent branch", slots, n_then + n_else,
+    source="cuda-guide, SIMT architecture",
+    assumes="when at least one lane takes each path: the warp then issues both, one after the other",
+)  # fmt: skip
+
+divergence_idle = Formula(
+    "Idle share of a divergent branch", idle,
+    1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else)),
+    source="cuda-guide, SIMT architecture",
+    assumes="when both paths are taken by some lane, and masked lanes wait",
+)  # fmt: skip

@@ -1,0 +1,106 @@
+"""The parts that a live figure is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpuscale.symbols import Quantity
+
+HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "octave" or "step:8")."""
+
+    lo: float
+    hi: float
+    start: float
+    snap: str = "two"
+    log: bool = True
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One resource that can set the pace: its name, the hue of its meaning, its cost (or rate), and its sentence."""
+
+    name: str
+    hue: str
+    expr: Any
+    say: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison)."""
+
+    expr: Any
+    name: str = ""
+    label: str = ""
+    hue: str = "auto"
+    style: str = "exact"
+    now: bool = False
+    lo: Any = None
+    hi: Any = None
+    at: Mapping | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A dot: a measurement (open) or a reference."""
+
+    x: Any
+    y: Any
+    label: str = ""
+    hue: str = "plain"
+    open: bool = True
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A dotted line at a value of x that is computed and named."""
+
+    expr: Any
+    label: str
+    low: bool = False
+
+
+@dataclass(frozen=True)
+class View:
+    """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8")."""
+
+    name: str
+    set: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its range in base units, a title where the quantity's own meaning is too long, log or not."""
+
+    lo: float
+    hi: float
+    title: str = ""
+    log: bool = True
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A result that the sentence may name: {key} shows it in ``unit``."""
+
+    expr: Any
+    unit: str = ""
+
+
+def check_hue(hue: str, where: str) -> None:
+    """Raises ValueError for a hue that has no meaning in the book."""
+    if hue not in (*HUES, "auto"):
+        raise ValueError(f"{where}: hue {hue!r} is not known; expected one of {', '.join(HUES)} or auto")
+
+
+def symbol_name(key) -> str:
+    """A quantity or its name as the name."""
+    return key.name if isinstance(key, Quantity) else str(key)
