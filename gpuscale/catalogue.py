@@ -13,8 +13,16 @@ _SKIP = {"gpuscale.widgets", "gpuscale.book", "gpuscale.grade", "gpuscale.quiz",
 
 def modules() -> list[str]:
     """The names of the modules that may hold formulas."""
-    found = pkgutil.walk_packages(gpuscale.__path__, "gpuscale.")
-    return sorted(m.name for m in found if not any(m.name == s or m.name.startswith(s + ".") for s in _SKIP))
+    return sorted(_walk(gpuscale.__path__, "gpuscale."))
+
+
+def _walk(path, prefix):
+    for found in pkgutil.iter_modules(path, prefix):  # walk_packages would import what is skipped, pyplot too
+        if found.name in _SKIP:
+            continue
+        yield found.name
+        if found.ispkg:
+            yield from _walk(importlib.import_module(found.name).__path__, f"{found.name}.")
 
 
 def formulas() -> dict[str, Formula]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import random
 from dataclasses import dataclass
 
 import sympy
 from sympy.codegen.cfunctions import log2
 
+from gpuscale.crossing import tidy
+from gpuscale.dimension import dimension
 from gpuscale.formula import Formula, _check_side, inputs
 from gpuscale.symbols import Quantity, flop
 from gpuscale.typeset import tex
 
-_BRANCH = (sympy.Max, sympy.Min)
-_POINTS = 8
+_BRANCH = (sympy.Max, sympy.Min, sympy.Piecewise)
+_POINTS = 24
 
 
 class StepError(ValueError):
@@ -22,8 +25,9 @@ class StepError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One row: left side, relation, expression, reason, and how it was proved ("" where it was given)."""
+    """One row: left side as text and as LaTeX, relation, expression, reason, and how it was proved ("" where it was given)."""
 
+    name: str
     left: str
     relation: str
     expr: sympy.Basic
@@ -32,10 +36,14 @@ class Step:
 
 
 def _points(symbols, count=_POINTS):
-    """Exact points: different rationals for each symbol, so that an accident at one point is no proof."""
-    primes = [sympy.prime(i + 2) for i in range(64)]
-    for k in range(count):
-        yield {q: sympy.Rational(primes[(7 * i + 5 * k) % 64] * (k + 2), 3 + (i * k) % 5) for i, q in enumerate(symbols)}
+    """Exact points, the same each time: rationals over five decades, so that each cost is the largest somewhere."""
+    draw = random.Random(7)
+    for _ in range(count):
+        point = {}
+        for q in symbols:
+            size = sympy.Rational(draw.randint(2, 997), draw.randint(2, 97))
+            point[q] = sympy.nsimplify(q.least) + size * sympy.Integer(10) ** draw.randint(-2, 2)
+        yield point
 
 
 def _ordered(*exprs):
@@ -48,17 +56,30 @@ def proof_of_equality(a, b) -> str:
     if gap == 0:
         return "equal"
     for point in _points(_ordered(a, b)):
-        if sympy.simplify((a - b).subs(point)) != 0:
+        if sympy.simplify(_plain_logs((a - b).subs(point))) != 0:
             return ""
     return f"equal at {_POINTS} exact points"
 
 
+def _plain_logs(value):
+    """A number with its logarithms taken apart into those of primes, so that equal ones cancel."""
+    return sympy.expand_log(value.rewrite(sympy.log), factor=True, force=True) if value.has(log2, sympy.log) else value
+
+
 def _branches(expr):
-    """The expression with each Max and Min replaced by one of its arguments, in every combination."""
-    joins = sorted(expr.atoms(*_BRANCH), key=str)
+    """The expression with each Max, Min and Piecewise replaced by one of its arguments, in all combinations."""
+    found = expr.atoms(*_BRANCH)
+    outermost = (j for j in found if not any(k.has(j) for k in found - {j}))
+    joins = sorted(outermost, key=str)
     if not joins:
         return [expr]
-    return [expr.subs(dict(zip(joins, pick, strict=True))) for pick in itertools.product(*(j.args for j in joins))]
+    picks = itertools.product(*(_arguments(j) for j in joins))
+    swapped = [expr.xreplace(dict(zip(joins, pick, strict=True))) for pick in picks]
+    return [branch for one in swapped for branch in _branches(one)]
+
+
+def _arguments(join):
+    return [value for value, _ in join.args] if isinstance(join, sympy.Piecewise) else join.args
 
 
 def _far(target, k):
@@ -68,32 +89,52 @@ def _far(target, k):
     return target + sympy.Rational(1, 10**k)
 
 
-def _confirmed(ratio, regime) -> bool:
-    """The exact ratio closes in on 1 along the regime, its symbols going out in order (the first one farthest)."""
-    others = [q for q in _ordered(ratio) if q not in [s for s, _ in regime]]
-    base = next(_points(others, 1)) if others else {}
-    base[flop] = sympy.Integer(1)
-    gaps = []
-    for k in (3, 6, 12):
-        far = {q: _far(target, k * (len(regime) - i)) for i, (q, target) in enumerate(regime)}
-        gaps.append(abs(sympy.N(ratio.subs({**base, **far}) - 1, 30)))
-    return gaps[-1] < 1e-3 and gaps[0] >= gaps[1] >= gaps[2]
+def _out_there(symbols, regime):
+    """Exact points along the regime, in threes at doubling exponents; the first symbol is by far the farthest."""
+    last = len(regime) - 1
+    for base in _points([q for q in symbols if q not in dict(regime)], _POINTS // 2):
+        yield [
+            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)} for k in (16, 32, 64)
+        ]
+
+
+def _closes_in(ratio, points) -> bool:
+    """Whether the exact ratio comes nearer to 1 from point to point, at least as fast as 1/log."""
+    gaps = [abs(sympy.N(ratio.subs(point) - 1, 60)) for point in points]
+    if not all(gap.is_finite for gap in gaps):
+        return False
+    return all(far <= near * sympy.Rational(3, 4) for near, far in itertools.pairwise(gaps))
+
+
+def _limit_is_one(ratio, regime) -> bool:
+    for symbol, target in regime:
+        try:
+            ratio = sympy.limit(sympy.together(ratio), symbol, target, "-" if target == sympy.oo else "+")
+        except (NotImplementedError, ValueError):
+            return False
+    return sympy.simplify(ratio - 1) == 0
 
 
 def tends_to(a, b, regime) -> bool:
-    """Whether a/b tends to 1 along ``regime``, proved branch by branch and confirmed at exact growing points."""
+    """Whether a/b tends to 1 along ``regime``.
+
+    Confirmed at exact growing points, for many values of the other symbols; proved by sympy's limit for every
+    pair of branches (of a Max, Min or Piecewise) that holds out there.
+    """
     a, b = (sympy.sympify(e).subs(flop, 1) for e in (a, b))
-    if not _confirmed(a / b, regime):
-        return False
-    for branch in _branches(a):
-        ratio = branch / b
-        if not _confirmed(ratio, regime):
-            continue  # this branch does not hold out there
-        for symbol, target in regime:
-            ratio = sympy.limit(sympy.together(ratio), symbol, target, "+" if target != sympy.oo else "-")
-        if sympy.simplify(ratio - 1) == 0:
-            return True
-    return False
+    pairs = list(itertools.product(_branches(a), _branches(b)))
+    proved: dict = {}
+    for points in _out_there(_ordered(a, b), regime):
+        if not _closes_in(a / b, points):
+            return False
+        end = points[-1]
+        here = [(x, y) for x, y in pairs if x.subs(end) == a.subs(end) and y.subs(end) == b.subs(end)]
+        for x, y in here:
+            if (x, y) not in proved:
+                proved[x, y] = _limit_is_one(x / y, regime)
+        if not any(proved[pair] for pair in here):
+            return False
+    return True
 
 
 class Derivation:
@@ -152,15 +193,19 @@ class Derivation:
 
     def solved(self, equation, symbol: Quantity, why: str, expr=None) -> Derivation:
         """A new chain: ``equation`` (an Eq of two costs) solved for ``symbol``, the solution put back to prove it."""
-        gap = (equation.lhs - equation.rhs).subs(flop, 1)
-        found = [s for s in sympy.solve(gap, symbol) if s != 0] if expr is None else [sympy.sympify(expr)]
+        if not isinstance(equation, sympy.Eq):
+            raise StepError(f"{equation} is no equation with something to solve; expected Eq of two costs")
+        gap = equation.lhs - equation.rhs
+        dimension(gap)  # unlike sides are refused here, with both named
+        found = [tidy(s) for s in sympy.solve(gap, symbol) if s != 0] if expr is None else [sympy.sympify(expr)]
         if len(found) != 1:
             raise StepError(f"{equation} has {len(found)} solutions for {symbol}; expected one")
-        if not proof_of_equality(gap.subs(symbol, found[0].subs(flop, 1)), sympy.Integer(0)):
+        _check_side(f"solved {symbol}", symbol, found[0])
+        if not proof_of_equality(gap.subs(symbol, found[0]), sympy.Integer(0)):
             raise StepError(f"{found[0]} does not solve {equation} for {symbol}")
-        self.steps.append(Step(tex(equation.lhs), "=", equation.rhs, "set equal", ""))
+        self.steps.append(Step(str(equation.lhs), tex(equation.lhs), "=", equation.rhs, "set equal", ""))
         self.lhs = symbol
-        self.steps.append(Step(tex(symbol), "=", found[0], why, "solved"))
+        self.steps.append(Step(str(symbol), tex(symbol), "=", found[0], why, "solved"))
         return self
 
     def matches(self, formula: Formula) -> Derivation:
@@ -170,8 +215,8 @@ class Derivation:
         return self
 
     def _add(self, relation, expr, why, proof) -> Derivation:
-        left = tex(self.lhs) if not self.steps else ""
-        self.steps.append(Step(left, relation, expr, why, proof))
+        name, left = (str(self.lhs), tex(self.lhs)) if not self.steps else ("", "")
+        self.steps.append(Step(name, left, relation, expr, why, proof))
         return self
 
     def _repr_html_(self) -> str:
@@ -180,8 +225,11 @@ class Derivation:
         return derivation_html(self)
 
     def __repr__(self) -> str:
-        rows = [f"{s.relation} {s.expr}    ({s.why}{'; ' + s.proof if s.proof else ''})" for s in self.steps]
-        return f"{self.lhs} " + "\n  ".join(rows)
+        rows = []
+        for s in self.steps:
+            reason = f"{s.why}; {s.proof}" if s.proof else s.why
+            rows.append(f"{s.name} {s.relation} {s.expr}    ({reason})".strip())
+        return "\n".join(rows)
 
 
 __all__ = ["Derivation", "StepError", "inputs", "proof_of_equality", "tends_to"]

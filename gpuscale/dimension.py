@@ -81,7 +81,7 @@ def dimension(expr) -> Dim | None:
     if isinstance(expr, sympy.Pow):
         _count(sympy.Tuple(expr.exp))
         inner = dimension(expr.base) or ()
-        if inner and not expr.exp.is_number:
+        if inner and not (expr.exp.is_Rational or expr.exp.is_Float):
             raise DimensionError(f"{expr.base} is {words(inner)}; a power {expr.exp} that is not fixed needs a plain number")
         return _pack({name: power * expr.exp for name, power in inner})
     if isinstance(expr, sympy.Piecewise):

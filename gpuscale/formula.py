@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 from dataclasses import dataclass, field, replace
 
@@ -57,7 +58,7 @@ class Formula:
         """The quantities to be given, in order of declaration."""
         return inputs(self.rhs)
 
-    def __call__(self, **values):
+    def __call__(self, /, **values):
         return evaluate(self.rhs, _what=self.name or self.title, **values)
 
     def where(self, *others: Formula, lhs: Quantity | None = None, title: str = "", **values) -> Formula:
@@ -101,6 +102,16 @@ class Formula:
     def __repr__(self) -> str:
         return f"{self.lhs} = {self.rhs}"
 
+    def __reduce__(self):
+        if self.name:  # a formula of the library stays itself, so that it keeps its name
+            return _lookup, (self.module, self.name)
+        parts = (self.title, self.lhs, self.rhs, self.source, self.assumes, self.approx, self.regime, self.module)
+        return Formula, parts
+
+
+def _lookup(module: str, name: str) -> Formula:
+    return getattr(importlib.import_module(module), name)
+
 
 def _check_side(what: str, lhs, expr) -> None:
     strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
@@ -125,6 +136,9 @@ def _wanted(symbols) -> str:
     return f"expected {listed}" if listed else "expected no inputs"
 
 
+_NO_NUMBER = (str, bytes, bool, np.bool_, complex, type(None))
+
+
 @functools.lru_cache(maxsize=4096)
 def compiled(expr):
     """The numpy function of an expression and its inputs in order."""
@@ -135,7 +149,7 @@ def compiled(expr):
     return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
 
 
-def evaluate(expr, _what: str = "", **values):
+def evaluate(expr, /, _what: str = "", **values):
     """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
 
     Every value must be a finite number that the quantity allows; infinity is returned only where the expression
@@ -146,25 +160,36 @@ def evaluate(expr, _what: str = "", **values):
         expr, _what = expr.rhs, _what or expr.name or expr.title
     expr = sympy.sympify(expr)
     function, names = compiled(expr)
-    what = _what or str(expr)
+    what = _what or expr
     wanted = [q.name for q in names]
     missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
     if missing or extra:
         wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
         raise TypeError(f"{what}: {wrong}; {_wanted(names)}")
     given = [as_number(q, values[q.name]) for q in names]
+    shape = _shape(what, names, given)
     with np.errstate(all="ignore"):
-        out = np.asarray(function(*given), dtype=float)
-    shape = np.broadcast_shapes(*(np.shape(g) for g in given)) if given else ()
-    if out.shape != shape:
+        try:
+            out = np.asarray(function(*given), dtype=float)
+        except (ZeroDivisionError, OverflowError):  # Python floats are quicker; numpy's know infinity
+            out = np.asarray(function(*map(np.float64, given)), dtype=float)
+    if out.shape != shape or expr.is_Symbol:
         out = np.broadcast_to(out, shape).copy()
     _check_result(what, expr, out)
     return out if shape else float(out)
 
 
+def _shape(what, names, given) -> tuple[int, ...]:
+    shapes = {q.name: np.shape(g) for q, g in zip(names, given, strict=True) if np.ndim(g)}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{what}: expected arrays whose shapes fit together; got {found}") from None
+
+
 def _check_result(what, expr, out) -> None:
-    worst = out.sum() if out.size else 0.0  # one pass finds any NaN or infinity
-    if np.isfinite(worst):
+    if np.isfinite(np.vdot(out, out)):  # the quickest pass that any NaN or infinity spoils
         return
     if np.isnan(out).any():
         raise ValueError(f"{what}: the result is not a number for these inputs; expected values of usual size")
@@ -174,15 +199,10 @@ def _check_result(what, expr, out) -> None:
 
 def as_number(q: Quantity, value):
     """A given value as float or float array, or an error that names the quantity and what it takes."""
-    rule = f"{q.name} ({q.meaning}): expected a number"
-    if isinstance(value, (str, bytes, bool)) or value is None:
-        raise TypeError(f"{rule} in {q.unit}, such as 64*MB, or parse({value!r}, {q.unit!r}); got {value!r}")
-    try:
-        number = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise TypeError(f"{rule} in {q.unit}; got {type(value).__name__} {str(value)[:40]!r}") from None
-    if number.dtype != float or np.iscomplexobj(value):
-        raise TypeError(f"{rule} in {q.unit}; got {value!r}")
+    number = _floats(value)
+    if number is None:
+        hint = f", such as parse({value!r}, {q.unit!r})" if isinstance(value, str) else ""
+        raise TypeError(f"{q.name} ({q.meaning}): expected a number in {q.unit}{hint}; got {_seen(value)}")
     if not number.size:
         return number
     low, high = number.min(), number.max()
@@ -192,6 +212,26 @@ def as_number(q: Quantity, value):
         found = low if not low >= at_least or (low == 0 and not q.zero) else high
         raise ValueError(f"{q.name} ({q.meaning}): expected a finite number {bound} in {q.unit}; got {found:g}")
     return number if number.ndim else float(number)
+
+
+def _floats(value):
+    """The value as a float array, or None if it holds anything but real numbers (True is none)."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind == "O" and any(isinstance(x, _NO_NUMBER) for x in found.flat):
+            return None
+        usable = found.dtype.kind in "iufO" and not isinstance(value, np.ma.MaskedArray)
+        return found.astype(float, copy=False) if usable else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _seen(value) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write out integers of thousands of digits
+        text = "a huge one"
+    return f"{type(value).__name__} {text[:40]}{'…' if len(text) > 40 else ''}"
 
 
 __all__ = ["DimensionError", "Formula", "as_number", "compiled", "evaluate", "inputs", "log2"]

@@ -3,7 +3,10 @@
 import sympy
 
 from gpuscale.formula import Formula
-from gpuscale.symbols import S_level, T_mem, V, V_half, W, W_eff, W_ref, alpha, g_speed
+from gpuscale.symbols import (
+    Q, Q_full, S_level, T_mem, V, V_half, W, W_eff, W_ref, alpha, b_load, g_speed, n_load, n_sm, w_lanes,
+    w_res,
+)  # fmt: skip
 
 transfer_time = Formula(
     "Time to move bytes", T_mem, alpha + V / W,
@@ -28,5 +31,26 @@ sweep_time = Formula(
 
 bandwidth_ratio = Formula(
     "One level against another", g_speed, W_ref / W,
-    source="scaling-book-gpus, memory", assumes="for bandwidths counted in the same direction, on one product",
+    source="scaling-book-gpus, memory",
+    assumes="for bandwidths counted in the same direction, on one product",
 )  # fmt: skip
+
+bytes_in_flight = Formula(
+    "Bytes in flight that keep a link busy", Q_full, alpha * W,
+    source="little1961", assumes="when a request waits for the latency, whatever else is under way",
+)  # fmt: skip
+
+concurrent_bandwidth = Formula(
+    "Bandwidth with many requests in flight", W_eff, sympy.Min(W, Q / alpha),
+    source="volkov2010", assumes="when requests overlap perfectly: an upper bound",
+    approx=W, regime=((Q, sympy.oo),),
+)  # fmt: skip
+
+loads_in_flight = Formula(
+    "Bytes that the threads of a GPU keep in flight", Q, n_sm * w_res * w_lanes * n_load * b_load,
+    source="volkov2010", assumes="when every resident thread has issued its loads and waits for them",
+)  # fmt: skip
+
+warp_bandwidth = concurrent_bandwidth.where(
+    loads_in_flight, title="Bandwidth that the resident warps can ask for"
+)  # the same bound, with the threads that have to reach it

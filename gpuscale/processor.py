@@ -1,9 +1,12 @@
 """What the units of a GPU do in a cycle, and what a warp loses when its lanes part ways."""
 
+import sympy
+
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    C, C_ref, S_sm, S_total, W, b, b_ref, f_clock, g_speed, idle, k_op, m_then, n_cores, n_else, n_lane, n_sm, n_tc,
-    n_then, r_tc, slots, w_lanes, w_sm,
+    C, C_fp32, C_ref, P_run, S_sm, S_total, W, b, b_ref, eta_issue, eta_wave, f_clock, flop, g_speed, idle, k_op,
+    m_then, n_cores, n_else, n_lane, n_run, n_sm, n_sub, n_tc, n_then, n_tiles, n_wait, n_ways, r_tc, s_vec, slots,
+    t_cols, t_rows, t_side, w_lanes, w_res, w_sm,
 )  # fmt: skip
 from gpuscale.symbols import P_run as P_vector
 
@@ -67,4 +70,39 @@ divergence_idle = Formula(
     1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else)),
     source="cuda-guide, SIMT architecture",
     assumes="when both paths are taken by some lane, and masked lanes wait",
+)  # fmt: skip
+
+paths_idle = Formula(
+    "Idle share of many paths", idle, 1 - 1 / n_ways,
+    source="cuda-guide, SIMT architecture",
+    assumes="when the paths are equally long and each lane takes exactly one of them",
+)  # fmt: skip
+
+issue_share = Formula(
+    "Share of cycles in which a scheduler issues", eta_issue, sympy.Min(1, w_res / n_sub * n_run / (n_run + n_wait)),
+    source="cuda-guide, hardware multithreading",
+    assumes="when the resident warps are alike and spread evenly over the schedulers, each of which issues once a cycle",
+)  # fmt: skip
+
+mixed_rate = Formula(
+    "Rate of a kernel with vector work", P_run, sympy.Min(C / (1 - s_vec), C_fp32 / s_vec),
+    source="williams2009", assumes="when matrix and vector work overlap perfectly: an upper bound",
+)  # fmt: skip
+
+operand_traffic = Formula(
+    "Operand bytes of a tile in a cycle", w_sm, b * n_tc * r_tc * (t_rows + t_cols) / (2 * flop * t_rows * t_cols),
+    source="cuda-guide, shared memory",
+    assumes="when the Tensor Cores of the SM run at their peak on one tile and read both operands for each step",
+)  # fmt: skip
+
+fed_tile = Formula(
+    "Smallest square tile that shared memory can feed", t_side, b * n_tc * r_tc / (flop * w_sm),
+    source="cuda-guide, shared memory",
+    assumes="when both operands come from shared memory and none is kept in registers from step to step",
+)  # fmt: skip
+
+wave_fill = Formula(
+    "Share of the SMs' time that tiles fill", eta_wave, n_tiles / (n_sm * sympy.ceiling(n_tiles / n_sm)),
+    source="cuda-guide, hardware implementation",
+    assumes="when tiles take equally long and an SM runs one at a time",
 )  # fmt: skip

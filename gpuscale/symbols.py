@@ -6,11 +6,13 @@ project makes a symbol. Bandwidths are one direction, per GPU, in bytes; peaks a
 
 from __future__ import annotations
 
+import re
+
 import sympy
 
 from gpuscale.units import DIMENSIONS
 
-_GREEK = {"alpha": "α", "eta": "η"}
+_GREEK = {"alpha": "α", "eta": "η", "varphi": "φ"}
 _registry: dict[str, Quantity] = {}
 
 
@@ -63,9 +65,10 @@ def quantities() -> dict[str, Quantity]:
 def _html(tex: str) -> str:
     """The symbol for a label beside a slider: italic letter, upright subscript."""
     base, _, sub = tex.partition("_")
-    base = "".join(_GREEK.get(part, part) for part in base.replace("\\", "").split())
-    sub = sub.strip("{}").replace("\\mathrm{", "").replace("\\text{", "").replace("}", "").replace("\\", "")
-    return f"<i>{base}</i>" + (f"<sub>{sub}</sub>" if sub else "")
+    upright = base.startswith("\\mathrm")
+    base, sub = (re.sub(r"\\mathrm|\\text|[\\{}]", "", part) for part in (base, sub))
+    base = _GREEK.get(base, base)
+    return (base if upright else f"<i>{base}</i>") + (f"<sub>{sub}</sub>" if sub else "")
 
 
 # Arithmetic and time. `flop` is one operation: it makes 2*flop*B*D*F a number of FLOPs, and prints as nothing.
@@ -94,6 +97,14 @@ S_level = Quantity("S_level", "B", "capacity of a memory level", r"S_\mathrm{lev
 S_sm = Quantity("S_sm", "B", "capacity of a memory in one SM", r"S_\mathrm{SM}")
 S_total = Quantity("S_total", "B", "capacity of all SMs together", r"S_\mathrm{total}")
 w_sm = Quantity("w_sm", "B", "bytes that one SM moves in a cycle", r"w_\mathrm{SM}")
+W_smem = Quantity("W_smem", "B/s", "bandwidth of the shared memory of all SMs together", r"W_\mathrm{SMEM}")
+W_nvl = Quantity("W_nvl", "B/s", "bandwidth of a GPU into NVLink, one direction", r"W_\mathrm{NVLink}")
+W_host = Quantity("W_host", "B/s", "bandwidth between a GPU and its host, one direction", r"W_\mathrm{host}")
+W_nic = Quantity("W_nic", "B/s", "bandwidth of a GPU's network card, one direction", r"W_\mathrm{NIC}")
+Q = Quantity("Q", "B", "bytes in flight: asked for and not yet there")
+Q_full = Quantity("Q_full", "B", "bytes in flight that keep a link busy", r"Q_\mathrm{full}")
+n_load = Quantity("n_load", "1", "loads that a thread keeps in flight", r"n_\mathrm{load}", least=1, whole=True)
+b_load = Quantity("b_load", "B", "bytes that one load of one thread fetches", r"b_\mathrm{load}")
 
 # The shape of a product [B, D] x [D, F]
 I = Quantity("I", "FLOP/B", "arithmetic intensity of a kernel", also="AI, operational intensity")  # noqa: E741
@@ -141,3 +152,15 @@ w_max = Quantity("w_max", "1", "warps that an SM can hold", r"w_\mathrm{max}", l
 n_block = Quantity("n_block", "1", "blocks that an SM can hold", r"n_\mathrm{block}", least=1, whole=True)
 w_res = Quantity("w_res", "1", "warps resident on an SM", r"w_\mathrm{res}")
 occ = Quantity("occ", "1", "occupancy: resident warps over the warps that an SM can hold", r"\mathrm{occ}", also="achieved or theoretical occupancy (here: theoretical)")
+
+# What an SM keeps busy: issue slots, the vector lanes beside the Tensor Cores, tiles and waves
+n_ways = Quantity("n_ways", "1", "paths that the lanes of a warp are spread over", r"n_\mathrm{ways}", least=1, whole=True)
+n_run = Quantity("n_run", "1", "instructions that a warp issues before it waits", r"n_\mathrm{run}", least=1, whole=True)
+n_wait = Quantity("n_wait", "1", "cycles that a warp then waits", r"n_\mathrm{wait}", zero=True, whole=True)
+eta_issue = Quantity("eta_issue", "1", "share of its cycles in which a warp scheduler issues", r"\eta_\mathrm{issue}")
+s_vec = Quantity("s_vec", "1", "share of a kernel's operations that the vector lanes do", r"s_\mathrm{vec}")
+t_rows = Quantity("t_rows", "1", "rows of the tile that an SM works on", r"t_\mathrm{rows}", least=1, whole=True)
+t_cols = Quantity("t_cols", "1", "columns of that tile", r"t_\mathrm{cols}", least=1, whole=True)
+t_side = Quantity("t_side", "1", "side of a square tile", r"t_\mathrm{side}")
+n_tiles = Quantity("n_tiles", "1", "tiles that a kernel is cut into, one for a block", r"n_\mathrm{tiles}", least=1, whole=True)
+eta_wave = Quantity("eta_wave", "1", "share of the SMs' time in which a tile runs", r"\eta_\mathrm{wave}")

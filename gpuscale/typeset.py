@@ -17,6 +17,8 @@ SPAN = "math notranslate nohighlight mathjax_process tex2jax_process"
 class _Printer(LatexPrinter):
     def _print_Mul(self, expr):
         expr = _without_flop(expr)
+        if isinstance(expr, sympy.Pow):  # sympy sends 1/x here
+            return self._fraction(expr)
         if not isinstance(expr, sympy.Mul):
             return self._print(expr)
         sign = "- " if _negative(expr) else ""

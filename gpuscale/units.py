@@ -130,10 +130,17 @@ def base_unit(unit: str) -> str:
 
 def _digits(x: float, n: int) -> str:
     """``n`` significant digits without an exponent, thousands with commas."""
-    if x == 0:
-        return f"{0:.{n - 1}f}"
+    x = _rounded(x, n)  # first, so that 9.999 gives 10.0 and not 10.00
+    if x == 0 or not math.isfinite(x):
+        return f"{0:.{n - 1}f}" if x == 0 else ("∞" if x > 0 else "−∞")
     places = n - 1 - math.floor(math.log10(abs(x)) + 1e-12)
-    return f"{round(x, places):,.{max(places, 0)}f}"
+    return f"{x:,.{max(places, 0)}f}"
+
+
+def _rounded(x: float, n: int) -> float:
+    """``x`` to ``n`` significant digits; a value at the end of the float range stays as it is."""
+    nearest = float(f"{x:.{n - 1}e}")
+    return nearest if math.isfinite(nearest) else x
 
 
 def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> str:
@@ -141,17 +148,18 @@ def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> 
 
     ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` (kept), ``"%"`` (a share of 1) or
     ``"count"`` (an exact whole number). ``digits`` are significant; ``short`` drops trailing zeros.
+    Raises UnitError for an unknown unit.
     """
     v = float(value)
     if not math.isfinite(v):
         return "never" if math.isnan(v) else ("∞" if v > 0 else "−∞")
     if unit == "count":
-        return f"{round(v):,}"
+        return _trim(f"{round(v):,}", short=False)
     if unit == "%":
         return _trim(_digits(100 * v, digits), short) + "%"
-    if unit not in DIMENSIONS and unit:
+    if unit and base_unit(unit) != unit:
         return _trim(_digits(v / SCALE[unit][0], digits), short) + (NBSP + unit if unit not in COUNTS else "")
-    x = float(f"{v:.{digits - 1}e}")
+    x = _rounded(v, digits)
     e = 0 if unit in BARE or not x else min(5, max(-3, math.floor(math.log10(abs(x)) / 3 + 1e-9)))
     text = _trim(_digits(x / 1000.0**e, digits), short)
     label = "" if unit == "1" else unit
@@ -188,16 +196,22 @@ def parse(text: str, unit: str) -> float:
         raise Unreadable(f"{clean.strip()} has no unit; expected {WORDS[want]}, such as {EXAMPLES[want]}")
     if have != want:
         raise WrongDimension(clean, have, want)
-    return value * size
+    return _finite(value * size, clean)
+
+
+def _finite(value: float, text: str) -> float:
+    if math.isinf(value):
+        raise Unreadable(f"{text.strip()[:40]} is out of range; expected a number below 10^300")
+    return value
 
 
 def _number(found: re.Match) -> float:
     sign = -1.0 if found["sign"] in {"-", "−"} else 1.0
     if found["base"]:
-        power = int(found["power"].replace("−", "-"))
-        if abs(power) > 300:
-            raise Unreadable(f"{found['base']}^{power} is out of range; expected a power up to 300")
-        return sign * float(found["base"]) ** power
+        try:
+            return sign * float(found["base"]) ** float(found["power"].replace("−", "-"))
+        except (OverflowError, ZeroDivisionError):
+            return math.inf
     digits = found["number"].replace("−", "-")
     if "," in digits and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?(e[-+]?\d+)?", digits, re.I):
         raise Unreadable(f"{digits!r} can be read in two ways; write 1.5 for one and a half, 1,500 for fifteen hundred")

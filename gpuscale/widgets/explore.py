@@ -133,7 +133,7 @@ class Maker:
         """Sliders, fixed inputs, presets and views."""
         q = quantities()
         params = {
-            k: {"label": s.label or q[k].meaning, "sym": q[k].html, "unit": q[k].unit, "lo": s.lo, "hi": s.hi}
+            k: {"label": s.label or q[k].meaning, "sym": q[k].html, "unit": s.unit or q[k].unit, "lo": s.lo, "hi": s.hi}
             | {"log": s.log, "snap": s.snap, "value": s.start}
             for k, s in self.sliders.items()
         }
@@ -144,8 +144,24 @@ class Maker:
             "params": params,
             "fixed": self.fixed,
             "presets": [[n, {symbol_name(k): v for k, v in p.items()}] for n, p in presets.items()],
-            "views": [{"name": v.name, "set": {symbol_name(k): x for k, x in v.set.items()}} for v in views],
+            "views": [self._view(v) for v in views],
         }
+
+    def _view(self, v: View) -> dict:
+        out = {"name": v.name, "set": {symbol_name(k): x for k, x in v.set.items()}}
+        if v.marks is not None:
+            out["marks"] = [self._mark(m) for m in v.marks]
+        if v.bounds is not None:
+            out["bounds"] = [self._bound(b) for b in v.bounds]
+            out["say"] = {b.name: b.say for b in v.bounds if b.say}
+        return out
+
+    def _bound(self, b: Bound) -> dict:
+        return {"name": b.name, "hue": b.hue, "fn": self.fn(b.expr)}
+
+    def _mark(self, m: Mark) -> dict:
+        place = {"x": self.ref(m.x), "y": self.ref(m.y), "label": m.label, "hue": m.hue, "open": m.open}
+        return place | ({"short": m.short} if m.short else {})
 
     def _set_ok(self, what, key, value) -> None:
         if key not in self.state:
@@ -163,17 +179,18 @@ class Maker:
         for part in [*bounds, *curves, *marks]:
             check_hue(part.hue, self.name)
         return {
-            "bounds": [{"name": b.name, "hue": b.hue, "fn": self.fn(b.expr)} for b in bounds],
+            "bounds": [self._bound(b) for b in bounds],
             "binds": binds,
             "curves": [self._curve(c) for c in curves],
-            "marks": [{"x": self.ref(m.x), "y": self.ref(m.y), "label": m.label, "hue": m.hue, "open": m.open} for m in marks],
+            "marks": [self._mark(m) for m in marks],
             "cross": [{"x": self.ref(c.expr), "label": c.label, "unit": self.x.unit, "low": c.low} for c in cross],
         }
 
     def _curve(self, c: Curve) -> dict:
         at = {k: self.ref(v) if k == "x" else v for k, v in c.at.items()} if c.at else None
         out = {"fn": self.fn(c.expr), "name": c.name, "label": c.label, "hue": c.hue, "style": c.style, "now": c.now}
-        return out | {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": at}
+        out |= {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": at}
+        return out | {k: v for k, v in (("short", c.short), ("views", list(c.views))) if v}
 
     def words(self, say, values, bounds) -> dict:
         """The sentence under the plot and the values it names."""
@@ -210,10 +227,14 @@ class Maker:
             f'<div class="fallback">{fallback(self, spec, curves, table)}</div><figcaption>{spec["caption"]}</figcaption>'
             f'<script type="application/json">{data}</script></figure>'
         )
-        state = ", ".join(f"{k} = {show(s.start, quantities()[k].unit)}" for k, s in self.sliders.items())
+        state = ", ".join(f"{k} = {show(s.start, s.unit or quantities()[k].unit)}" for k, s in self.sliders.items())
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
         lines += [" | ".join(row) for row in [table["columns"], *table["rows"]]]
         return Card(spec=data, html=html, text="\n".join(lines), values={k: float(s.start) for k, s in self.sliders.items()})
+
+
+def _said(q: Quantity, value: float) -> str:
+    return show(value, "count" if q.whole and float(value).is_integer() else q.unit)
 
 
 __all__ = ["Axis", "Bound", "Cross", "Curve", "Mark", "Slider", "Value", "View", "explore"]

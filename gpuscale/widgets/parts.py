@@ -13,7 +13,10 @@ HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "octave" or "step:8")."""
+    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "octave" or "step:8").
+
+    ``unit`` is what it shows ("KiB", "%"), where that is not the quantity's own unit.
+    """
 
     lo: float
     hi: float
@@ -21,6 +24,7 @@ class Slider:
     snap: str = "two"
     log: bool = True
     label: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -35,17 +39,23 @@ class Bound:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison)."""
+    """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison).
+
+    ``now`` makes it the thick one: always, or in the named views. ``views`` draws it in these only; ``short`` is the
+    label where there is little room; ``lo`` and ``hi`` end it.
+    """
 
     expr: Any
     name: str = ""
     label: str = ""
     hue: str = "auto"
     style: str = "exact"
-    now: bool = False
+    now: bool | str | tuple = False
     lo: Any = None
     hi: Any = None
     at: Mapping | None = None
+    short: str = ""
+    views: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,7 @@ class Mark:
     label: str = ""
     hue: str = "plain"
     open: bool = True
+    short: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,10 +81,15 @@ class Cross:
 
 @dataclass(frozen=True)
 class View:
-    """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8")."""
+    """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8").
+
+    ``marks`` and ``bounds`` stand in for the figure's own in this view.
+    """
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
+    marks: tuple | None = None
+    bounds: tuple | None = None
 
 
 @dataclass(frozen=True)

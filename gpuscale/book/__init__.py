@@ -1,0 +1,1 @@
+"""Tools that build the book: notebook normal form, Sphinx extension, page weight."""

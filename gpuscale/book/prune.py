@@ -1,0 +1,76 @@
+"""Remove from a built site the files that no page can load."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+LINK = re.compile(r'(?:href|src)\s*=\s*"([^"]+)"')
+STYLE_URL = re.compile(r'url\(\s*["\']?([^"\')]+)["\']?\s*\)')
+# Read by Sphinx or by other projects rather than named on a page.
+BY_NAME = ("searchindex.js", "objects.inv", ".buildinfo", ".nojekyll")
+
+
+def local(link: str, page: Path, site: Path) -> Path | None:
+    """The file of the site that a link on `page` names, or None."""
+    name = unquote(urldefrag(link)[0].split("?")[0])
+    if not name or re.match(r"[a-z]+:|//", name):
+        return None
+    path = (page.parent / name).resolve()
+    return path if path.is_file() and path.is_relative_to(site) else None
+
+
+def links(path: Path) -> list[str]:
+    """What a page or a style names."""
+    if path.suffix == ".html":
+        return LINK.findall(path.read_text(encoding="utf-8"))
+    if path.suffix in (".css", ".svg"):
+        return STYLE_URL.findall(path.read_text(encoding="utf-8"))
+    return []
+
+
+def mathjax(site: Path) -> set[Path]:
+    """The parts of MathJax that the pages' settings load, and its fonts."""
+    folder = site / "_static" / "mathjax"
+    kept = set((folder / "output" / "chtml" / "fonts").rglob("*.*"))
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        if start := re.search(r"window\.MathJax\s*=\s*(\{.*?\})\s*</script>", text, re.S):
+            for name in json.loads(start[1])["loader"]["load"]:
+                stem = name.replace("[tex]/", "input/tex/extensions/")
+                kept.add(folder / f"{stem}.js")
+    return {path for path in kept if path.is_file()}
+
+
+def reachable(site: Path) -> set[Path]:
+    """Every file that opening the pages can load or offer."""
+    todo = [page for page in site.rglob("*.html") if "_static" not in page.parts]
+    seen = set(todo) | mathjax(site)
+    seen |= {site / name for name in BY_NAME} | set((site / "reports").rglob("*"))
+    while todo:
+        page = todo.pop()
+        for link in links(page):
+            path = local(link, page, site)
+            if path and path not in seen:
+                seen.add(path)
+                todo.append(path)
+    return seen
+
+
+def prune(site: Path) -> tuple[int, int]:
+    """Delete unreachable files; returns the bytes removed and the bytes kept."""
+    site = site.resolve()
+    keep = reachable(site)
+    removed = kept = 0
+    for path in sorted(site.rglob("*"), reverse=True):
+        if path.is_dir():
+            if not any(path.iterdir()):
+                path.rmdir()
+        elif path in keep:
+            kept += path.stat().st_size
+        else:
+            removed += path.stat().st_size
+            path.unlink()
+    return removed, kept

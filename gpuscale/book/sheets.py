@@ -1,0 +1,144 @@
+"""Exercise sheets: one notebook for each question set, with a card and an answer cell for each question.
+
+    python -m gpuscale.book.sheets hardware     # write or update exercises/hardware.ipynb
+    python -m gpuscale.book.sheets --check      # say which sheets are not what their questions give
+
+Answers that stand in a sheet are kept; a new question starts unanswered (``...``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from gpuscale import prose
+from gpuscale.book import normalise
+from gpuscale.quiz import PACKAGE, Item, QuestionSet, UnknownQuestion, load, sets
+
+SETUP = """try:
+    from gpuscale.quiz import ask, check, score
+    from gpuscale.widgets import look
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "This notebook runs on the book's library: pip install the gpuscale wheel that the book offers."
+    ) from missing
+look()"""
+HOW = """**How to answer.** Type into a card and press Check, or replace the `...` in the cell under it, as in
+`check("{name}.1", "65 us")`, and run that cell. Units are part of an answer; a choice is named by its letter;
+a formula is typed as text, such as `"V/W (N-1)/N"`. Save the notebook, and
+`python -m gpuscale.grade {name}.ipynb` adds up what is right."""
+
+
+def folder() -> Path:
+    """Where the question sets and their sheets lie."""
+    return Path(importlib.import_module(PACKAGE).__path__[0])
+
+
+def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> NotebookNode:
+    """The sheet of a question set, not yet run; ``kept`` holds answer cells by question id."""
+    kept = kept or {}
+    intro = f"# {questions.title}\n\n{questions.intro.strip()}".rstrip()
+    if questions.chapter:
+        intro += f"\n\nIt belongs to [this chapter](../chapters/{questions.chapter}.ipynb)."
+    cells = [
+        nbformat.v4.new_markdown_cell(intro),
+        _code(SETUP, "remove-cell"),
+        _hidden(nbformat.v4.new_markdown_cell(HOW.format(name=questions.name))),
+        _code(f'score("{questions.name}")', "remove-input"),
+    ]
+    for one in questions:
+        cells.append(_code(f'ask("{one.id}")', "remove-input"))
+        cells.append(_code(kept.get(one.id) or blank(one), "remove-cell"))
+    return nbformat.v4.new_notebook(cells=cells, metadata=normalise.METADATA)
+
+
+def _code(source: str, tag: str) -> NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata={"tags": [tag]})
+
+
+def _hidden(cell: NotebookNode) -> NotebookNode:
+    cell.metadata["tags"] = ["remove-cell"]
+    return cell
+
+
+def blank(one: Item) -> str:
+    """The answer cell of a question before anyone answered; a choice lists its options."""
+    given = one.question.given[0]
+    options = [prose.plain(choice[0], given) for choice in one.question.choices]
+    lines = [f"# {letter}: {text}" for letter, text in zip("ABCDEFGHIJ", options, strict=False)]
+    return "\n".join([*lines, f'check("{one.id}", ...)'])
+
+
+def answered(nb: NotebookNode) -> dict[str, str]:
+    """The answer cells of a notebook that hold an answer, by question id."""
+    found = {}
+    for cell in nb.cells:
+        if cell.cell_type == "code" and (call := _check_call(cell.source)):
+            name, typed = call
+            if typed is not None and not (isinstance(typed, ast.Constant) and typed.value is ...):
+                found[name] = cell.source
+    return found
+
+
+def _check_call(source: str) -> tuple[str, ast.expr | None] | None:
+    """The question and the answer of a cell's last check(...), if it has one."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return None
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "check"]
+    if not calls or not calls[-1].args or not isinstance(calls[-1].args[0], ast.Constant):
+        return None
+    return str(calls[-1].args[0].value), calls[-1].args[1] if len(calls[-1].args) > 1 else None
+
+
+def differs(name: str, where: Path) -> str:
+    """Why the sheet of that name is not what its questions give; "" if it is."""
+    path = where / f"{name}.ipynb"
+    if not path.exists():
+        return "is missing"
+    stored = normalise.read(path)
+    made = normalise.normalise(sheet(load(name), answered(stored)))
+    face = [[(c.cell_type, c.source, c.metadata.get("tags")) for c in nb.cells] for nb in (stored, made)]
+    return "" if face[0] == face[1] else "is not what the questions give"
+
+
+def write(name: str, where: Path, run: bool = True) -> Path:
+    """Writes or updates the sheet of a set, run and in normal form; answers in it are kept."""
+    path = where / f"{name}.ipynb"
+    kept = answered(normalise.read(path)) if path.exists() else {}
+    nb = sheet(load(name), kept)
+    if run:
+        nb = normalise.execute(nb, where)
+    path.write_text(nbformat.writes(normalise.normalise(nb)).rstrip("\n") + "\n", encoding="utf-8")
+    return path
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line. Gives 1 if --check finds a sheet that is out of date."""
+    parser = argparse.ArgumentParser("python -m gpuscale.book.sheets", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="question sets (default: all)")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is out of date")
+    options = parser.parse_args(arguments)
+    try:
+        names = [load(name).name for name in options.names or sets()]
+    except UnknownQuestion as error:
+        parser.error(str(error))
+    if not options.check:
+        for name in names:
+            print(f"{write(name, folder())}: written", flush=True)
+        return 0
+    wrong = {name: why for name in names if (why := differs(name, folder()))}
+    for name, why in wrong.items():
+        print(f"exercises/{name}.ipynb {why}: run python -m gpuscale.book.sheets {name}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Sphinx extension of the book: serves the widgets' one script and style, offers the wheel, prunes the site.
+
+Everything a page loads comes from the site itself. What third-party packages bring along and no page loads
+(menus, speech, other fonts, the theme's own styles and icons) is removed once the pages are written.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import tomllib
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from gpuscale.book import prune, wheel
+
+log = logging.getLogger(__name__)
+ASSETS = ("book.css", "logo.svg")
+# Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
+# What may be wider than a phone scrolls in its own box, which the keyboard must reach.
+MATH, TABLE = '<div class="math notranslate', '<div class="pst-scrollable-table-container">'
+REGIONS = {
+    MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
+    'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
+    TABLE: '<div class="scroll" tabindex="0" role="region" aria-label="Table">',
+}
+LANDING = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="refresh" content="0; url={first}"></head>
+<body><main><h1>{title}</h1><p><a href="{first}">Open the book</a></p></main></body></html>
+"""
+STYLE = re.compile(r"<style>[^<]*</style>")
+TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
+
+
+def widget_files() -> dict[str, str]:
+    """The text of gpuscale.js and gpuscale.css, from the same source that notebooks use."""
+    from gpuscale.widgets import assets
+
+    return {"gpuscale.js": assets.script(), "gpuscale.css": assets.style()}
+
+
+def settle_config(app: Sphinx, config) -> None:
+    """The version, and MathJax in parts: its package names the 1.2 MB file after our settings are read."""
+    config.mathjax_path = "mathjax/startup.js"
+    about = tomllib.loads((Path(app.confdir) / "pyproject.toml").read_text(encoding="utf-8"))
+    config.version = config.release = about["project"]["version"]
+
+
+def serve_assets(app: Sphinx) -> None:
+    """Write our scripts and styles into a folder that Sphinx copies to _static; load them on every page."""
+    if app.builder.format != "html":
+        return
+    folder = Path(app.doctreedir).parent / "assets"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in ASSETS:
+        shutil.copy(Path(app.confdir) / "assets" / name, folder / name)
+    for name, text in widget_files().items():
+        (folder / name).write_text(text, encoding="utf-8")
+    app.config.html_static_path.append(str(folder))
+    app.add_css_file("gpuscale.css", priority=800)
+    app.add_css_file("book.css", priority=810)
+    app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
+
+
+def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
+    """Name the parts that every chapter has by their place, so that authors write plain Markdown.
+
+    Above the first section: the question and the answer (`lead`, the first one `ask`) and the list of
+    "You will" (`will`). The definition list under "Where this breaks" is `breaks`.
+    """
+    top = next(doctree.findall(nodes.section), None)
+    if top is None:
+        return
+    paragraphs = [node for node in top.children if isinstance(node, nodes.paragraph)]
+    for number, node in enumerate(paragraphs):
+        node["classes"] += ["lead", "ask"] if number == 0 else ["lead"]
+    for node in top.children:
+        if isinstance(node, nodes.bullet_list):
+            node["classes"].append("will")
+    for section in doctree.findall(nodes.section):
+        if section.next_node(nodes.title).astext().lower() == "where this breaks":
+            for node in section.findall(nodes.definition_list):
+                node["classes"].append("breaks")
+    for cell in [node for node in doctree.findall(nodes.container) if "cell" in node["classes"]]:
+        mark_cell(cell)
+        if cell.parent is top and len(cell.children) == 1 and "tag_hide-input" in cell["classes"]:
+            top.remove(cell)  # imports, folded: they stand below the opening, not between its sentences
+            top.insert(sum(not isinstance(node, nodes.section) for node in top.children), cell)
+
+
+def mark_cell(cell: nodes.Element) -> None:
+    """Give a cell the classes that its tags ask for; one whose output is prose is set as prose."""
+    classes = cell["classes"]
+    classes += [name for name in ("lead", "will", "breaks") if f"tag_{name}" in classes]
+    for part in [part for part in cell.children if "cell_output" in part["classes"]]:
+        # A notebook brings its own copy of our style sheet, which a page has already.
+        part.children = [node for node in part.children if not STYLE.fullmatch(node.astext().strip())]
+        if not part.children:
+            cell.remove(part)
+    outputs = [node for part in cell.children if "cell_output" in part["classes"] for node in part.children]
+    if "tag_remove-input" in classes and outputs and all("output" not in node["classes"] for node in outputs):
+        classes.append("prose")
+
+
+def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Load MathJax where HTML outputs need it, and let wide equations be scrolled from the keyboard."""
+    body = context.get("body", "")
+    for plain, focusable in REGIONS.items():
+        body = body.replace(plain, focusable)
+    wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
+    context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
+    known = any("mathjax" in str(getattr(file, "filename", file)) for file in context["script_files"])
+    if TEX.search(body) and not known:
+        app.add_js_file(app.config.mathjax_path, loading_method="defer")
+    first = next(doctree.findall(nodes.paragraph), None) if doctree else None
+    context["page_description"] = first.astext() if first else ""
+    context["repository"] = app.config.html_theme_options.get("repository_url") or ""
+    context["wheel"] = app.env.gpuscale_wheel
+
+
+def make_wheel(app: Sphinx) -> None:
+    """Build the wheel that the site offers. Its name is known before the pages are written."""
+    app.env.gpuscale_wheel = None
+    if app.builder.format == "html":
+        with tempfile.TemporaryDirectory() as scratch:
+            path = wheel.build(Path(app.confdir), Path(scratch))
+            target = Path(app.outdir) / "_downloads" / path.name
+            shutil.rmtree(target.parent, ignore_errors=True)
+            target.parent.mkdir(parents=True)
+            shutil.copy(path, target)
+        app.env.gpuscale_wheel = f"_downloads/{path.name}"
+
+
+def finish(app: Sphinx, failure: Exception | None) -> None:
+    """Write the landing page and remove what no page loads."""
+    if failure is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    landing = LANDING.format(title=app.config.html_title, first=f"{app.config.root_doc}.html")
+    (site / "index.html").write_text(landing, encoding="utf-8")
+    removed, kept = prune.prune(site)
+    log.info("pruned %.1f MB that no page loads; the site is %.1f MB", removed / 1e6, kept / 1e6)
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_config_value("comments_config", {}, "env")  # Jupyter Book always sets it; we load no comments
+    app.connect("config-inited", settle_config)
+    app.connect("builder-inited", serve_assets)
+    app.connect("builder-inited", make_wheel)
+    app.connect("doctree-read", mark_parts)
+    app.connect("html-page-context", fit_page, priority=900)
+    app.connect("build-finished", finish, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

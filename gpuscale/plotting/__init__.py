@@ -1,0 +1,20 @@
+"""Static figures of the book: curves, rooflines, ladders, bars and block diagrams as inline SVG.
+
+The one place that imports matplotlib (never pyplot). Labels, units and titles come from the quantities;
+colours are meanings; each figure is drawn for a wide and for a narrow column and shows itself as HTML, or
+as a text digest under GPUSCALE_DIGEST=1.
+"""
+
+from gpuscale.plotting.bars import Bars, bars
+from gpuscale.plotting.blocks import Block, Wire, blocks
+from gpuscale.plotting.charts import Curve, Points, curves
+from gpuscale.plotting.ink import HUE
+from gpuscale.plotting.ladder import Level, ladder
+from gpuscale.plotting.roofs import Point, Roof, roofline
+from gpuscale.plotting.sheet import Crossing, Region, axis, note
+from gpuscale.plotting.still import Still, still
+
+__all__ = [
+    "HUE", "Bars", "Block", "Crossing", "Curve", "Level", "Point", "Points", "Region", "Roof", "Still",
+    "Wire", "axis", "bars", "blocks", "curves", "ladder", "note", "roofline", "still",
+]  # fmt: skip

@@ -1,0 +1,164 @@
+"""Ink and type of static figures: colours by meaning, widths of text, the little markup that labels may
+hold.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+SIZE = 12.5  # pixels, the one size of type on figures
+
+# A meaning, and what it is drawn with: solid shapes, lines and marks, words. The page's style sheet sets the
+# variables for both themes; the second colour of each pair serves where there is no style sheet.
+_MEANINGS = {
+    "compute": ("#0072b2", "#0072b2", "#00609a"),
+    "memory": ("#009e73", "#00966c", "#00704f"),
+    "scaleup": ("#e69f00", "#c08000", "#8a5a00"),
+    "scaleout": ("#d55e00", "#c44e00", "#a84200"),
+    "wait": ("#a9b0b8", "#838a94", "#5a626c"),
+}
+_NEUTRALS = {
+    "plain": ("#1c222b", "var(--ink, currentColor)"),
+    "soft": ("#555f6c", "var(--soft, #555f6c)"),
+    "edge": ("#808a96", "var(--edge, #808a96)"),
+    "line": ("#dfe2e6", "var(--line, #dfe2e6)"),
+    "paper": ("#ffffff", "var(--paper, #fff)"),
+}
+
+#: Colours for matplotlib calls, by meaning: ``color=HUE["memory"]``. In the drawing they become page colours.
+HUE = {name: bar for name, (bar, _, _) in _MEANINGS.items()} | {name: c for name, (c, _) in _NEUTRALS.items()}
+_NAMES = {colour: name for name, colour in HUE.items()} | {"#000000": "plain"}
+
+
+def hue(name: str) -> str:
+    """The colour of a meaning. Raises ValueError naming the known ones."""
+    if name not in HUE:
+        raise ValueError(f"hue: {name!r} has no meaning here; expected one of {', '.join(HUE)}")
+    return HUE[name]
+
+
+def meaning(rgb) -> str:
+    """The meaning of a drawn colour (red, green, blue from 0 to 1). Raises ValueError for another colour."""
+    code = "#" + "".join(f"{round(255 * c):02x}" for c in rgb[:3])
+    if code not in _NAMES:
+        raise ValueError(f"colour {code} has no meaning; expected one of HUE: {', '.join(HUE)}")
+    return _NAMES[code]
+
+
+def paint(rgb, use: str) -> str:
+    """The CSS colour for a drawn colour; ``use`` is "bar" (solid shapes), "line" or "text"."""
+    name = meaning(rgb)
+    if name in _NEUTRALS:
+        return _NEUTRALS["soft" if use == "text" and name in {"edge", "line"} else name][1]
+    bar, line, text = _MEANINGS[name]
+    return {
+        "bar": f"var(--{name}-bar, {bar})",
+        "line": f"var(--{name}, {line})",
+        "text": f"var(--{name}-text, {text})",
+    }[use]
+
+
+# Widths of characters in thousandths of the size, as the common sans faces have them. Layout uses these
+# and no font file, so that a figure comes out the same on every machine.
+_PLAIN = {
+    222: "'ijl’|",
+    278: "ftI!,./:;[\\] \u00a0·",
+    333: 'r()-`“”{}"',
+    400: "*°",
+    500: "cksvxyzJ^",
+    556: "≈≤≥",
+    584: "+<=>~×−µα",
+    611: "FTZ",
+    667: "ABEKPSVXY&φ",
+    722: "wCDHNRU∞",
+    778: "GOQ",
+    833: "mM½",
+    889: "%",
+    944: "W",
+    1015: "—→…@",
+}
+_BOLD = {
+    278: "ijlI,./\\ \u00a0·’|'",
+    333: "ft!()-:;[]`",
+    389: "r*{}°",
+    556: 'aceksvxyzJ"“”≈≤≥',
+    584: "+<=>^~×−µ",
+    611: "bdghnopquFLTZ?α",
+    667: "EPSVXY",
+    722: "ABCDHKNRU&∞φ",
+    778: "wGOQ",
+    833: "M½",
+    889: "m%",
+    944: "W",
+    1000: "—→…@",
+}
+_WIDTH = [{c: w / 1000 for w, chars in table.items() for c in chars} for table in (_PLAIN, _BOLD)]
+_KEPT = re.compile(r"&lt;(/?)(b|i|sub)&gt;")
+_TAG = re.compile(r"<(/?)(b|i|sub)>")
+
+
+def pieces(text: str) -> list[tuple[str, frozenset]]:
+    """A label as (text, tags) pieces; tags are <b>, <i> and <sub>, and nothing else is markup."""
+    out, tags, at = [], set(), 0
+    for found in _TAG.finditer(text):
+        if found.start() > at:
+            out.append((text[at : found.start()], frozenset(tags)))
+        (tags.discard if found[1] else tags.add)(found[2])
+        at = found.end()
+    if text[at:]:
+        out.append((text[at:], frozenset(tags)))
+    return [(html.unescape(part), t) for part, t in out]
+
+
+def bare(text: str) -> str:
+    """A label without its markup."""
+    return "".join(part for part, _ in pieces(text))
+
+
+def safe(text: str) -> str:
+    """A label as HTML: its markup stays, everything else is escaped."""
+    return _KEPT.sub(r"<\1\2>", html.escape(html.unescape(text), quote=False))
+
+
+def width(text: str, bold: bool = False, size: float = SIZE) -> float:
+    """The width of a label in pixels."""
+    total = 0.0
+    for part, tags in pieces(text):
+        table = _WIDTH[bold or "b" in tags]
+        total += sum(table.get(c, 0.556) for c in part) * size * (0.8 if "sub" in tags else 1)
+    return total
+
+
+def fold(text: str, room: float, bold: bool = False, size: float = SIZE) -> list[str]:
+    """A label broken at spaces into lines no wider than ``room``, as even as they come.
+
+    A word wider than the room stays whole; markup must not span a break.
+    """
+    words = [w for w in text.split(" ") if w]
+    lines = _greedy(words, room, bold, size)
+    tight = room
+    while len(lines) > 1 and tight > 20:  # even lines read better than one long and one short
+        tight -= 4
+        narrower = _greedy(words, tight, bold, size)
+        if len(narrower) > len(lines) or max(width(x, bold, size) for x in narrower) > room:
+            break
+        lines = narrower
+    return lines or [""]
+
+
+def _greedy(words, room, bold, size) -> list[str]:
+    lines: list[str] = []
+    for word in words:
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width(longer, bold, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def number(v: float) -> str:
+    """A coordinate, to a tenth of a pixel."""
+    text = f"{v:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text

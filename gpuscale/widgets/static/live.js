@@ -1,0 +1,192 @@
+/* Live figure: a plot, a state in words, presets, sliders, and the call that gives the number.
+   It knows no formula: all comes from a declarative spec whose functions the library prints. */
+const timings = [];
+const SNAP = {
+  two: (v) => +v.toPrecision(2),
+  whole: (v) => Math.round(v > 10 ? v : +v.toPrecision(1)),
+  /** The sizes models have: quarters of an octave, such as 4,096, 5,120, 14,336. */
+  octave: (v) => { const q = 2 ** Math.floor(Math.log2(v)) / 4; return Math.ceil(Math.round(v / q) * q); },
+};
+function snapped(q, v) {
+  const n = +q.snap?.split(':')[1], f = SNAP[q.snap] ?? ((u) => n ? Math.round(u / n) * n : u);
+  return clamp(f(clamp(v, q.lo, q.hi)), q.lo, q.hi);
+}
+const scale = (q) => axis(q, 0, 1000);
+const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${names.map((n, i) => `<button type="button" class="btn" data-${data}="${i}">${n}</button>`).join('')}</div>` : '';
+
+/** Plain http has no clipboard interface, so the old way stands behind it. */
+async function copy(words) {
+  try { await navigator.clipboard.writeText(words); } catch {
+    const area = make('<textarea style="position:fixed"></textarea>');
+    area.value = words; document.body.append(area); area.select(); document.execCommand('copy'); area.remove();
+  }
+}
+/** Which bound holds where: sampled, and each border found by halving. */
+function regionsOf(bounds, holds, X) {
+  const out = [];
+  let last = holds(X.inv(0)), from = 0;
+  for (let t = 5; t <= 1005; t += 5) {
+    const now = t > 1000 ? NaN : holds(X.inv(t));
+    if (now === last) continue;
+    let a = t - 5, b = Math.min(t, 1000);
+    while (b - a > 1e-3) { const m = (a + b) / 2; if (holds(X.inv(m)) === last) a = m; else b = m; }
+    if (bounds[last]) out.push({ ...bounds[last], lo: X.inv(from), hi: X.inv(b) });
+    from = b; last = now;
+  }
+  return out;
+}
+
+function live(root, spec, { notebook, onChange } = {}) {
+  const off = new AbortController(), { signal } = off, uid = fresh(), kept = new Map(), heading = $('h3', root);
+  const { params, views = [], presets = [], values = {}, python } = spec, keys = Object.keys(params);
+  const state = { ...spec.fixed, ...Object.fromEntries(keys.map((k) => [k, params[k].value])) };
+  const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
+  const fns = Object.fromEntries(Object.entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
+  const units = { ...Object.fromEntries(python?.args ?? []), ...spec.units }, unit = (k) => values[k]?.unit ?? params[k]?.unit ?? units[k];
+  let view = views[0] ?? {}, s, p, env, now, at, bound, scene, box, speak, width = 0;
+
+  const call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? p[s.x.param]; return fns[f](x, env); };
+  const num = (v, x) => typeof v === 'string' ? call(v, x) : v ?? undefined;
+  /** What the view changes, the values that hold in it, and where which bound holds. */
+  function resolve() {
+    s = { ...spec, ...view, x: { ...spec.x, ...view.x }, y: { ...spec.y, ...view.y } };
+    p = { ...state };
+    for (const [k, v] of Object.entries(view.set ?? {})) if (!params[k]) p[k] = typeof v === 'string' ? state[v.slice(1)] : v;
+    env = { ...p };
+    for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= '1'; }
+    const bounds = s.bounds ?? [], sign = s.binds === 'min' ? -1 : 1;
+    const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.fn, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
+    at = s.x.param ? p[s.x.param] : num(s.x.at);
+    bound = bounds[holds(at)];
+    return regionsOf(bounds, holds, scale(s.x));
+  }
+  /** {key} is a value with its unit, {bound} what holds, {?key:if finite|if not} a choice, **so** is bold. */
+  function fill(words = '') {
+    const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].fn, at) : p[k], part = '((?:[^{}|]|{\\w+})*)';
+    return words.replace(RegExp(`{\\?(\\w+):${part}\\|${part}}`, 'g'), (_, k, yes, no) => Number.isFinite(value(k)) ? yes : no)
+      .replace(/{(\w+)}/g, (_, k) => k === 'bound' ? `<b class="${bound?.hue}">${bound?.name}</b>` : say(value(k), s[k]?.unit ?? unit(k)))
+      .replace(/\*\*(.+?)\*\*/g, '<b>$1</b>');
+  }
+  function compose() {
+    const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(view.name);
+    const curves = (view.curves ?? spec.curves).map((c) => spec.curves[c] ?? c).map((c, i) => {
+      const lo = Math.max(num(c.lo) ?? s.x.lo, s.x.lo), hi = Math.min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? c.hue : 'plain';
+      return {
+        id: `c${i}`, f: (x) => call(c.fn, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at?.x),
+        pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: Math.max(lo, r.lo), hi: Math.min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
+        cls: `curve ${lit(c) ? 'now' : ''} ${{ approx: 'dashed', other: 'thin' }[c.style] ?? ''}`,
+      };
+    }).sort((a, b) => a.must - b.must);
+    const lead = curves.findLast((c) => c.must) ?? curves[0];
+    for (const c of curves) c.light = lead.must && !c.must ? 'light' : '';
+    now = s.y.at ? num(s.y.at, at) : lead?.f(at);
+    const [moved, ...more] = Object.keys(s.drag ?? {}), words = s.dot?.label ?? (moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '');
+    const cross = (s.cross ?? []).map((c, i) => {
+      const x = num(c.x), value = say(x, c.unit ?? s.x.unit);
+      return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', open: true, line: true, r: 4.5 };
+    });
+    const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: 5, ...m, id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
+    const here = { id: 'now', x: at, y: now, hue: bound?.hue ?? lead?.hue ?? 'plain', tone: 'plain', r: 7.5, text: words && fill(words), light: '', must: true };
+    return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...cross, ...marks, here] };
+  }
+  const code = () => `${python.call}(${python.args.map(([k, u, word]) => `${word ?? k}=${literal(p[k], u)}`).join(', ')})`;
+  function runnable(words) {
+    const used = [...new Set(words.match(/(?<=\*)[a-zA-Z]+/g))].sort().join(', ');
+    return `${python.import ?? ''}\n${used && `from gpuscale.units import ${used}\n`}\n${words}\n`;
+  }
+
+  const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
+    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000" data-lm-suppress-shortcuts="true"><output></output>`;
+  const link = notebook ? '' : '<button type="button" class="btn" data-copy="link">Link to this state</button>';
+  const body = make(`<div class="drawn"><div class="head">${buttons('Shown as', 'view', views.map((v) => v.name))}</div>
+    <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>
+    <p class="state"></p><p class="quiet" role="status"></p>${buttons('Presets', 'preset', presets.map(([n]) => n))}
+    <div class="sliders">${keys.map(slider).join('')}</div>
+    <div class="call"><code></code><button type="button" class="btn" data-copy="py">Copy as Python</button>${link}</div></div>`);
+  const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
+  $('.call', body).hidden = !python;
+  $('.head', body).prepend(heading);
+  root.prepend(body); hide(root);
+  /** The words keep the height of the longest, so that nothing below them jumps. */
+  const hold = new ResizeObserver((all) => { if (area.clientWidth === width) for (const { target: t } of all) t.style.minHeight = `${Math.max(parseFloat(t.style.minHeight) || 0, t.offsetHeight)}px`; });
+
+  function draw(source) {
+    if (!area.clientWidth) return;
+    const began = performance.now();
+    if (width !== area.clientWidth) {
+      width = area.clientWidth; kept.clear(); hold.disconnect();
+      for (const el of [words, shown]) { el.style.minHeight = ''; hold.observe(el); }
+    }
+    scene = compose();
+    box = plot(svg, scene, width, uid, kept);
+    words.innerHTML = fill(typeof s.say === 'string' ? s.say : s.say?.[bound?.name] ?? s.say?.default);
+    if (python) shown.textContent = code();
+    svg.setAttribute('aria-label', `${heading.textContent}. ${words.textContent}`);
+    for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === view;
+    for (const b of $$('[data-preset]', body)) b.ariaPressed = Object.entries(presets[b.dataset.preset][1]).every(([k, v]) => state[k] === v);
+    for (const input of $$('input', body)) {
+      const k = input.dataset.k;
+      if (input !== source) input.value = scale(params[k])(state[k]);
+      input.nextElementSibling.textContent = input.ariaValueText = say(state[k], unit(k));
+    }
+    clearTimeout(speak);                                   // spoken once, when the hand rests
+    speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
+    if (timings.push(performance.now() - began) > 500) timings.shift();
+  }
+  function change(to, source) {
+    for (const [k, v] of Object.entries(to)) if (k in state && Number.isFinite(+v)) state[k] = params[k] ? clamp(+v, params[k].lo, params[k].hi) : +v;
+    draw(source);
+    onChange?.(Object.fromEntries(keys.map((k) => [k, state[k]])));
+  }
+  const on = (el, type, f) => el.addEventListener(type, f, { signal });
+  on(body, 'input', ({ target: t }) => { const k = t.dataset.k; change({ [k]: snapped(params[k], scale(params[k]).inv(+t.value)) }, t); });
+  on(body, 'keydown', (e) => {                             // one press, one value, however coarse the snapping
+    const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, ArrowLeft: -4, ArrowDown: -4 }[e.key];
+    if (!q || !way) return;
+    e.preventDefault();
+    let n = scale(q)(state[k]), v;
+    do v = snapped(q, scale(q).inv(n += way)); while ((v - state[k]) * way <= 0 && n > 0 && n < 1000);
+    change({ [k]: v });
+  });
+  on(body, 'click', ({ target: t }) => {
+    const { view: v, preset, copy: what } = t.dataset;
+    if (v || preset) kept.clear();
+    if (v) { view = views[v]; change(Object.fromEntries(Object.entries(view.set ?? {}).filter(([k]) => params[k]))); }
+    if (preset) change(presets[preset][1]);
+    if (!what) return;
+    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...Object.entries(state)])}`);
+    copy(what === 'py' ? runnable(shown.textContent) : location.href);
+    const was = t.dataset.was ??= t.textContent;
+    t.style.minWidth = `${t.offsetWidth}px`; t.textContent = 'Copied'; setTimeout(() => { t.textContent = was; }, 1200);
+  });
+  const place = (e) => clamp(e.clientX - area.getBoundingClientRect().left, box.x0, box.x1);
+  function move(e) {                                       // a tap or a sideways drag; a thumb that scrolls moves nothing
+    const x = box.X.inv(place(e)), drag = Object.entries(s.drag ?? {}), free = s.x.param in params ? [[s.x.param]] : [];
+    readout.hidden = true;
+    change(Object.fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
+  }
+  function hover(e) {                                      // reads every named curve
+    const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && Number.isFinite(c.f(x)));
+    const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
+    $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${rows.map((c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`).join('')}`;
+    readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? Math.round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
+    readout.hidden = false;
+    const top = clamp(e.clientY - area.getBoundingClientRect().top + 12, 0, Math.max(0, box.y1 - readout.offsetHeight));
+    readout.style.cssText = `top:${top}px;${u > width / 2 ? `right:${width - u + 12}` : `left:${u + 12}`}px`;
+  }
+  let down;
+  on(area, 'pointerdown', (e) => { down = e.clientX; });
+  on(area, 'pointermove', (e) => { if (!e.buttons) hover(e); else if (Math.abs(e.clientX - down) > 4) { area.setPointerCapture(e.pointerId); move(e); } });
+  on(area, 'click', move);
+  on(area, 'pointerleave', () => { readout.hidden = true; $('.hover', svg).innerHTML = ''; });
+  fit(area, () => draw(), signal);
+  return {
+    set(to) { if (keys.some((k) => k in to && to[k] !== state[k])) { const tell = onChange; onChange = null; change(to); onChange = tell; } },
+    load(query) {
+      const to = new URLSearchParams(query);
+      view = views.find((v) => v.name === to.get('view')) ?? view;
+      change(Object.fromEntries(to)); root.scrollIntoView();
+    },
+    destroy() { off.abort(); hold.disconnect(); clearTimeout(speak); },
+  };
+}

@@ -1,0 +1,73 @@
+/* Stepper: frames of a schedule, a meter the schedule feeds, controls as on a player. */
+const ICON = { start: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M12 2v12L3 8z', play: 'M4 2l10 6-10 6z', pause: 'M4 2h3v12H4zM9 2h3v12H9z', next: 'M4 2l9 6-9 6z' };
+
+/** One painter for each kind of schedule: (svg, width, t, spec, id, forward) draws frame t. */
+const painters = {
+  /** Rows are issued instructions, time runs downwards; columns are the lanes of a warp. */
+  lanes(svg, w, t, { rows, columns, cells }, id, forward) {
+    const side = w > 480, family = getComputedStyle(svg).fontFamily;
+    const left = side ? clamp(Math.max(...rows.map((r) => wide(`${r.label}  ${r.note ?? ''}`, 1, family))) + 22, 60, w * .45) : 0;
+    const u = (w - left) / columns, gap = u > 12 ? 2 : 1, high = side ? 20 : 16, pitch = side ? 28 : 38;
+    const x = (c) => left + c * u + gap / 2, y = (r) => 26 + r * pitch + (side ? 0 : 18), mid = (c) => x(c) + (u - gap) / 2;
+    let out = `<pattern id="${id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" class="wait"><rect class="region" width="5" height="5"/><path class="curve" d="M0 0V5"/></pattern>`;
+    if (side) out += text('small', 0, 8, 'issued ↓');
+    for (const c of range(columns)) if (!(c % 8) || c === columns - 1) out += text('small', c ? mid(c) : x(0), 8, c ? `${c}` : 'lane 0', c ? c % 8 && !side ? 'end' : 'middle' : 'start');
+    const issued = rows.map((_, r) => cells.find((c) => c[0] === r)?.[2]);
+    rows.forEach((r, i) => {
+      out += text(issued[i] === t ? 'strong' : '', 0, side ? y(i) + high / 2 : y(i) - 9, `${escape(r.label)}<tspan class="small" dx="8">${escape(r.note ?? '')}</tspan>`);
+    });
+    for (const [r, c, step, what, word] of cells) {
+      const seen = step <= t;
+      out += `<rect class="${seen ? what : 'slot'} ${forward && step === t ? 'fresh' : ''}" x="${px(x(c))}" y="${y(r)}" width="${px(u - gap)}" height="${high}" rx="2" ${seen && what === 'masked' ? `fill="url(#${id})"` : ''}/>`;
+      if (seen && word && u > 15) out += text(what, mid(c), y(r) + high / 2 + 1, escape(word), 'middle');
+    }
+    const r = issued.indexOf(t);
+    if (r >= 0) out += `<rect class="issue" x="${left - 2}" y="${y(r) - 3}" width="${w - left + 4}" height="${high + 6}" rx="5"/>`;
+    ink(svg, w, y(rows.length - 1) + high + 6, `<g class="compute">${out}</g>`);
+  },
+};
+
+function stepper(root, spec) {
+  const { steps, unit = 'step', rate = 900, meter } = spec, off = new AbortController(), id = fresh(), title = $('h3', root);
+  let t = spec.at ?? 0, timer = 0;
+  const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
+  const button = (k, name, cls = '') => `<button type="button" class="tool ${cls}" data-do="${k}" aria-label="${name}" data-lm-suppress-shortcuts="true"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
+  const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>
+    ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track"><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
+      <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
+    <div class="player">${button('start', 'To the start')}${button('back', 'One step back')}${button('play', 'Play', 'main')}${button('next', 'One step on')}
+      <input type="range" min="0" max="${steps}" aria-label="${unit}" data-lm-suppress-shortcuts="true"><output></output></div>
+    <p class="quiet" role="status"></p></div>`);
+  title.after(body); hide(root); typeset(body);
+  const svg = $('svg', body), scrub = $('input', body), play = $('.main', body);
+  function to(n, forward) {
+    t = clamp(n, 0, steps);
+    if (!body.clientWidth) return;
+    const words = `${unit} ${t} of ${steps}`, counted = meter ? `: ${meter.name} ${meter.text[t]}` : '';
+    painters[spec.kind](svg, body.clientWidth, t, spec, id, forward);
+    svg.setAttribute('aria-label', `${title.textContent}, ${words}${counted}`);
+    if (meter) {
+      $('b', body).innerHTML = meter.text[t] + (meter.equal && t === steps ? ' <span class="mark" role="img" aria-label="equals the formula">✓</span>' : '');
+      $('i', $('.track', body)).style.width = `${100 * meter.values[t] / meter.full}%`;
+    }
+    scrub.value = t; scrub.ariaValueText = $('output', body).textContent = words;
+    if (!timer) $('.quiet', body).textContent = words + counted;
+  }
+  function run(on) {
+    clearInterval(timer);
+    timer = on && setInterval(() => { to(t + 1, true); if (t === steps) run(); }, rate);
+    if (on && t === steps) to(0);
+    play.ariaLabel = on ? 'Pause' : 'Play'; $('path', play).setAttribute('d', ICON[on ? 'pause' : 'play']);
+  }
+  const act = { start: () => to(0), back: () => to(t - 1), next: () => to(t + 1, true) };
+  const press = (k) => { if (k === 'play') run(!timer); else if (k) { run(); act[k](); } };
+  const on = (el, type, f) => el.addEventListener(type, f, { signal: off.signal });
+  on(body, 'click', (e) => press(e.target.closest('[data-do]')?.dataset.do));
+  on(scrub, 'input', () => { run(); to(+scrub.value); });
+  on(body, 'keydown', (e) => {                             // arrows and Home anywhere in the player, space on the scrubber
+    const k = { ArrowLeft: 'back', ArrowRight: 'next', Home: 'start', ' ': e.target === scrub && 'play' }[e.key];
+    if (k) { e.preventDefault(); press(k); }
+  });
+  fit(body, () => to(t), off.signal);
+  return { destroy() { off.abort(); clearInterval(timer); } };
+}
