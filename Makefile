@@ -1,0 +1,63 @@
+# Everything here needs git, make and Python 3.11 or newer with its venv module. PYTHON=python3.12 chooses another one.
+SHELL := /bin/bash
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+BIN := $(VENV)/bin
+# One command for `make test` and .ci/run.
+TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n 2 --dist loadfile chapters exercises tests
+
+.DEFAULT_GOAL := help
+.PHONY: help book serve test lab notebooks lint bench clean test-ready test-command
+.DELETE_ON_ERROR:
+
+help: ## say what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+book: $(VENV)/.book ## build the site: run every notebook, strictly, then say what to open
+	@$(BIN)/python -m gpuscale.book.build
+
+serve: $(VENV)/.book ## serve the site on http://localhost:8000 (PORT=...)
+	@$(BIN)/python -m gpuscale.book.build --if-stale
+	@echo "http://localhost:$(PORT)   (Ctrl-C ends it)"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+test: test-ready ## build the site if it is stale, then run all tests: notebooks, library, site
+	$(TEST)
+
+lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab --notebook-dir . chapters
+
+notebooks: $(VENV)/.book ## run all notebooks again and store them in normal form
+	$(BIN)/python -m gpuscale.book.normalise --execute chapters exercises
+
+lint: $(VENV)/.test ## check style
+	$(BIN)/ruff check .
+
+bench: $(VENV)/.book ## weigh the pages
+	@$(BIN)/python -m gpuscale.book.build --if-stale
+	@$(BIN)/python -m gpuscale.book.weight
+
+clean: ## remove what was built, and the environment
+	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+test-ready: $(VENV)/.book $(VENV)/.test
+	@$(BIN)/python -m gpuscale.book.build --if-stale
+
+test-command:
+	@echo '$(TEST)'
+
+# The environment, in layers: what the book needs, what the tests need, JupyterLab.
+$(VENV)/.base: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or newer; $(PYTHON) is older. Choose another with PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "Making $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel
+	@touch $@
+
+$(VENV)/.%: $(VENV)/.base
+	@echo "Installing what '$*' needs (about a minute the first time)"
+	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$*]' \
+	  | awk '/^Collecting/ {n++; if (n % 20 == 0) {print "  " n " packages found"; fflush()}} /^(Downloading|Installing collected|ERROR)/ && !seen[$$1]++ {print "  " $$1 " ..."; fflush()}'
+	@touch $@
