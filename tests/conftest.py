@@ -1,0 +1,94 @@
+"""Shared by all tests: hypothesis' settings, the built site, and a real browser on it."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+QUIET = "disable-background-networking disable-component-update disable-sync no-first-run disable-quic"
+ARGUMENTS = [f"--{name}" for name in (*QUIET.split(), "no-sandbox", "disable-gpu")]
+
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+@pytest.fixture(autouse=True)
+def no_digest(monkeypatch):
+    """Digests of figures are for notebooks; tests of the library see what a reader sees."""
+    monkeypatch.delenv("GPUSCALE_DIGEST", raising=False)
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The folder of the built site, brought up to date if need be."""
+    from gpuscale.book import build
+
+    return build.ensure(ROOT)
+
+
+def cannot(reason: str):
+    """No browser: a failure under CI, a skip that says what to install elsewhere."""
+    if CI:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, headless: $CHROMIUM or one on the path."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if not found:
+        cannot("no browser: install Debian's package chromium, or set CHROMIUM to the path of one")
+    with playwright.sync_playwright() as play:
+        try:
+            running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+        except playwright.Error as error:
+            cannot(f"the browser {found} does not start: {str(error).splitlines()[0]}")
+        yield running
+        running.close()
+
+
+class Visit:
+    """A browser page on the site that remembers what went wrong and what was requested."""
+
+    def __init__(self, page, site: Path):
+        self.page, self.site = page, site
+        self.errors: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda said: said.type in ("error", "warning") and self.errors.append(said.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("requestfailed", lambda request: self.errors.append(f"{request.url}: {request.failure}"))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+    def __getattr__(self, name):
+        return getattr(self.page, name)
+
+    @property
+    def outside(self) -> list[str]:
+        """Requests that left the machine."""
+        near = ("file:", "data:", "blob:", "http://localhost", "http://127.0.0.1")
+        return [url for url in self.requests if not url.startswith(near)]
+
+    def open(self, name: str, theme: str = "light", width: int = 1280, height: int = 900) -> "Visit":
+        """Open a page of the site from its file and wait until its mathematics and figures stand."""
+        self.page.emulate_media(color_scheme=theme)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.goto(f"{self.site.as_uri()}/{name}")
+        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        return self
+
+
+@pytest.fixture
+def page(browser, site):
+    """A fresh visit to the site: page.open("chapters/roofline.html", theme="dark", width=390)."""
+    context = browser.new_context()
+    context.set_default_timeout(15_000)
+    yield Visit(context.new_page(), site)
+    context.close()

@@ -1,0 +1,121 @@
+"""The project as a whole: sizes, versions, packaging, and nothing that points elsewhere."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MODULES = sorted((ROOT / "gpuscale").rglob("*.py")) + sorted((ROOT / "exercises").glob("*.py"))
+BUILT = re.compile(r"(^|/)(\.(git|venv|hypothesis|ipynb_checkpoints|\w+_cache)|_build|__pycache__)(/|$)")
+TEXTS = [path for path in sorted(ROOT.rglob("*")) if not BUILT.search(path.relative_to(ROOT).as_posix())]
+# Hosts a page would have to fetch from, spelt so that this file does not hold them.
+DELIVERY = ["cdn.js" + "delivr", "unp" + "kg.com", "cdn" + "js.", "fonts.google" + "apis"]
+INVENTED = ["example" + ".com", "example" + ".org", "your-" + "name", "your-" + "org"]
+REGISTRIES = ["pypi" + ".org", "pythonhosted" + ".org", "registry.npm" + "js"]
+
+
+def holding(words):
+    """The places where a text of the project holds one of the words."""
+    pattern = re.compile("|".join(map(re.escape, words)), re.I)
+    found = []
+    for path in filter(Path.is_file, TEXTS):
+        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+            if pattern.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
+    return found
+
+
+@pytest.mark.parametrize("words", [DELIVERY, INVENTED, REGISTRIES], ids=["delivery", "invented", "registry"])
+def test_nothing_points_elsewhere(words):
+    assert holding(words) == []
+
+
+def test_no_repository_is_named_before_there_is_one():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    url = config["repository"]["url"]
+    assert url == "" or url.startswith("https://")
+    assert "urls" not in PROJECT["project"] or url in PROJECT["project"]["urls"].values()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_modules_and_functions_are_short(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 300
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    long = {
+        f"{node.name} ({node.end_lineno - node.lineno + 1} lines)"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, kinds) and node.end_lineno - node.lineno + 1 > 40
+    }
+    assert long == set()
+
+
+def test_one_version():
+    version = PROJECT["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    assert {str(citation["version"]), newest[1]} == {version}
+
+
+def test_our_scripts_and_styles_are_light():
+    """What the site serves of our own is under 60 kB."""
+    from gpuscale.widgets import assets
+
+    styles = [path.stat().st_size for path in (ROOT / "assets").rglob("*") if path.suffix in (".css", ".js")]
+    assert sum(styles) < 9 * 1024
+    assert sum(styles) + len(assets.script().encode()) + len(assets.style().encode()) < 60_000
+
+
+def test_every_folder_of_the_package_is_packaged():
+    folders = {path.parent for path in (ROOT / "gpuscale").rglob("*.py")}
+    found = {".".join(folder.relative_to(ROOT).parts) for folder in folders}
+    assert found | {"gpuscale_exercises"} <= set(PROJECT["tool"]["setuptools"]["packages"])
+
+
+def test_constraints_pin_what_the_project_names():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    pinned = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
+    extras = PROJECT["project"]["optional-dependencies"]
+    named = PROJECT["project"]["dependencies"] + extras["book"] + extras["test"] + extras["lab"]
+    assert {re.split(r"[<>=!~ ]", name)[0].lower() for name in named} <= pinned
+
+
+def test_the_wheel_holds_the_library_and_is_the_same_twice(tmp_path):
+    from gpuscale.book import wheel
+
+    paths = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        paths.append(wheel.build(ROOT, tmp_path / name))
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    names = set(zipfile.ZipFile(paths[0]).namelist())
+    for path in (ROOT / "gpuscale").rglob("*"):
+        if path.is_file() and path.suffix in (".py", ".toml", ".js", ".css"):
+            assert path.relative_to(ROOT).as_posix() in names
+    assert {f"gpuscale_exercises/{path.name}" for path in (ROOT / "exercises").glob("*.py")} <= names
+    assert not [name for name in names if name.endswith((".ipynb", ".pyc"))]
+
+
+def test_the_library_is_light_to_import():
+    code = "import sys, gpuscale; print({'matplotlib.pyplot', 'ipywidgets', 'anywidget'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_style():
+    ruff = Path(sys.executable).with_name("ruff")
+    command = str(ruff) if ruff.exists() else shutil.which("ruff")
+    command = [command, "check", "--quiet", "--output-format", "concise", "."]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]

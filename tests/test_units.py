@@ -1,0 +1,169 @@
+"""Units at the door: what is shown can be read back, and no text does harm."""
+
+import math
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from strategies import QUANTITY_TEXTS
+
+from gpuscale import units
+from gpuscale.units import (
+    DIMENSIONS,
+    EXAMPLES,
+    NBSP,
+    SCALE,
+    Unreadable,
+    UnitError,
+    WrongDimension,
+    base_unit,
+    dimension_word,
+    parse,
+    show,
+)
+
+# The range in which show picks a prefix that people write, and parse therefore knows.
+READABLE = {"s": (1e-12, 900), "1": (1e-6, 1e12), "FLOP/B": (1e-6, 1e9), "USD/h": (1e-6, 1e9)}
+
+
+@pytest.mark.parametrize(
+    "value, unit, text",
+    [
+        (0.00393, "s", "3.93 ms"), (1.24e-4, "s", "124 µs"), (0, "s", "0.00 s"), (1, "s", "1.00 s"), (1e-12, "s", "0.00100 ns"),
+        (64e6, "B", "64.0 MB"), (68_681_728, "B", "68.7 MB"), (989.4e12, "FLOP/s", "989 TFLOP/s"), (999.6e9, "B", "1.00 TB"),
+        (295.34, "FLOP/B", "295 FLOP/B"), (12345.6, "FLOP/B", "12,300 FLOP/B"), (12345.6, "1", "12,300"), (0.5, "", "0.500"),
+        (1e18, "B", "1,000 PB"), (-2e-6, "s", "−2.00 µs"), (math.inf, "s", "∞"), (-math.inf, "s", "−∞"), (math.nan, "s", "never"),
+        (0.4321, "%", "43.2%"), (0.09999, "%", "10.0%"), (33 * 2**20, "MiB", "33.0 MiB"), (9.999 * 1024, "KiB", "10.0 KiB"),
+        (16896, "count", "16,896"), (-1234, "count", "−1,234"), (3, "SM", "3.00"), (1024, "FLOP/cycle", "1,020 FLOP/cycle"),
+    ],
+)  # fmt: skip
+def test_shows(value, unit, text):
+    assert show(value, unit).replace(NBSP, " ") == text
+
+
+def test_shows_as_many_digits_as_asked():
+    assert show(1.23456e-3, "s", digits=5).replace(NBSP, " ") == "1.2346 ms"
+    assert show(2.50e-3, "s", short=True).replace(NBSP, " ") == "2.5 ms"
+    assert show(100e9, "B/s", short=True).replace(NBSP, " ") == "100 GB/s"
+
+
+@given(st.floats(), st.sampled_from([*DIMENSIONS, *SCALE, "", "%", "count"]), st.booleans(), st.integers(1, 12))
+@example(1.7976931348623157e308, "s", False, 3)
+@example(5e-324, "B", False, 3)
+def test_show_never_crashes(value, unit, short, digits):
+    text = show(value, unit, short, digits)
+    assert text and "inf" not in text and "nan" not in text and "e+" not in text
+
+
+@pytest.mark.parametrize("unit", ["foo", "GB/", "b/s/s", "gb"])
+def test_an_unknown_unit_is_refused_by_name(unit):
+    for refuse in (lambda: show(1.0, unit), lambda: parse("1 s", unit), lambda: base_unit(unit)):
+        with pytest.raises(UnitError, match="(?s)unit: .*not known; expected one such as"):
+            refuse()
+
+
+@given(st.sampled_from(sorted(DIMENSIONS)), st.floats(0, 1), st.booleans(), st.integers(3, 9))
+def test_what_is_shown_is_read_back(unit, place, negative, digits):
+    low, high = READABLE.get(unit, (1.0, 1e17))
+    value = (-1 if negative else 1) * low * (high / low) ** place
+    seen = parse(show(value, unit, digits=digits), unit)
+    assert seen == pytest.approx(value, rel=0.51 * 10.0 ** (1 - digits))
+
+
+@given(st.sampled_from(sorted(DIMENSIONS)), st.floats(0, 1))
+def test_showing_what_was_read_gives_the_same_text(unit, place):
+    low, high = READABLE.get(unit, (1.0, 1e17))
+    text = show(low * (high / low) ** place, unit)
+    assert show(parse(text, unit), unit) == text
+
+
+@pytest.mark.parametrize(
+    "text, unit, value",
+    [
+        ("65 us", "s", 65e-6), ("65us", "s", 65e-6), ("6.5e-5 s", "s", 6.5e-5), ("0.065 ms", "s", 65e-6), ("65\u00a0µs", "s", 65e-6),
+        ("65 μs", "s", 65e-6), ("2 min", "s", 120), ("1 day", "s", 86400), ("64 MB", "B", 64e6), ("64 MiB", "B", 64 * 2**20),
+        ("400 Gbit/s", "B/s", 50e9), ("400 Gbps", "B/s", 50e9), ("450 GB/s", "B/s", 450e9), ("450 GB / s", "B/s", 450e9),
+        ("3.35 TB/s", "B/s", 3.35e12), ("990 TFLOP/s", "FLOP/s", 990e12), ("990 TFLOPS", "FLOP/s", 990e12),
+        ("295 FLOP/B", "FLOP/B", 295), ("1.83 GHz", "Hz", 1.83e9), ("16,896", "1", 16896), ("16,896 lanes", "1", 16896),
+        ("2^30", "1", 2**30), ("2**30 B", "B", 2**30), ("45%", "1", 0.45), ("-5 ms", "s", -5e-3), ("−5 ms", "s", -5e-3),
+        ("1024 FLOP/cycle", "FLOP", 1024), (".5 s", "s", 0.5), ("5. s", "s", 5), ("700 W", "W", 700), ("2 USD/h", "USD/h", 2),
+    ],
+)  # fmt: skip
+def test_reads(text, unit, value):
+    assert parse(text, unit) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize("unit", sorted(EXAMPLES))
+def test_the_example_in_a_message_can_be_read(unit):
+    assert parse(EXAMPLES[unit], unit) > 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "us", "five us", "nan s", "inf s", "1 e5 s", "--5 s", "5 s s", "0x10 s", "1,5 s", "1.5.2 s", "12,34 s", "5 gb", "5 foo"],
+)
+def test_an_unreadable_text_says_what_is_expected(text):
+    with pytest.raises(Unreadable, match="such as 65 us|can be read in two ways"):
+        parse(text, "s")
+
+
+def test_a_bare_number_is_a_count_and_nothing_else():
+    assert parse("512", "1") == 512
+    with pytest.raises(Unreadable, match="512 has no unit; expected a bandwidth, such as 3.35 TB/s"):
+        parse("512", "B/s")
+
+
+@pytest.mark.parametrize("text", ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 5000 + " s", "9" * 400 + " s", "1e308 h"])
+def test_a_number_out_of_range_is_refused(text):
+    with pytest.raises(Unreadable, match="out of range"):
+        parse(text, "s")
+
+
+def test_another_dimension_is_named():
+    with pytest.raises(WrongDimension, match="^65 us is a time; a bandwidth is asked$") as caught:
+        parse(" 65 us", "GB/s")
+    assert (caught.value.found, caught.value.wanted) == ("a time", "a bandwidth")
+
+
+@given(st.sampled_from(sorted(DIMENSIONS)), st.sampled_from(sorted(SCALE)), st.floats(0, 1e6))
+def test_every_unit_is_read_with_its_own_dimension_only(want, unit, number):
+    size, have = SCALE[unit]
+    text = f"{number!r} {unit}"
+    if have == want:
+        assert parse(text, want) == number * size
+    else:
+        with pytest.raises(WrongDimension) as caught:
+            parse(text, want)
+        assert (caught.value.found, caught.value.wanted) == (dimension_word(have), dimension_word(want))
+
+
+@settings(max_examples=400)
+@given(QUANTITY_TEXTS, st.sampled_from(sorted(DIMENSIONS)))
+def test_no_text_raises_anything_but_a_unit_error(text, unit):
+    try:
+        value = parse(text, unit)
+    except UnitError as error:
+        assert str(error)
+    else:
+        assert isinstance(value, float) and math.isfinite(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["", " ", "\u00a0"]))
+def test_a_number_as_python_writes_it_is_read_as_that_number(number, gap):
+    assume("inf" not in repr(number))
+    assert parse(f"{number!r}{gap}s", "s") == number
+
+
+def test_constants_are_what_their_names_say():
+    si = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+    binary = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+    for prefix, size in {**si, **binary}.items():
+        assert getattr(units, f"{prefix}B") == size == SCALE[f"{prefix}B"][0]
+    assert units.Gbit * 8 == units.GB and units.GFLOP == units.GHz == 1e9
+    assert units.us == SCALE["us"][0] and units.day == 24 * units.hour == 1440 * units.minute
+
+
+def test_every_dimension_has_words_and_an_example():
+    assert set(DIMENSIONS) == set(units.WORDS) == set(EXAMPLES)
+    assert {base for _, base in SCALE.values()} <= set(DIMENSIONS)
+    assert dimension_word("GB/s") == "a bandwidth" and dimension_word("us") == "a time"
