@@ -1,0 +1,1 @@
+"""Questions as data: one module for each set, imported as ``gpuscale_exercises.NAME``."""
