@@ -159,18 +159,21 @@ def words(tree):
     return ["".join(t.itertext()) for t in tree.iter(f"{SVG}text")]
 
 
-def extent(text):
+def texts(tree):
+    """Every text of a drawing with the style of its group."""
+    for group in tree.iter(f"{SVG}g"):
+        yield from ((text, group.attrib) for text in group.iter(f"{SVG}text"))
+
+
+def extent(text, style):
     """The box of a level text: x0, y0, x1, y1, by the widths of the common sans faces."""
-    x, y = float(text.get("x")), float(text.get("y"))
-    parts = [(text.text or "", text.get("font-weight"), 1.0)]
+    x, y, bold = float(text.get("x")), float(text.get("y")), style.get("font-weight")
+    parts = [(text.text or "", bold, 1.0)]
     for span in text:
         small = 0.8 if span.get("font-size") else 1.0
-        parts += [
-            (span.text or "", span.get("font-weight") or text.get("font-weight"), small),
-            (span.tail or "", None, 1),
-        ]
+        parts += [(span.text or "", span.get("font-weight") or bold, small), (span.tail or "", bold, 1)]
     w = sum(width(t.replace("<", "‹"), bool(bold)) * k for t, bold, k in parts)
-    x0 = x - w * {"middle": 0.5, "end": 1.0}.get(text.get("text-anchor"), 0.0)
+    x0 = x - w * {"middle": 0.5, "end": 1.0}.get(style.get("text-anchor"), 0.0)
     return x0, y - 9.5, x0 + w, y + 2.8
 
 
@@ -196,7 +199,7 @@ def test_colours_are_page_colours_with_a_fallback(figure):
     for narrow in (False, True):
         svg = figure.svg(narrow)
         assert "var(--" in svg
-        outside = re.sub(r"var\(--[\w-]+, (#[0-9a-f]{3,6}|currentColor)\)", "", svg)
+        outside = re.sub(r"var\(--ink, currentColor\)|var\(--[\w-]+, light-dark\(#\w{6}, #\w{6}\)\)", "", svg)
         assert not re.search(r"#[0-9a-fA-F]{3,8}\b(?!\))", re.sub(r"url\(#[^)]*\)", "", outside))
         assert "rgb" not in outside
 
@@ -211,10 +214,11 @@ def test_text_stays_text_and_says_what_is_drawn(figure):
 def test_no_text_leaves_the_drawing(figure):
     for tree in trees(figure):
         w, h = float(tree.get("width")), float(tree.get("height"))
-        for text in tree.iter(f"{SVG}text"):
+        assert len(words(tree)) == len(list(texts(tree)))
+        for text, style in texts(tree):
             if text.get("transform"):
                 continue
-            x0, y0, x1, y1 = extent(text)
+            x0, y0, x1, y1 = extent(text, style)
             slack = 1.5 + 0.04 * (x1 - x0)  # a face 4% wider than the usual ones still fits
             assert x0 > -slack and x1 < w + slack, "".join(text.itertext())
             assert y0 > -2 and y1 < h + 2, "".join(text.itertext())
@@ -222,9 +226,8 @@ def test_no_text_leaves_the_drawing(figure):
 
 def test_level_texts_do_not_cover_each_other(figure):
     for tree in trees(figure):
-        boxes = [
-            (extent(t), "".join(t.itertext())) for t in tree.iter(f"{SVG}text") if not t.get("transform")
-        ]
+        level = [(t, style) for t, style in texts(tree) if not t.get("transform")]
+        boxes = [(extent(t, style), "".join(t.itertext())) for t, style in level]
         for i, (a, first) in enumerate(boxes):
             for b, second in boxes[i + 1 :]:
                 apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 3 or b[3] <= a[1] + 3
@@ -339,9 +342,9 @@ def test_exact_is_solid_and_approximate_is_dashed():
 def test_measured_dots_are_open_and_computed_ones_are_filled():
     circles = [c for c in trees(roofs())[0].iter(f"{SVG}circle") if c.get("r") == "5"]
     fills = {(c.get("stroke"), c.get("fill")) for c in circles}
-    paper = "var(--paper, #fff)"
-    assert ("var(--compute, #0072b2)", paper) in fills
-    assert (paper, "var(--memory-bar, #009e73)") in fills
+    paper = "var(--paper, light-dark(#ffffff, #14181e))"
+    assert ("var(--compute, light-dark(#0072b2, #4fa9e8))", paper) in fills
+    assert (paper, "var(--memory-bar, light-dark(#009e73, #1fa67d))") in fills
 
 
 def test_curves_stand_where_their_numbers_say():
@@ -391,6 +394,21 @@ def test_blocks_lie_inside_their_frames_and_fold_on_a_phone():
     assert machine().svg().count("5 stacks") == 1
 
 
+def test_every_cell_of_a_block_is_drawn():
+    for tree in trees(machine()):
+        rows = [p.get("d") for p in tree.iter(f"{SVG}path") if p.get("stroke-width") == "7"]
+        ends = [(float(a), float(b)) for d in rows for a, b in re.findall(r"M([\d.]+) [\d.]+H([\d.]+)", d)]
+        assert sum(round((b - a + 2) / 9) for a, b in ends) == 4 * 32
+
+
+def test_the_value_of_a_crossing_stands_clear_of_the_curves():
+    for low in (False, True):  # a curve along the top sends the text to the foot of the line
+        crossing = Crossing(1e6, "V = 1 MB", low=low)
+        fig = speed(crossings=[crossing], ylim=(0, 8.5e11 if low else 2e12))
+        at = {"".join(t.itertext()): float(t.get("y")) for t, _ in texts(trees(fig)[0])}
+        assert (at["V = 1 MB"] > 180) == low
+
+
 def test_the_folded_table_holds_the_curves_numbers():
     heads, rows = speed().table
     assert heads == ["size", "W = 900 GB/s"] and len(rows) == 8
@@ -438,6 +456,7 @@ def test_labels_know_their_markup_and_their_width():
 def test_a_saved_figure_stands_alone(tmp_path):
     text = rungs().save(tmp_path / "rungs.svg", narrow=True).read_text(encoding="utf-8")
     assert ET.fromstring(text).get("width") == "354" and "Arial" in text
+    assert "var(" not in text and "light-dark" not in text and 'fill="#009e73"' in text
 
 
 def test_pyplot_is_never_loaded():

@@ -5,14 +5,14 @@ colours are meanings; each figure is drawn for a wide and for a narrow column an
 as a text digest under GPUSCALE_DIGEST=1.
 """
 
-from gpuscale.plotting.bars import Bars, bars
-from gpuscale.plotting.blocks import Block, Wire, blocks
+from gpuscale.plotting.bar_groups import Bars, bars
 from gpuscale.plotting.charts import Curve, Points, curves
+from gpuscale.plotting.diagrams import Block, Wire, blocks
+from gpuscale.plotting.figure import Still, still
 from gpuscale.plotting.ink import HUE
-from gpuscale.plotting.ladder import Level, ladder
 from gpuscale.plotting.roofs import Point, Roof, roofline
+from gpuscale.plotting.rungs import Level, ladder
 from gpuscale.plotting.sheet import Crossing, Region, axis, note
-from gpuscale.plotting.still import Still, still
 
 __all__ = [
     "HUE", "Bars", "Block", "Crossing", "Curve", "Level", "Point", "Points", "Region", "Roof", "Still",

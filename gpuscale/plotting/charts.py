@@ -8,9 +8,9 @@ import numpy as np
 import sympy
 
 from gpuscale.formula import Formula, evaluate, inputs
+from gpuscale.plotting.figure import Still
 from gpuscale.plotting.ink import bare, hue
 from gpuscale.plotting.sheet import axis, limits, named, wide
-from gpuscale.plotting.still import Still
 from gpuscale.plotting.ticks import Units, linear_ticks, log_ticks, rounded, titled
 from gpuscale.symbols import Quantity
 from gpuscale.units import show

@@ -9,25 +9,26 @@ import re
 
 SIZE = 12.5  # pixels, the one size of type on figures
 
-# A meaning, and what it is drawn with: solid shapes, lines and marks, words. The page's style sheet sets the
-# variables for both themes; the second colour of each pair serves where there is no style sheet.
+# A meaning, and what it is drawn with: solid shapes, lines and marks, words; on a light and on a dark ground.
+# On the page the style sheet's variables decide; these colours serve where there is none, as in a notebook.
 _MEANINGS = {
-    "compute": ("#0072b2", "#0072b2", "#00609a"),
-    "memory": ("#009e73", "#00966c", "#00704f"),
-    "scaleup": ("#e69f00", "#c08000", "#8a5a00"),
-    "scaleout": ("#d55e00", "#c44e00", "#a84200"),
-    "wait": ("#a9b0b8", "#838a94", "#5a626c"),
+    "compute": ("#0072b2 #3d93d1", "#0072b2 #4fa9e8", "#00609a #7cc2f2"),
+    "memory": ("#009e73 #1fa67d", "#00966c #2bbd90", "#00704f #4fd3aa"),
+    "scaleup": ("#e69f00 #d9982a", "#c08000 #f0b13c", "#8a5a00 #f0b13c"),
+    "scaleout": ("#d55e00 #e0682f", "#c44e00 #ff7f4a", "#a84200 #ff9a70"),
+    "wait": ("#a9b0b8 #616c7a", "#838a94 #8791a0", "#5a626c #aab3be"),
 }
 _NEUTRALS = {
-    "plain": ("#1c222b", "var(--ink, currentColor)"),
-    "soft": ("#555f6c", "var(--soft, #555f6c)"),
-    "edge": ("#808a96", "var(--edge, #808a96)"),
-    "line": ("#dfe2e6", "var(--line, #dfe2e6)"),
-    "paper": ("#ffffff", "var(--paper, #fff)"),
+    "plain": "#1c222b",
+    "soft": "#555f6c #a5afbb",
+    "edge": "#808a96 #75808f",
+    "line": "#dfe2e6 #333c48",
+    "paper": "#ffffff #14181e",
 }
+_USES = {"bar": "-bar", "line": "", "text": "-text"}
 
 #: Colours for matplotlib calls, by meaning: ``color=HUE["memory"]``. In the drawing they become page colours.
-HUE = {name: bar for name, (bar, _, _) in _MEANINGS.items()} | {name: c for name, (c, _) in _NEUTRALS.items()}
+HUE = {name: uses[0][:7] for name, uses in _MEANINGS.items()} | {n: c[:7] for n, c in _NEUTRALS.items()}
 _NAMES = {colour: name for name, colour in HUE.items()} | {"#000000": "plain"}
 
 
@@ -49,14 +50,23 @@ def meaning(rgb) -> str:
 def paint(rgb, use: str) -> str:
     """The CSS colour for a drawn colour; ``use`` is "bar" (solid shapes), "line" or "text"."""
     name = meaning(rgb)
+    if name == "plain":
+        return "var(--ink, currentColor)"
     if name in _NEUTRALS:
-        return _NEUTRALS["soft" if use == "text" and name in {"edge", "line"} else name][1]
-    bar, line, text = _MEANINGS[name]
-    return {
-        "bar": f"var(--{name}-bar, {bar})",
-        "line": f"var(--{name}, {line})",
-        "text": f"var(--{name}-text, {text})",
-    }[use]
+        if use == "text" and name in {"edge", "line"}:
+            name = "soft"  # words need more contrast than lines
+        return _variable(name, _NEUTRALS[name])
+    return _variable(name + _USES[use], _MEANINGS[name][list(_USES).index(use)])
+
+
+def _variable(name: str, colours: str) -> str:
+    return f"var(--{name}, light-dark({colours.replace(' ', ', ')}))"
+
+
+def printed(svg: str) -> str:
+    """A drawing with plain colours for a light ground, for programs that know no style sheets."""
+    svg = re.sub(r"var\(--[\w-]+, light-dark\((#\w+), #\w+\)\)", r"\1", svg)
+    return svg.replace("var(--ink, currentColor)", HUE["plain"])
 
 
 # Widths of characters in thousandths of the size, as the common sans faces have them. Layout uses these

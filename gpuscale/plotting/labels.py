@@ -35,6 +35,7 @@ class Want:
     near: float | None = None  # the x, in pixels, that it should stand at
     along: bool = False  # written along a straight line
     angle: float = 0.0  # then its slope in degrees, anticlockwise
+    spots: list[Spot] | None = None  # the places to choose from, where they are not to be sought
     spot: Spot | None = None
 
     def __post_init__(self):
@@ -60,8 +61,7 @@ class Want:
 
 
 def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
-    """Give each label the cheapest spot inside ``frame`` (x0, y0, x1, y1); ``solid`` are pixels to keep
-    clear of.
+    """Give each label the cheapest spot in ``frame`` (x0, y0, x1, y1); ``solid`` are pixels to keep clear of.
 
     What curves cost is counted once; then every label is placed in turn, twice, around the others.
     """
@@ -69,9 +69,7 @@ def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
     tried = []
     for want in asking:
         others = [w for w in wants if w is not want]
-        spots = (
-            _around(want) if want.radius else _beside(want, frame, [w.trail for w in others if not w.radius])
-        )
+        spots = want.spots or (_around(want) if want.radius else _beside(want, frame, _curves(others)))
         rects = want.rects(spots) if spots else np.empty((0, 4))
         cost = np.array([s.price for s in spots]) + _outside(want, rects, frame)
         cost += (0.15 if want.along else 1.0) * _covered(want, rects, want.trail, 1.5)
@@ -79,13 +77,18 @@ def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
         own = _distance(want, rects, want.trail)
         for other in others:
             cost += (8.0 if other.radius else 2.5) * _covered(want, rects, other.trail, 3.5)
-            cost += 14 * (_distance(want, rects, other.trail) < own + 1)  # it would seem to be the other's
+            near = _distance(want, rects, other.trail) < own + 1  # it would seem to be the other's
+            cost += 14 * near if other.spots is None else 0
         tried.append((spots, rects, cost))
     for _ in range(2):
         for want, (spots, rects, cost) in zip(asking, tried, strict=True):
             taken = [w.cover() for w in asking if w is not want and w.spot]
             total = cost + 8 * sum((_covered(want, rects, t, 4.0) for t in taken), np.zeros(len(spots)))
             want.spot = spots[int(np.argmin(np.round(total, 4)))] if spots else None
+
+
+def _curves(wants) -> list[np.ndarray]:
+    return [w.trail for w in wants if not w.radius and w.spots is None]
 
 
 def _covered(want: Want, rects, points, pad: float) -> np.ndarray:
@@ -129,7 +132,7 @@ def _beside(want: Want, frame, others) -> list[Spot]:
     out = []
     for share in np.linspace(1, 0, 21):
         px, py = map(float, seen[round(share * (len(seen) - 1))])
-        price = 10 * (1 - share) if want.near is None else abs(px - want.near) / 3
+        price = 10 * (1 - share) if want.near is None else abs(px - want.near) / 6
         if len(crowd) and np.hypot(*(crowd - (px, py)).T).min() < _TWIN:
             price += 16
         for align, shift, more in (("right", -2, 0), ("left", 2, 0.5), ("center", 0, 1)):
@@ -147,7 +150,7 @@ def _sloping(want: Want, ends: np.ndarray) -> list[Spot]:
     for share in np.linspace(0.12, 0.88, 20):
         for shift, more in ((6.0, 0), (-4.4, 3), (-_UP - 6.0, 1)):
             x, y = map(float, ends[0] + share * (ends[1] - ends[0]) + shift * across)
-            price = 6 * abs(share - 0.4) if want.near is None else abs(x - want.near) / 3
+            price = 6 * abs(share - 0.4) if want.near is None else abs(x - want.near) / 6
             out.append(Spot(x, y, "center", price + more))
     return out
 

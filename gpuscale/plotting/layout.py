@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 
 from gpuscale.plotting.ink import HUE, fold, meaning, width
-from gpuscale.plotting.labels import Want, fill, place
+from gpuscale.plotting.labels import Spot, Want, fill, place
 from gpuscale.plotting.sheet import LEADING
 from gpuscale.plotting.ticks import Units, linear_ticks, log_ticks
 
@@ -27,9 +27,10 @@ def lay_out(ax) -> None:
     ax.set_position([left / w, 1 - low / h, (right - left) / w, (low - top) / h])
     box = (left, top, right, low)
     _furnish(sheet, ax, box, xs, ys, titles)
-    solid = [fill(r) for r in (*_regions(sheet, ax, box), *_crossings(sheet, ax, box), *_notes(sheet, ax))]
-    wants = [_want(ax, line) for line in ax.lines]
-    wants = [w for w in wants if w is not None]
+    _regions(sheet, ax, box)
+    solid = [fill(r) for r in _notes(sheet, ax)]
+    wants = _crossings(sheet, ax, box)
+    wants += [w for w in (_want(ax, line) for line in ax.lines) if w is not None]
     place(
         wants,
         (left + 2, top + 2 if sheet.regions else top - 6, right, low - 2),
@@ -110,12 +111,12 @@ def _regions(sheet, ax, box):
         sheet.area(a, top - 20, b, top, r.hue, 0.09)
         if b - a > width(r.name, True) + 8:
             sheet.write((a + b) / 2, top - 5.5, r.name, r.hue, "center", bold=True, say=False)
-    return []
 
 
-def _crossings(sheet, ax, box):
-    """Dotted lines with their values; returns the rectangles that the texts cover."""
+def _crossings(sheet, ax, box) -> list[Want]:
+    """Dotted lines with their values, which stand at the top or the foot of the line."""
     left, top, right, low = box
+    out = []
     for c in sheet.crossings:
         x, _ = pixel(ax, c.x, ax.get_ylim()[0])
         if not left < x < right:
@@ -123,11 +124,12 @@ def _crossings(sheet, ax, box):
         sheet.rule([x, x], [top, low], linestyle=(0, (1, 3)), zorder=2.4)
         if c.y is not None:
             ax.plot([c.x], [c.y], "o", ms=9, mfc=HUE["paper"], mec=HUE["plain"], mew=2, label="_", zorder=4)
-        w, y = width(c.text, True), low - 10 if c.low else top + 16
-        align, shift = ("right", -7) if x + w + 9 > right else ("left", 7)
-        sheet.write(x + shift, y, c.text, align=align, bold=True, halo=True)
-        x0 = x + shift - (w if align == "right" else 0)
-        yield x0, y - 10, x0 + w, y + 3
+        ends = [(top + 16, 6.0 * c.low), (low - 10, 3.0 - 3 * c.low)]
+        spots = [
+            Spot(x + s, y, side, p + q) for y, p in ends for side, s, q in (("left", 7, 0), ("right", -7, 1))
+        ]
+        out.append(Want(c.text, np.array([(x, top), (x, low)]), spots=spots))
+    return out
 
 
 def _notes(sheet, ax):

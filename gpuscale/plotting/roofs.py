@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuscale.plotting.charts import dot_row
+from gpuscale.plotting.figure import Still
 from gpuscale.plotting.ink import bare, hue
 from gpuscale.plotting.sheet import axis, limits, positive
-from gpuscale.plotting.still import Still
 from gpuscale.plotting.ticks import rounded
 from gpuscale.roofline import attainable, ridge_point
 from gpuscale.symbols import I, P_run

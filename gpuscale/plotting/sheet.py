@@ -32,7 +32,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where two bounds meet: a dotted line at ``x`` with its text; an open dot at ``y`` if given."""
+    """Where two bounds meet: a dotted line at ``x`` with its text; an open dot at ``y`` if given.
+
+    The text stands at the top of the line or at its foot, where it covers less; ``low`` asks for the foot.
+    """
 
     x: float
     text: str
@@ -72,6 +75,7 @@ class Sheet(Figure):
     def rule(self, xs, ys, colour="plain", alpha=1.0, zorder=-0.5, **style):
         """A line through pixels, y downwards."""
         line = Line2D(xs, [self.down - y for y in ys], color=hue(colour), alpha=alpha, label="_", **style)
+        line.set_dash_capstyle("butt")
         line.set(transform=IdentityTransform(), zorder=zorder)
         self.add_artist(line)
 

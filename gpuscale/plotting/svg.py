@@ -18,7 +18,7 @@ from gpuscale.plotting.ink import SIZE, number, paint, pieces, width
 
 _COMMAND = {1: "M", 2: "L", 3: "Q", 4: "C"}
 _RAISE = {"baseline": 0.0, "center": -0.36, "center_baseline": -0.36, "top": -0.76, "bottom": 0.21}
-_HALO = 'paint-order="stroke" stroke="var(--paper, #fff)" stroke-opacity=".8" stroke-width="4"'
+_HALO = f'paint-order="stroke" stroke="{paint((1, 1, 1), "line")}" stroke-opacity=".8" stroke-width="4"'
 
 
 class SvgRenderer(RendererBase):
@@ -29,6 +29,7 @@ class SvgRenderer(RendererBase):
         self.size, self.prefix = size, prefix
         self.flip = Affine2D().scale(1, -1).translate(0, size[1])
         self.parts: list[str] = []
+        self.texts: dict[str, list[str]] = {}  # by style: labels lie on top, in whatever order
         self.defs: dict[str, str] = {}
         self._open: tuple[str, str] | None = None  # style and data of a path that may still grow
 
@@ -79,24 +80,25 @@ class SvgRenderer(RendererBase):
             x, y = self.flip.transform(mtext.get_transform().transform(mtext.get_unitless_position()))
             up = _RAISE.get(mtext.get_verticalalignment(), 0.0) * size
             x, y = x - up * sin(radians(angle)), y - up * cos(radians(angle))
-        attrs = f' x="{number(x)}" y="{number(y)}" fill="{paint(gc.get_rgb(), "text")}"'
-        if align != "left":
-            attrs += f' text-anchor="{"middle" if align == "center" else "end"}"'
-        attrs += ' font-weight="700"' if bold else ""
-        attrs += f' font-size="{number(size)}"' if size != SIZE else ""
-        attrs += f' transform="rotate({number(-angle)} {number(x)} {number(y)})"' if angle else ""
-        attrs += f" {_HALO}" if mtext is not None and mtext.get_gid() == "halo" else ""
-        self._add(f"<text{attrs}>{_spans(s)}</text>")
+        style = f'fill="{paint(gc.get_rgb(), "text")}"'
+        style += f' text-anchor="{"middle" if align == "center" else "end"}"' if align != "left" else ""
+        style += ' font-weight="700"' if bold else ""
+        style += f' font-size="{number(size)}"' if size != SIZE else ""
+        style += f" {_HALO}" if mtext is not None and mtext.get_gid() == "halo" else ""
+        turn = f' transform="rotate({number(-angle)} {number(x)} {number(y)})"' if angle else ""
+        text = f'<text x="{number(x)}" y="{number(y)}"{turn}>{_spans(s)}</text>'
+        self.texts.setdefault(style, []).append(text)
 
     def svg(self, alt: str) -> str:
         """The drawing so far as one SVG element."""
         self._flush()
         w, h = (number(v) for v in self.size)
+        texts = "".join(f"<g {style}>{''.join(parts)}</g>" for style, parts in self.texts.items())
         defs = f"<defs>{''.join(self.defs.values())}</defs>" if self.defs else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
             f' role="img" aria-label="{escape(alt)}" font-size="{SIZE}" fill="none" stroke-linejoin="round">'
-            f"{defs}{''.join(self.parts)}</svg>"
+            f"{defs}{''.join(self.parts)}{texts}</svg>"
         )
 
     def _add(self, element: str):
@@ -116,7 +118,8 @@ class SvgRenderer(RendererBase):
             out += f' fill="{paint(face, "bar")}"' + _share("fill-opacity", share) if share else ""
         share = alpha if alpha is not None else gc.get_rgb()[3]
         if gc.get_linewidth() > 0 and share:
-            out += f' stroke="{paint(gc.get_rgb(), "line")}"' + _share("stroke-opacity", share)
+            use = "line" if gc.get_linewidth() < 5 else "bar"  # a thick line is a solid shape
+            out += f' stroke="{paint(gc.get_rgb(), use)}"' + _share("stroke-opacity", share)
             out += f' stroke-width="{gc.get_linewidth():.3g}"' if gc.get_linewidth() != 1 else ""
             dash = gc.get_dashes()[1]
             if dash is not None and len(dash):

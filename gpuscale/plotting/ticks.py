@@ -26,14 +26,14 @@ class Units(Formatter):
 
 def titled(title: str, unit: str) -> str:
     """The title of an axis: it names the unit where the ticks do not."""
-    return f"{title}, {unit}" if unit in BARE and unit not in {"", "1"} else title
+    bare = unit in BARE and unit not in {"", "1"}
+    return f"{title}, {unit}" if bare and not title.endswith(unit) else title
 
 
 def two_powers(lo: float, hi: float, unit: str) -> bool:
-    """Whether a range of counts runs from one power of two to another."""
-    return (
-        unit == "1" and lo >= 1 and math.log2(lo).is_integer() and math.log2(hi).is_integer() and hi >= 4 * lo
-    )
+    """Whether a range of counts runs from one power of two to another, and none of them is hard to read."""
+    whole = unit == "1" and lo >= 1 and math.log2(lo).is_integer() and math.log2(hi).is_integer()
+    return whole and 4 * lo <= hi <= 2**18
 
 
 def log_ticks(lo: float, hi: float, fits, unit: str) -> list[float]:

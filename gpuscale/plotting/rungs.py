@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuscale.plotting.figure import Still
 from gpuscale.plotting.ink import bare, hue
 from gpuscale.plotting.sheet import axis, note, positive
-from gpuscale.plotting.still import Still
 from gpuscale.plotting.ticks import rounded
 from gpuscale.units import show
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuscale.plotting.figure import Still
 from gpuscale.plotting.ink import bare, hue, width
 from gpuscale.plotting.sheet import positive
-from gpuscale.plotting.still import Still
+from gpuscale.spec_io import amount
 from gpuscale.units import base_unit, show
 
 # Pixels: a row, its bar, the heading of a group, the space between groups.
@@ -65,8 +66,8 @@ def _rows(group: Bars, scale: str) -> list[tuple[str, float, str, str]]:
     whole = {"times": known[0], "own": max(known), "common": 1.0}[scale]
     out = []
     for label, v in group.values.items():
-        times = f"×{show(v / known[0], '1')}" if scale == "times" and v and v != known[0] else ""
-        text = "none" if v is None else show(v, base_unit(group.unit))
+        times = f"×{show(v / known[0], '1', short=True)}" if scale == "times" and v and v != known[0] else ""
+        text = "none" if v is None else amount(v, group.unit)
         out.append((label, (v or 0.0) / whole, text, times))
     return out
 

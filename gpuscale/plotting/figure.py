@@ -10,7 +10,7 @@ import matplotlib
 
 from gpuscale.display import digesting
 from gpuscale.plotting.digest import digest
-from gpuscale.plotting.ink import HUE, safe
+from gpuscale.plotting.ink import HUE, printed, safe
 from gpuscale.plotting.layout import lay_out
 from gpuscale.plotting.sheet import Sheet
 from gpuscale.plotting.svg import SvgRenderer
@@ -20,13 +20,18 @@ _TAGS = re.compile(r"<[^>]*>")
 _NUM = ' class="num"'
 _FACE = 'font-family="Segoe UI, Helvetica Neue, Arial, sans-serif"'
 
-# Without the book's style sheet (a notebook) the figure still shows one drawing, at its own size.
+# Without the book's style sheet (a notebook) the figure still shows one drawing, at its own size, and dark on
+# light or light on dark as JupyterLab and VS Code say.
 _STYLE = (
     "<style>.still{container-type:inline-size;display:flex;flex-direction:column;margin-inline:0}"
     ".still svg{display:block;max-width:100%;height:auto;overflow:visible}.still>.narrow{display:none}"
     ".still>details{order:1}"
+    "[data-jp-theme-light=true] .still{color-scheme:light}"
+    ":is([data-jp-theme-light=false],.vscode-dark) .still{color-scheme:dark}"
     "@container(max-width:36rem){.still>.wide{display:none}.still>.narrow{display:block}}</style>"
 )
+
+_RULES = {"lines.scale_dashes": False, "lines.dashed_pattern": (6, 5), "text.parse_math": False}
 
 
 class Still:
@@ -45,7 +50,7 @@ class Still:
         self._height = {False: height, True: narrow_height or min(height, 270)}
         with matplotlib.rc_context():
             matplotlib.rcdefaults()  # a reader's style must not change the book's figures
-            matplotlib.rcParams.update({"lines.scale_dashes": False, "text.parse_math": False})
+            matplotlib.rcParams.update(_RULES)
             wide = self._sheet(narrow=False)
             self.text = digest(
                 self, wide
@@ -96,9 +101,9 @@ class Still:
         return self.text
 
     def save(self, path, narrow: bool = False) -> Path:
-        """Write one drawing as a file that stands alone: it names its own typefaces."""
+        """Write one drawing as a file that stands alone: it names its own typefaces and colours."""
         path = Path(path)
-        path.write_text(self.svg(narrow).replace("<svg ", f"<svg {_FACE} ", 1), encoding="utf-8")
+        path.write_text(printed(self.svg(narrow)).replace("<svg ", f"<svg {_FACE} ", 1), encoding="utf-8")
         return path
 
     def _numbers(self) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from matplotlib.colors import to_rgba
 from matplotlib.patches import FancyBboxPatch
 
+from gpuscale.plotting.figure import Still
 from gpuscale.plotting.ink import bare, fold, hue, width
 from gpuscale.plotting.sheet import LEADING
-from gpuscale.plotting.still import Still
 
 _PAD, _CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
 
@@ -183,10 +183,13 @@ def _frame(ax, block, x, y, w, h):
 
 def _squares(ax, block, x, y, room) -> float:
     columns, rows = _cells(block, room)
-    left = x + (room - columns * _CELL + 2) / 2
-    for i in range(block.cells):
-        cx, cy = left + (i % columns) * _CELL, y + (i // columns) * _CELL
-        ax.figure.area(cx, cy, cx + _CELL - 2, cy + _CELL - 2, block.hue or "wait", zorder=2)
+    left, side = x + (room - columns * _CELL + 2) / 2, _CELL - 2
+    for row in range(rows):  # a row of squares is a thick line with gaps
+        count, at = min(columns, block.cells - row * columns), y + row * _CELL + side / 2
+        ends = [left, left + count * _CELL - 2]
+        ax.figure.rule(
+            ends, [at, at], block.hue or "wait", zorder=2, linewidth=side, linestyle=(0, (side, 2))
+        )
     return y + rows * _CELL
 
 
