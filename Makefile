@@ -34,9 +34,9 @@ notebooks: $(VENV)/.book ## run all notebooks again and store them in normal for
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .
 
-bench: $(VENV)/.book ## weigh the pages
+bench: $(VENV)/.book ## measure: weight of the pages, speed of the library
 	@$(BIN)/python -m gpuscale.book.build --if-stale
-	@$(BIN)/python -m gpuscale.book.weight
+	@$(BIN)/python tests/bench.py
 
 clean: ## remove what was built, and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis
@@ -53,11 +53,13 @@ $(VENV)/.base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt setuptools wheel 2> >(grep -v ^WARNING >&2)
 	@touch $@
 
 $(VENV)/.%: $(VENV)/.base
 	@echo "Installing what '$*' needs (about a minute the first time)"
-	@set -o pipefail; $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$*]' \
-	  | awk '/^Collecting/ {n++; if (n % 20 == 0) {print "  " n " packages found"; fflush()}} /^(Downloading|Installing collected|ERROR)/ && !seen[$$1]++ {print "  " $$1 " ..."; fflush()}'
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation -c constraints.txt -e '.[$*]' \
+	  > $(VENV)/install.log 2>&1 & \
+	while kill -0 $$! 2>/dev/null; do sleep 5; echo "  $$(grep -c ^Collecting $(VENV)/install.log) packages found, $$(grep -q '^Installing collected' $(VENV)/install.log && echo installing || echo downloading)"; done; \
+	wait $$! || { tail -n 20 $(VENV)/install.log; exit 1; }
 	@touch $@

@@ -37,7 +37,10 @@ def notation() -> Html:
             f"<td>{escape(q.meaning)} {also}</td></tr>"
         )
         plain.append(f"{q.name} [{q.unit}] {q.meaning}")
-    return Html(_scroll("Notation", ["Symbol", "In Python", "Unit", "Meaning"], rows, "plain-table notation"), "\n".join(plain))
+    return Html(
+        _scroll("Notation", ["Symbol", "In Python", "Unit", "Meaning"], rows, "plain-table notation"),
+        "\n".join(plain),
+    )
 
 
 def units() -> Html:
@@ -65,7 +68,10 @@ def formula_index(module: str) -> Html:
             f"{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</div>"
             f'<p class="note">Holds {escape(f.assumes)}. Source: {cite(f.source)}.</p>{approx}</section>'
         )
-    return Html(f'<div class="formula-index">{"".join(items)}</div>', "\n".join(f"{k}: {f!r}" for k, f in found.items()))
+    return Html(
+        f'<div class="formula-index">{"".join(items)}</div>',
+        "\n".join(f"{k}: {f!r}" for k, f in found.items()),
+    )
 
 
 def modules() -> list[str]:
@@ -88,13 +94,14 @@ GROUPS = {
         "int8": "int8", "fp4": "fp4",
     },
     "Links, one direction": {
-        "nvlink_bw": "NVLink per GPU", "host_bw": "to the host over C2C", "pcie_bw": "PCIe", "nic_bw": "network per GPU",
+        "nvlink_bw": "NVLink per GPU", "host_bw": "to the host over C2C", "pcie_bw": "PCIe",
+        "nic_bw": "network per GPU",
     },
 }  # fmt: skip
 
 
 def hardware(group: str):
-    """One group of the hardware tables for every chip that has any of its numbers. Raises KeyError for another group."""
+    """One group of the tables, for every chip that has any of its numbers. Raises KeyError for another group."""
     fields = GROUPS[group]
     parts = [p for p in specs.chips().values() if any(f in p for f in fields)]
     return specs.table(parts, {f: t for f, t in fields.items() if any(f in p for p in parts)}, caption=group)

@@ -18,8 +18,8 @@ _HARD = (sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, symp
 class Crossing:
     """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
 
-    ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them in
-    numbers; ``larger(below=True, **values)`` says which cost is the larger one, and so binds, on that side.
+    ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them
+    in numbers; ``larger(below=True, **values)`` says which cost is the larger one and so binds on that side.
     """
 
     f: sympy.Expr
@@ -46,7 +46,7 @@ class Crossing:
         return _bisected(self._gap(values), lo, hi)
 
     def larger(self, below: bool, **values) -> str:
-        """"f", "g" or "equal": the larger cost just below (or above) the first crossing."""
+        """ "f", "g" or "equal": the larger cost just below (or above) the first crossing."""
         points = self.at(**values)
         x = max((points[0] if points else 1.0) * (0.5 if below else 2.0), self.symbol.least)
         gap = float(self._gap(values)(np.array([x]))[0])

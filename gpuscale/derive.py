@@ -25,7 +25,7 @@ class StepError(ValueError):
 
 @dataclass(frozen=True)
 class Step:
-    """One row: left side as text and as LaTeX, relation, expression, reason, and how it was proved ("" where it was given)."""
+    """One row: left side as text and LaTeX, relation, expression, reason, proof ("" where it was given)."""
 
     name: str
     left: str
@@ -36,7 +36,7 @@ class Step:
 
 
 def _points(symbols, count=_POINTS):
-    """Exact points, the same each time: rationals over five decades, so that each cost is the largest somewhere."""
+    """Exact points, the same each time: rationals over five decades, so that each cost wins somewhere."""
     draw = random.Random(7)
     for _ in range(count):
         point = {}
@@ -63,11 +63,15 @@ def proof_of_equality(a, b) -> str:
 
 def _plain_logs(value):
     """A number with its logarithms taken apart into those of primes, so that equal ones cancel."""
-    return sympy.expand_log(value.rewrite(sympy.log), factor=True, force=True) if value.has(log2, sympy.log) else value
+    return (
+        sympy.expand_log(value.rewrite(sympy.log), factor=True, force=True)
+        if value.has(log2, sympy.log)
+        else value
+    )
 
 
 def _branches(expr):
-    """The expression with each Max, Min and Piecewise replaced by one of its arguments, in all combinations."""
+    """The expression with one argument in place of each Max, Min and Piecewise, in all combinations."""
     found = expr.atoms(*_BRANCH)
     outermost = (j for j in found if not any(k.has(j) for k in found - {j}))
     joins = sorted(outermost, key=str)
@@ -90,11 +94,12 @@ def _far(target, k):
 
 
 def _out_there(symbols, regime):
-    """Exact points along the regime, in threes at doubling exponents; the first symbol is by far the farthest."""
+    """Exact points along the regime, in threes at doubling exponents, the first symbol far the farthest."""
     last = len(regime) - 1
     for base in _points([q for q in symbols if q not in dict(regime)], _POINTS // 2):
         yield [
-            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)} for k in (16, 32, 64)
+            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)}
+            for k in (16, 32, 64)
         ]
 
 
@@ -140,10 +145,10 @@ def tends_to(a, b, regime) -> bool:
 class Derivation:
     """How a formula comes about.
 
-    ``Derivation(T_mem).given(V/W, "...").equal(...).limit(expr, "...", (N, oo))``: each ``equal`` step is proved
-    equal to the one before, each ``limit`` step as a limit in the stated order, each ``solved`` step by putting the
-    solution back. A step that does not follow raises StepError. ``f = d.matches(formula)`` proves that the chain
-    holds a library formula.
+    ``Derivation(T_mem).given(V/W, "...").equal(...).limit(expr, "...", (N, oo))``: each ``equal`` step is
+    proved equal to the one before, each ``limit`` step as a limit in the stated order, each ``solved`` step
+    by putting the solution back. A step that does not follow raises StepError. ``d.matches(formula)`` proves
+    that the chain holds a library formula.
     """
 
     def __init__(self, lhs: Quantity):
@@ -176,7 +181,9 @@ class Derivation:
         """Formulas in place of their left-hand side, expressions in place of symbols: computed, not typed."""
         from gpuscale.symbols import quantities
 
-        swaps = {f.lhs: f.rhs for f in formulas} | {quantities()[k]: sympy.sympify(v) for k, v in values.items()}
+        swaps = {f.lhs: f.rhs for f in formulas} | {
+            quantities()[k]: sympy.sympify(v) for k, v in values.items()
+        }
         for symbol, expr in swaps.items():
             _check_side(f"put {symbol}", symbol, expr)
             if symbol not in self.expr.free_symbols:
@@ -192,12 +199,14 @@ class Derivation:
         return self._add("->", expr, why, "limit")
 
     def solved(self, equation, symbol: Quantity, why: str, expr=None) -> Derivation:
-        """A new chain: ``equation`` (an Eq of two costs) solved for ``symbol``, the solution put back to prove it."""
+        """A new chain: ``equation`` (an Eq of two costs) solved for ``symbol``, proved by putting it back."""
         if not isinstance(equation, sympy.Eq):
             raise StepError(f"{equation} is no equation with something to solve; expected Eq of two costs")
         gap = equation.lhs - equation.rhs
         dimension(gap)  # unlike sides are refused here, with both named
-        found = [tidy(s) for s in sympy.solve(gap, symbol) if s != 0] if expr is None else [sympy.sympify(expr)]
+        found = (
+            [tidy(s) for s in sympy.solve(gap, symbol) if s != 0] if expr is None else [sympy.sympify(expr)]
+        )
         if len(found) != 1:
             raise StepError(f"{equation} has {len(found)} solutions for {symbol}; expected one")
         _check_side(f"solved {symbol}", symbol, found[0])

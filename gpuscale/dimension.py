@@ -41,7 +41,8 @@ def _join(expr, parts) -> Dim | None:
     for p, d in known[1:]:
         if d != known[0][1]:
             raise DimensionError(
-                f"{known[0][0]} is {words(known[0][1])}, {p} is {words(d)}: they cannot stand together in {expr}"
+                f"{known[0][0]} is {words(known[0][1])}, {p} is {words(d)}: "
+                f"they cannot stand together in {expr}"
             )
     return known[0][1] if known else None
 
@@ -49,7 +50,9 @@ def _join(expr, parts) -> Dim | None:
 def _count(expr) -> Dim:
     for arg in expr.args:
         if dimension(arg) not in (None, ()):
-            raise DimensionError(f"{arg} in {expr} is {words(dimension(arg))}; expected a number without a unit")
+            raise DimensionError(
+                f"{arg} in {expr} is {words(dimension(arg))}; expected a number without a unit"
+            )
     return ()
 
 
@@ -82,7 +85,9 @@ def dimension(expr) -> Dim | None:
         _count(sympy.Tuple(expr.exp))
         inner = dimension(expr.base) or ()
         if inner and not (expr.exp.is_Rational or expr.exp.is_Float):
-            raise DimensionError(f"{expr.base} is {words(inner)}; a power {expr.exp} that is not fixed needs a plain number")
+            raise DimensionError(
+                f"{expr.base} is {words(inner)}; a power {expr.exp} that is not fixed needs a plain number"
+            )
         return _pack({name: power * expr.exp for name, power in inner})
     if isinstance(expr, sympy.Piecewise):
         return _piecewise(expr)

@@ -70,7 +70,8 @@ class FormulaCard:
         equation = span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True)
         return (
             f'<section class="card formula" id="formula-{key}" aria-labelledby="formula-{key}-t">'
-            f'<div class="head"><h3 id="formula-{key}-t">{escape(f.title)}</h3><code class="note">{call}</code></div>'
+            f'<div class="head"><h3 id="formula-{key}-t">{escape(f.title)}</h3>'
+            f'<code class="note">{call}</code></div>'
             f'<div class="equation" tabindex="0" role="region" aria-label="Equation">{equation}</div>'
             f"<p><b>Holds</b> {escape(f.assumes)}.</p>{_approximation(f)}"
             f"<details><summary>Symbols, units and source</summary>{symbols_table([f.lhs, *f.inputs])}"
@@ -95,7 +96,8 @@ def symbols_table(symbols: Iterable) -> str:
     rows = "".join(
         f"<tr><td>{inline(q)}</td><td>{escape(q.meaning)}</td><td>{escape(q.unit)}</td></tr>" for q in symbols
     )
-    head = '<thead><tr><th scope="col">Symbol</th><th scope="col">Meaning</th><th scope="col">Unit</th></tr></thead>'
+    names = "".join(f'<th scope="col">{name}</th>' for name in ("Symbol", "Meaning", "Unit"))
+    head = f"<thead><tr>{names}</tr></thead>"
     return f'<table class="plain-table">{head}<tbody>{rows}</tbody></table>'
 
 

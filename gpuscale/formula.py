@@ -21,9 +21,9 @@ from gpuscale.units import WORDS
 class Formula:
     """A cost or size in closed form: ``lhs`` equals ``rhs`` under the stated assumptions.
 
-    ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes`` the
-    conditions. ``approx`` is the common approximation: rhs/approx tends to 1 along ``regime``, a tuple of
-    (quantity, limit) pairs taken in order. Called with keyword arguments in base units it gives floats or arrays.
+    ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes``
+    the conditions. ``approx`` is the common approximation: rhs/approx tends to 1 along ``regime``, a tuple of
+    (quantity, limit) pairs taken in order. Called with keywords in base units it gives floats or arrays.
     Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
     """
 
@@ -64,8 +64,8 @@ class Formula:
     def where(self, *others: Formula, lhs: Quantity | None = None, title: str = "", **values) -> Formula:
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
 
-        ``f.where(g, N=n, V=b*n)``. Raises if two formulas give one quantity, if a name is not an input, or if an
-        expression's dimension is not its symbol's.
+        ``f.where(g, N=n, V=b*n)``. Raises if two formulas give one quantity, if a name is not an input, or if
+        an expression's dimension is not its symbol's.
         """
         swaps: dict = {}
         for other in others:
@@ -105,7 +105,16 @@ class Formula:
     def __reduce__(self):
         if self.name:  # a formula of the library stays itself, so that it keeps its name
             return _lookup, (self.module, self.name)
-        parts = (self.title, self.lhs, self.rhs, self.source, self.assumes, self.approx, self.regime, self.module)
+        parts = (
+            self.title,
+            self.lhs,
+            self.rhs,
+            self.source,
+            self.assumes,
+            self.approx,
+            self.regime,
+            self.module,
+        )
         return Formula, parts
 
 
@@ -116,7 +125,9 @@ def _lookup(module: str, name: str) -> Formula:
 def _check_side(what: str, lhs, expr) -> None:
     strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
     if strange:
-        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols.py")
+        raise TypeError(
+            f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols.py"
+        )
     try:
         balanced = fits(expr, lhs.unit)
     except DimensionError as error:
@@ -152,9 +163,9 @@ def compiled(expr):
 def evaluate(expr, /, _what: str = "", **values):
     """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
 
-    Every value must be a finite number that the quantity allows; infinity is returned only where the expression
-    itself holds it. Raises TypeError for a missing or unknown name, ValueError for a value out of range, both
-    naming the input and what was expected.
+    Every value must be a finite number that the quantity allows; infinity is returned only where the
+    expression itself holds it. Raises TypeError for a missing or unknown name or for no number, ValueError
+    for a value out of range or shapes that do not fit, all naming the input and what was expected.
     """
     if isinstance(expr, Formula):
         expr, _what = expr.rhs, _what or expr.name or expr.title
@@ -189,10 +200,12 @@ def _shape(what, names, given) -> tuple[int, ...]:
 
 
 def _check_result(what, expr, out) -> None:
-    if np.isfinite(np.vdot(out, out)):  # the quickest pass that any NaN or infinity spoils
+    if np.isfinite(out).all():
         return
     if np.isnan(out).any():
-        raise ValueError(f"{what}: the result is not a number for these inputs; expected values of usual size")
+        raise ValueError(
+            f"{what}: the result is not a number for these inputs; expected values of usual size"
+        )
     if np.isinf(out).any() and not expr.has(sympy.oo):
         raise ValueError(f"{what}: the result overflows; expected inputs of usual size, in base units")
 
@@ -206,12 +219,17 @@ def as_number(q: Quantity, value):
     if not number.size:
         return number
     low, high = number.min(), number.max()
-    at_least = q.least if q.least else 0.0
-    if not (low >= at_least and high < np.inf) or (low == 0 and not q.zero):
-        bound = f"from {q.least:g} up" if q.least else ("of zero or more" if q.zero else "above zero")
-        found = low if not low >= at_least or (low == 0 and not q.zero) else high
-        raise ValueError(f"{q.name} ({q.meaning}): expected a finite number {bound} in {q.unit}; got {found:g}")
+    too_low = not low >= q.least or (low == 0 and not q.zero)
+    if too_low or not high <= q.most or high == np.inf:
+        found = low if too_low else high
+        asked = f"expected a finite number {_bounds(q)} in {q.unit}"
+        raise ValueError(f"{q.name} ({q.meaning}): {asked}; got {found:g}")
     return number if number.ndim else float(number)
+
+
+def _bounds(q: Quantity) -> str:
+    least = f"from {q.least:g} up" if q.least else ("of zero or more" if q.zero else "above zero")
+    return least if q.most == np.inf else f"{least} and at most {q.most:g}"
 
 
 def _floats(value):

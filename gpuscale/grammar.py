@@ -22,7 +22,7 @@ KINDS = {(): "a plain number", (("B", 1),): "a number of bytes", (("s", 1),): "a
 KINDS |= {(("B", 1), ("s", -1)): "a bandwidth", (("s", -1),): "a rate"}
 
 _DIGITS = r"(?:[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])|[0-9][0-9,_]*)"
-NUMBER = rf"(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+NUMBER = rf"(?:{_DIGITS}(?:\.[0-9,_]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 TOKEN = re.compile(rf"({NUMBER})|\*\*|[^ ]")
 _PLAIN = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"  # E is a symbol of the book
 _FORMULA_TOKEN = re.compile(rf"({_PLAIN})|[A-Za-z][A-Za-z0-9_]*|\*\*|[^ ]")
@@ -74,6 +74,7 @@ class Parser:
         self.symbols, self.at, self.depth = list(symbols), 0, 0
 
     def tree(self):
+        """The whole text as one tree. Raises Unclear at the first token that does not fit."""
         node = self.sum()
         return node if self.at == len(self.tokens) else self.fail()
 

@@ -4,7 +4,24 @@ import sympy
 
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    Q, Q_full, S_level, T_mem, V, V_half, W, W_eff, W_ref, alpha, b_load, g_speed, n_load, n_sm, w_lanes,
+    C,
+    I,
+    P_run,
+    Q,
+    Q_full,
+    S_level,
+    T_mem,
+    V,
+    V_half,
+    W,
+    W_eff,
+    W_ref,
+    alpha,
+    b_load,
+    g_speed,
+    n_load,
+    n_sm,
+    w_lanes,
     w_res,
 )  # fmt: skip
 
@@ -54,3 +71,9 @@ loads_in_flight = Formula(
 warp_bandwidth = concurrent_bandwidth.where(
     loads_in_flight, title="Bandwidth that the resident warps can ask for"
 )  # the same bound, with the threads that have to reach it
+
+fed_rate = Formula(
+    "Rate of arithmetic that a link can feed", P_run, sympy.Min(C, I * W),
+    source="williams2009", assumes="when every byte crosses the link once and arithmetic overlaps with it",
+    approx=C, regime=((I, sympy.oo),),
+)  # fmt: skip

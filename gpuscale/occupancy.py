@@ -1,14 +1,29 @@
 """Occupancy: how many warps of a kernel fit on an SM, and which resource runs out first.
 
-The counts follow NVIDIA's allocation rules: registers are handed to a warp in units, out of the registers of its
-own subpartition; shared memory to a block in units, with a reserve; blocks and warps are limited in number.
+The counts follow NVIDIA's allocation rules: registers are handed to a warp in units, out of the registers of
+its own subpartition; shared memory to a block in units, with a reserve; blocks and warps are limited in
+number.
 """
 
 import sympy
 
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    R, R_sm, S_block, S_res, S_smem, g_reg, g_smem, n_block, n_sub, occ, t_block, w_block, w_lanes, w_max, w_res,
+    R,
+    R_sm,
+    S_block,
+    S_res,
+    S_smem,
+    g_reg,
+    g_smem,
+    n_block,
+    n_sub,
+    occ,
+    t_block,
+    w_block,
+    w_lanes,
+    w_max,
+    w_res,
 )  # fmt: skip
 
 _RULES = "cuda-guide, compute capabilities"
@@ -61,10 +76,12 @@ resident_warps = Formula(
 )  # fmt: skip
 
 register_file_warps = Formula(
-    "Warps that the register file holds", w_res, sympy.floor(R_sm / (R * w_lanes)), source="scaling-book-gpus, memory",
+    "Warps that the register file holds", w_res, sympy.floor(R_sm / (R * w_lanes)),
+    source="scaling-book-gpus, memory",
     assumes="when registers are handed out one by one, as a first estimate",
 )  # fmt: skip
 
 occupancy = Formula(
-    "Occupancy", occ, resident_warps.rhs / w_max, source=_RULES, assumes="for a grid with enough blocks to fill the SM",
+    "Occupancy", occ, resident_warps.rhs / w_max, source=_RULES,
+    assumes="for a grid with enough blocks to fill the SM",
 )  # fmt: skip

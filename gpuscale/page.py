@@ -55,13 +55,19 @@ def remember(rows: Sequence[tuple]) -> Html:
     """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
     body, plain = [], []
     for formula, holds, size in rows:
-        equation = inline(formula.lhs) + " = " + inline(formula.rhs) if isinstance(formula, Formula) else escape(formula)
+        equation = (
+            inline(formula.lhs) + " = " + inline(formula.rhs)
+            if isinstance(formula, Formula)
+            else escape(formula)
+        )
         body.append(
             f'<tr role="row"><td role="cell">{equation}</td><td role="cell">{escape(holds)}</td>'
             f'<td role="cell">{escape(size)}</td></tr>'
         )
         plain.append(f"{formula!r} | {holds} | {size}")
-    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Formula", "Holds for", "Order of magnitude"))
+    head = "".join(
+        f'<th role="columnheader">{h}</th>' for h in ("Formula", "Holds for", "Order of magnitude")
+    )
     html = (
         '<section class="card remember" aria-labelledby="remember-t"><h3 id="remember-t">What to remember</h3>'
         f'<table class="stack" role="table" aria-labelledby="remember-t"><thead><tr role="row">{head}</tr></thead>'
@@ -89,8 +95,10 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """"agrees" within 0.2%, "rounds" within 6%, else "disagrees"."""
-        return "agrees" if abs(self.error) <= AGREES else "rounds" if abs(self.error) <= ROUNDS else "disagrees"
+        """ "agrees" within 0.2%, "rounds" within 6%, else "disagrees"."""
+        return (
+            "agrees" if abs(self.error) <= AGREES else "rounds" if abs(self.error) <= ROUNDS else "disagrees"
+        )
 
 
 _SIGNS = {"agrees": "✓ agrees", "rounds": "≈ rounds", "disagrees": "✗ disagrees"}
@@ -111,7 +119,8 @@ def ledger(claims: Sequence[Claim], label: str = "Ledger of published numbers") 
         plain.append(f"{c.text}: published {published}, ours {ours}, {c.verdict}{off}")
     head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Claim", "Published", "Ours", "Verdict"))
     html = (
-        f'<table class="ledger stack" role="table" aria-label="{escape(label)}"><thead><tr role="row">{head}</tr></thead>'
+        f'<table class="ledger stack" role="table" aria-label="{escape(label)}">'
+        f'<thead><tr role="row">{head}</tr></thead>'
         f'<tbody role="rowgroup">{"".join(rows)}</tbody></table>'
     )
     return Html(html, "\n".join(plain))

@@ -4,11 +4,44 @@ import sympy
 
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    C, C_fp32, C_ref, P_run, S_sm, S_total, W, b, b_ref, eta_issue, eta_wave, f_clock, flop, g_speed, idle, k_op,
-    m_then, n_cores, n_else, n_lane, n_run, n_sm, n_sub, n_tc, n_then, n_tiles, n_wait, n_ways, r_tc, s_vec, slots,
-    t_cols, t_rows, t_side, w_lanes, w_res, w_sm,
+    C,
+    C_fp32,
+    C_ref,
+    P_run,
+    S_sm,
+    S_total,
+    W,
+    b,
+    b_ref,
+    eta_issue,
+    eta_wave,
+    f_clock,
+    flop,
+    g_speed,
+    idle,
+    k_op,
+    m_then,
+    n_cores,
+    n_else,
+    n_lane,
+    n_run,
+    n_sm,
+    n_sub,
+    n_tc,
+    n_then,
+    n_tiles,
+    n_wait,
+    n_ways,
+    r_tc,
+    s_vec,
+    slots,
+    t_cols,
+    t_rows,
+    t_side,
+    w_lanes,
+    w_res,
+    w_sm,
 )  # fmt: skip
-from gpuscale.symbols import P_run as P_vector
 
 cuda_cores = Formula(
     "Lanes of a GPU", n_cores, n_sm * n_lane,
@@ -16,7 +49,7 @@ cuda_cores = Formula(
 )  # fmt: skip
 
 vector_peak = Formula(
-    "Peak rate of the vector lanes", P_vector, n_sm * n_lane * k_op * f_clock,
+    "Peak rate of the vector lanes", P_run, n_sm * n_lane * k_op * f_clock,
     source="scaling-book-gpus, quiz 1 question 2",
     assumes="when every lane of every SM issues one instruction in each cycle",
 )  # fmt: skip
@@ -34,19 +67,21 @@ tensor_core_rate = Formula(
 )  # fmt: skip
 
 implied_clock = Formula(
-    "Clock implied by a vector peak", f_clock, P_vector / (n_sm * n_lane * k_op),
-    source="scaling-book-gpus, quiz 1 question 6", assumes="when the stated peak counts every lane in every cycle",
+    "Clock implied by a vector peak", f_clock, P_run / (n_sm * n_lane * k_op),
+    source="scaling-book-gpus, quiz 1 question 6",
+    assumes="when the stated peak counts every lane in every cycle",
 )  # fmt: skip
 
 tensor_speedup = Formula(
-    "Tensor Cores against vector lanes", g_speed, C / P_vector,
+    "Tensor Cores against vector lanes", g_speed, C / P_run,
     source="scaling-book-gpus, quiz 1 question 2", assumes="for peaks of one GPU counted in the same way",
 )  # fmt: skip
 
 precision_doubling = Formula(
     "Peak in a narrower format", C, C_ref * b_ref / b,
     source="scaling-book-gpus, what is a GPU",
-    assumes="when halving the width doubles the rate, which holds from bf16 to fp8 and not for every product beyond",
+    assumes="when halving the width doubles the rate, which holds from bf16 to fp8 and not for every product "
+    "beyond",
 )  # fmt: skip
 
 chip_capacity = Formula(
@@ -56,7 +91,8 @@ chip_capacity = Formula(
 
 chip_bandwidth = Formula(
     "Bandwidth of a memory of all SMs together", W, n_sm * w_sm * f_clock,
-    source="cuda-guide, shared memory", assumes="when every SM moves its full width in each cycle, free of bank conflicts",
+    source="cuda-guide, shared memory",
+    assumes="when every SM moves its full width in each cycle, free of bank conflicts",
 )  # fmt: skip
 
 divergent_slots = Formula(
@@ -79,9 +115,11 @@ paths_idle = Formula(
 )  # fmt: skip
 
 issue_share = Formula(
-    "Share of cycles in which a scheduler issues", eta_issue, sympy.Min(1, w_res / n_sub * n_run / (n_run + n_wait)),
+    "Share of cycles in which a scheduler issues", eta_issue,
+    sympy.Min(1, w_res / n_sub * n_run / (n_run + n_wait)),
     source="cuda-guide, hardware multithreading",
-    assumes="when the resident warps are alike and spread evenly over the schedulers, each of which issues once a cycle",
+    assumes="when the resident warps are alike and spread evenly over the schedulers, and each scheduler "
+    "issues once a cycle, keeping to a warp until it waits",
 )  # fmt: skip
 
 mixed_rate = Formula(
@@ -90,9 +128,11 @@ mixed_rate = Formula(
 )  # fmt: skip
 
 operand_traffic = Formula(
-    "Operand bytes of a tile in a cycle", w_sm, b * n_tc * r_tc * (t_rows + t_cols) / (2 * flop * t_rows * t_cols),
+    "Operand bytes of a tile in a cycle", w_sm,
+    b * n_tc * r_tc * (t_rows + t_cols) / (2 * flop * t_rows * t_cols),
     source="cuda-guide, shared memory",
-    assumes="when the Tensor Cores of the SM run at their peak on one tile and read both operands for each step",
+    assumes="when the Tensor Cores of the SM run at their peak on one tile and read both operands for each "
+    "step",
 )  # fmt: skip
 
 fed_tile = Formula(

@@ -1,7 +1,8 @@
 """The text of questions: plain sentences with `code`, *emphasis*, **strong**, $TeX$ and {placeholders}.
 
 ``{V}`` is the given value of V as ``units.show`` writes it; ``{V:GiB}`` in that unit, ``{V:4}`` with four
-digits, ``{V:GiB,4}`` both, ``{V:count}`` a whole number; ``{V:symbol}`` is the symbol. Counts are exact.
+digits, ``{V:GiB,4}`` both, ``{V:count}`` a whole number; ``{V:symbol}`` and ``$V$`` are the symbol. Counts
+are exact.
 """
 
 from __future__ import annotations
@@ -64,16 +65,24 @@ def render(text: str, given: Mapping[str, float], tex: bool = True) -> str:
     for code, math, name, form, plain in _PARTS.findall(text):
         if code:
             out.append(_literal(f"<code>{escape(code)}</code>"))
-        elif math and not tex:
-            raise TextError(f"${math}$: feedback is drawn without TeX; write a symbol as {{W:symbol}}")
         elif math:
-            out.append(_literal(span(math)))
+            out.append(_maths(math, tex))
         elif name:
             out.append(_filled(name, form, given))
         else:
             out.append(escape(plain))
     joined = re.sub(r"\*\*(?=\S)([^*]+)\*\*", r"<b>\1</b>", "".join(out))
     return re.sub(r"\*(?=\S)([^*]+)\*", r"<i>\1</i>", joined)
+
+
+def _maths(math: str, tex: bool) -> str:
+    """A lone symbol as HTML, which reads well anywhere; other TeX for MathJax, where there is one."""
+    for quantity in quantities().values():
+        if quantity.tex == math:
+            return quantity.html
+    if not tex:
+        raise TextError(f"${math}$: feedback is drawn without TeX; name symbols one by one, as in $W$")
+    return _literal(span(math))
 
 
 def _literal(html: str) -> str:
@@ -90,10 +99,12 @@ def _filled(name: str, form: str, given: Mapping[str, float]) -> str:
 
 
 def plain(text: str, given: Mapping[str, float]) -> str:
-    """A text without marks, for a terminal: TeX and code stand as they are."""
-    return strip(render(re.sub(r"\$([^$]+)\$", r"`\1`", text), given))
+    """A text without marks, for a terminal: symbols as they are typed, other TeX and code as they stand."""
+    lone = {q.tex for q in quantities().values()}
+    code = re.sub(r"\$([^$]+)\$", lambda m: m[0] if m[1] in lone else f"`{m[1]}`", text)
+    return strip(render(code, given))
 
 
 def strip(html: str) -> str:
     """HTML as plain text."""
-    return _html.unescape(re.sub(r"<[^>]+>", "", html)).replace("\u00a0", " ")
+    return _html.unescape(re.sub(r"<[^>]+>", "", html.replace("<sub>", "_"))).replace("\u00a0", " ")

@@ -49,6 +49,8 @@ def _choices(question: Question) -> None:
     for choice in question.choices:
         if len(choice) != 3 or not all(isinstance(t, str) and t.strip() for t in choice[:2]):
             raise QuestionError(f"a choice is (text, feedback, right); got {choice!r}")
+        if len(question.given) > 1 and prose.placeholders(choice[0]):
+            raise QuestionError(f"choices stay the same in all variants; {choice[0]!r} holds a value")
     for variant in range(len(question.given)):
         question.right(variant)
 
@@ -172,6 +174,9 @@ def _all_branches(expr, points) -> bool:
 def _solution(question: Question) -> None:
     """A solution that ends in an expression must end in the answer."""
     parts = question.solution if isinstance(question.solution, list) else [question.solution]
+    words = [text for text in texts(question) if text not in _on_the_card(question)]
+    if len(question.given) > 1 and any(prose.placeholders(text) for text in words):
+        raise QuestionError("the solution stays the same in all variants, but it holds a value")
     for part in parts:
         if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):
             raise QuestionError(
@@ -186,6 +191,11 @@ def _solution(question: Question) -> None:
     gap = _gap(question, last)
     if gap > 1e-9:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
+
+
+def _on_the_card(question: Question) -> list[str]:
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return card + [text for choice in question.choices for text in choice[:2]]
 
 
 def _is_step(part) -> bool:

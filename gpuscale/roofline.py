@@ -4,7 +4,26 @@ import sympy
 
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    B, B_crit, B_rule, C, D, F, I, I_ridge, P_run, T, T_math, T_mem, V, W_hbm, alpha, b, b_w, flop, n, ops,
+    B,
+    B_crit,
+    B_rule,
+    C,
+    D,
+    F,
+    I,
+    I_ridge,
+    P_run,
+    T,
+    T_math,
+    T_mem,
+    V,
+    W_hbm,
+    alpha,
+    b,
+    b_w,
+    flop,
+    n,
+    ops,
 )  # fmt: skip
 
 _BOOK = "scaling-book-gpus, quiz 1"
@@ -21,7 +40,9 @@ ridge_point = Formula(
 )  # fmt: skip
 
 compute_time = Formula("Time of the arithmetic", T_math, ops / C, source=_ROOF, assumes="at the peak rate")
-memory_time = Formula("Time of the memory traffic", T_mem, V / W_hbm, source=_ROOF, assumes="at the full bandwidth")
+memory_time = Formula(
+    "Time of the memory traffic", T_mem, V / W_hbm, source=_ROOF, assumes="at the full bandwidth"
+)
 
 roofline_time = Formula(
     "Time on the roofline", T, sympy.Max(T_math, T_mem), source=_ROOF,
@@ -71,7 +92,9 @@ rule_batch = Formula(
 
 critical_batch = Formula(
     "Critical batch of a matrix product", B_crit,
-    sympy.Piecewise((B_rule * D * F / (D * F - B_rule * (D + F)), D * F > B_rule * (D + F)), (sympy.oo, True)),
+    sympy.Piecewise(
+        (B_rule * D * F / (D * F - B_rule * (D + F)), D * F > B_rule * (D + F)), (sympy.oo, True)
+    ),
     source=f"{_BOOK} question 3, with the exact form derived here",
     assumes=f"{_STREAMED}, all in one precision; infinite when no batch is large enough",
     approx=B_rule, regime=((D, sympy.oo), (F, sympy.oo)),
@@ -85,12 +108,14 @@ critical_batch_mixed = Formula(
         (B_rule * D * F / (D * F - _activations * (D + F)), D * F > _activations * (D + F)), (sympy.oo, True)
     ),
     source=f"{_BOOK} question 3, with the exact form derived here",
-    assumes=f"{_STREAMED}; the weights have their own bytes per element; infinite when no batch is large enough",
+    assumes=f"{_STREAMED}; the weights have their own bytes per element; "
+    "infinite when no batch is large enough",
     approx=B_rule, regime=((D, sympy.oo), (F, sympy.oo)),
 )  # fmt: skip
 
 vector_add_ops = Formula(
-    "Operations of a vector sum", ops, flop * n, source=f"{_BOOK} question 7", assumes="for one addition an element",
+    "Operations of a vector sum", ops, flop * n, source=f"{_BOOK} question 7",
+    assumes="for one addition an element",
 )  # fmt: skip
 
 vector_add_bytes = Formula(
@@ -109,6 +134,6 @@ vector_add_time = Formula(
 )  # fmt: skip
 
 launch_bound_length = Formula(
-    "Length at which the launch costs as much as the sum", n, alpha * W_hbm / (3 * b), source=f"{_BOOK} question 7",
-    assumes="when the launch is not hidden",
+    "Length at which the launch costs as much as the sum", n, alpha * W_hbm / (3 * b),
+    source=f"{_BOOK} question 7", assumes="when the launch is not hidden",
 )  # fmt: skip

@@ -44,9 +44,14 @@ class _Printer(LatexPrinter):
         if len(factors) == 1 and bare:
             return self._print(factors[0])
         wrap = (sympy.Add, sympy.Piecewise)
-        return r" \, ".join(
-            rf"\left({self._print(f)}\right)" if isinstance(f, wrap) else self._print(f) for f in factors if f != 1
-        ) or "1"
+        return (
+            r" \, ".join(
+                rf"\left({self._print(f)}\right)" if isinstance(f, wrap) else self._print(f)
+                for f in factors
+                if f != 1
+            )
+            or "1"
+        )
 
     def _print_Add(self, expr, order=None):
         terms = sorted(_without_flop(expr).args, key=lambda t: (_negative(t), t.is_number, _rank(t)))
@@ -89,12 +94,20 @@ def _without_flop(expr):
 def _rank(expr):
     """Numbers first, then symbols as declared, then powers, functions and sums."""
     order = {q: i for i, q in enumerate(quantities().values())}
-    kind = 0 if expr.is_number else 4 if isinstance(expr, sympy.Add) else 2 if isinstance(expr, sympy.Function) else 1
+    kind = (
+        0
+        if expr.is_number
+        else 4
+        if isinstance(expr, sympy.Add)
+        else 2
+        if isinstance(expr, sympy.Function)
+        else 1
+    )
     return kind, sorted(order.get(q, -1) for q in expr.free_symbols), str(expr)
 
 
 def _split(expr):
-    """A product in two: factors with a unit, and pure fractions of sums, so that V/W (N-1)/N stays as the field has it."""
+    """A product in two: factors with a unit, and pure fractions of sums, so that V/W (N-1)/N stays."""
     heavy, light = [], []
     for factor in sympy.Mul.make_args(expr):
         try:
@@ -116,7 +129,7 @@ def tex(expr, **settings) -> str:
 
 
 def inline(expr) -> str:
-    """An expression set within a line of text, as HTML that MathJax typesets on the page and in JupyterLab."""
+    """An expression within a line of text, as HTML that MathJax typesets on the page and in JupyterLab."""
     return span(tex(expr, fold_short_frac=True))
 
 

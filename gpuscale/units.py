@@ -1,7 +1,7 @@
 """Units at the door: plain floats in base units inside, text with a unit outside.
 
 Base units are the byte, the FLOP and the second (and what is made of them); a count has the unit "1".
-``64*MB``, ``3*us`` and ``400*Gbit`` convert on the way in, ``show`` and ``parse`` on the way out and in again.
+``64*MB``, ``3*us`` and ``400*Gbit`` convert on the way in, ``show`` and ``parse`` on the way out and back.
 Decimal prefixes are powers of 1000 (GB is 1e9 bytes); binary ones say so (GiB is 2**30 bytes).
 """
 
@@ -61,9 +61,9 @@ EXAMPLES = {
     "USD/h": "2 USD/h",
 }
 COUNTS = (
-    "1 GPU GPUs SM SMs core cores unit units lane lanes warp warps thread threads block blocks register registers "
-    "word words link links port ports token tokens element elements parameter parameters layer layers head heads "
-    "ALU ALUs row rows cycle cycles half halves USD".split()
+    "1 GPU GPUs SM SMs core cores unit units lane lanes warp warps thread threads block blocks "
+    "register registers word words link links port ports token tokens element elements parameter parameters "
+    "layer layers head heads ALU ALUs row rows cycle cycles half halves USD".split()
 )
 
 
@@ -94,11 +94,24 @@ def _scales() -> dict[str, tuple[float, str]]:
     small = {"": 1.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
     binary = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50}
     out: dict[str, tuple[float, str]] = {word: (1.0, "1") for word in COUNTS}
-    out |= {"x": (1.0, "1"), "×": (1.0, "1"), "%": (0.01, "1"), "us$/h": (1.0, "USD/h"), "USD/h": (1.0, "USD/h")}
+    out |= {
+        "x": (1.0, "1"),
+        "×": (1.0, "1"),
+        "%": (0.01, "1"),
+        "us$/h": (1.0, "USD/h"),
+        "USD/h": (1.0, "USD/h"),
+    }
     out |= {"min": (60.0, "s"), "h": (3600.0, "s"), "hour": (3600.0, "s"), "hours": (3600.0, "s")}
     out |= {"day": (86400.0, "s"), "days": (86400.0, "s"), "sec": (1.0, "s"), "seconds": (1.0, "s")}
     for p, v in {**si, **binary}.items():
-        for name, size in (("B", 1.0), ("byte", 1.0), ("bytes", 1.0), ("bit", 1 / 8), ("bits", 1 / 8), ("b", 1 / 8)):
+        for name, size in (
+            ("B", 1.0),
+            ("byte", 1.0),
+            ("bytes", 1.0),
+            ("bit", 1 / 8),
+            ("bits", 1 / 8),
+            ("b", 1 / 8),
+        ):
             out[p + name] = (v * size, "B")
             out[f"{p}{name}/s"] = (v * size, "B/s")
         out[f"{p}bps"], out[f"{p}Bps"] = (v / 8, "B/s"), (v, "B/s")
@@ -186,7 +199,9 @@ def parse(text: str, unit: str) -> float:
     clean = re.sub("[\u00a0\u2009\u202f]", " ", str(text))
     found = _NUMBER.match(clean)
     if not found:
-        raise Unreadable(f"{clean.strip()!r} is no number with a unit; expected {WORDS[want]}, such as {EXAMPLES[want]}")
+        raise Unreadable(
+            f"{clean.strip()!r} is no number with a unit; expected {WORDS[want]}, such as {EXAMPLES[want]}"
+        )
     value = _number(found)
     name = re.sub(r"\s*/\s*", "/", found["unit"] or "1")
     if name not in SCALE:
@@ -214,5 +229,7 @@ def _number(found: re.Match) -> float:
             return math.inf
     digits = found["number"].replace("−", "-")
     if "," in digits and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?(e[-+]?\d+)?", digits, re.I):
-        raise Unreadable(f"{digits!r} can be read in two ways; write 1.5 for one and a half, 1,500 for fifteen hundred")
+        raise Unreadable(
+            f"{digits!r} can be read in two ways; write 1.5 for one and a half, 1,500 for fifteen hundred"
+        )
     return sign * float(digits.replace(",", ""))

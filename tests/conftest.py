@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,10 @@ def site() -> Path:
     """The folder of the built site, brought up to date if need be."""
     from gpuscale.book import build
 
-    return build.ensure(ROOT)
+    try:
+        return build.ensure(ROOT)
+    except build.BuildError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 def cannot(reason: str):
@@ -76,19 +80,35 @@ class Visit:
         near = ("file:", "data:", "blob:", "http://localhost", "http://127.0.0.1")
         return [url for url in self.requests if not url.startswith(near)]
 
-    def open(self, name: str, theme: str = "light", width: int = 1280, height: int = 900) -> "Visit":
-        """Open a page of the site from its file and wait until its mathematics and figures stand."""
+    def open(
+        self, name: str, theme: str = "light", width: int = 1280, height: int = 900, base: str = ""
+    ) -> "Visit":
+        """Open a page of the site, from its file or under ``base``, and wait until its mathematics stands."""
         self.page.emulate_media(color_scheme=theme)
         self.page.set_viewport_size({"width": width, "height": height})
-        self.page.goto(f"{self.site.as_uri()}/{name}")
-        self.page.evaluate("() => window.MathJax?.startup?.promise")
+        self.page.goto(f"{base or self.site.as_uri()}/{name}")
+        self.page.wait_for_function("async () => { await window.MathJax?.startup?.promise; return true; }")
         return self
 
 
+@pytest.fixture(scope="session")
+def visiting(browser, site):
+    """A context manager for a fresh visit of any length: with visiting(reduced_motion="reduce") as page."""
+
+    @contextmanager
+    def visit(**options):
+        context = browser.new_context(**options)
+        context.set_default_timeout(15_000)
+        try:
+            yield Visit(context.new_page(), site)
+        finally:
+            context.close()
+
+    return visit
+
+
 @pytest.fixture
-def page(browser, site):
+def page(visiting):
     """A fresh visit to the site: page.open("chapters/roofline.html", theme="dark", width=390)."""
-    context = browser.new_context()
-    context.set_default_timeout(15_000)
-    yield Visit(context.new_page(), site)
-    context.close()
+    with visiting() as visit:
+        yield visit

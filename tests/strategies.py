@@ -14,9 +14,11 @@ USUAL = {
 }  # fmt: skip
 # Where the unit alone says too little: ranges that meet each other, so that floors are seldom zero.
 NAMED = {
-    "R": (1, 255), "R_sm": (2**14, 2**18), "g_reg": (64, 512), "S_block": (1, 2**16), "S_smem": (2**15, 2**18),
+    "R": (1, 255), "R_sm": (2**14, 2**18), "g_reg": (64, 512), "S_block": (1, 2**16),
+    "S_smem": (2**15, 2**18),
     "S_res": (1, 2048), "g_smem": (64, 1024), "t_block": (1, 1024), "w_block": (1, 32), "w_max": (16, 128),
-    "w_lanes": (16, 64), "w_res": (1, 64), "n_block": (4, 64), "n_sub": (1, 8), "n_tc": (1, 16), "n_sm": (16, 160),
+    "w_lanes": (16, 64), "w_res": (1, 64), "n_block": (4, 64), "n_sub": (1, 8), "n_tc": (1, 16),
+    "n_sm": (16, 160),
     "n_lane": (32, 256), "n_ways": (1, 32), "n_tiles": (1, 4096), "m_then": (1e-3, 1), "s_vec": (1e-3, 0.999),
 }  # fmt: skip
 
@@ -28,7 +30,7 @@ def usual(q) -> tuple[float, float]:
 
 
 def points(formula, count: int, rng) -> dict[str, np.ndarray]:
-    """Random usual inputs of a formula: spread over the decades, whole where the quantity counts something."""
+    """Random usual inputs of a formula, spread over the decades, whole where the quantity is a count."""
     out = {}
     for q in formula.inputs:
         low, high = usual(q)
@@ -38,7 +40,7 @@ def points(formula, count: int, rng) -> dict[str, np.ndarray]:
 
 
 def steps(formula, count: int, rng) -> dict[str, np.ndarray]:
-    """Whole inputs, half of them powers of two, so that quotients are often whole: there floors and ceilings flip."""
+    """Whole inputs, half of them powers of two: quotients are often whole, and there floors flip."""
     out = {}
     for q in formula.inputs:
         low, high = (round(x) for x in NAMED.get(q.name, (1, 64)))
@@ -58,16 +60,49 @@ QUANTITY_TEXTS = st.one_of(
     st.from_regex(r"\A\s*[-+−]?[0-9.,eE^*]{0,12}\s*[A-Za-zµμ/%$×]{0,8}\s*\Z"),
     st.builds(
         lambda number, gap, unit: f"{number}{gap}{unit}",
-        st.one_of(st.floats(), st.integers(), st.sampled_from(["1,000", "1,5", "2^10", "10**400", "0^-1", ".5", "5."])),
+        st.one_of(
+            st.floats(),
+            st.integers(),
+            st.sampled_from(["1,000", "1,5", "2^10", "10**400", "0^-1", ".5", "5."]),
+        ),
         st.sampled_from(["", " ", "\u00a0", "\u202f", "  "]),
-        st.sampled_from(["", "s", "us", "µs", "GB", "GiB", "GB/s", "Gbit/s", "TFLOP/s", "TFLOPS", "%", "foo", "GB / s", "min"]),
+        st.sampled_from(
+            [
+                "",
+                "s",
+                "us",
+                "µs",
+                "GB",
+                "GiB",
+                "GB/s",
+                "Gbit/s",
+                "TFLOP/s",
+                "TFLOPS",
+                "%",
+                "foo",
+                "GB / s",
+                "min",
+            ]
+        ),
     ),
 )
 
 NO_NUMBERS = [
-    "5", "64 MB", b"5", True, np.True_, None, 1j, np.complex128(2), object(), {}, {1.0}, ["5"], [True], [None], [[1], [1, 2]],
-    np.array(["5"]), np.array([1j]), np.array([True, 2.0], dtype=object), np.ma.masked_array([1.0, 2.0], [0, 1]),
+    "5", "64 MB", b"5", True, np.True_, None, 1j, np.complex128(2), object(), {}, {1.0}, ["5"], [True],
+    [None], [[1], [1, 2]],
+    np.array(["5"]), np.array([1j]), np.array([True, 2.0], dtype=object),
+    np.ma.masked_array([1.0, 2.0], [0, 1]),
     np.datetime64("2026-01-01"), np.timedelta64(3, "s"), 10**400, 10**5000, lambda: 1.0,
 ]  # fmt: skip
 
-BAD_NUMBERS = [math.nan, math.inf, -math.inf, -1.0, -1e-300, np.float32("nan"), [1.0, math.nan], [2.0, -3.0], np.array([1.0, np.inf])]
+BAD_NUMBERS = [
+    math.nan,
+    math.inf,
+    -math.inf,
+    -1.0,
+    -1e-300,
+    np.float32("nan"),
+    [1.0, math.nan],
+    [2.0, -3.0],
+    np.array([1.0, np.inf]),
+]

@@ -21,7 +21,21 @@ import gpuscale
 from gpuscale import catalogue, jsprint
 from gpuscale.formula import Formula, compiled, evaluate, inputs
 from gpuscale.symbols import (
-    B, B_rule, C, D, F, T, V, W, W_hbm, alpha, b, flop, n, ops, quantities,
+    B,
+    B_rule,
+    C,
+    D,
+    F,
+    T,
+    V,
+    W,
+    W_hbm,
+    alpha,
+    b,
+    flop,
+    n,
+    ops,
+    quantities,
 )  # fmt: skip
 from gpuscale.typeset import tex
 from gpuscale.units import DIMENSIONS
@@ -43,7 +57,10 @@ def rng(f):
 
 def rescaled(point, scales):
     """The same quantities in other base units."""
-    return {q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items()) for q, v in point.items()}
+    return {
+        q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items())
+        for q, v in point.items()
+    }
 
 
 def joined(node):
@@ -61,9 +78,11 @@ def joined(node):
 
 
 def unbalanced(expr, unit, scales, seed=0):
-    """The first part of an expression that a change of units does not scale as it should; None if all is well."""
+    """The first part of an expression that a change of units does not scale as it should, or None."""
     draw = np.random.default_rng(seed)
-    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols}
+    point = {
+        q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols
+    }
     other = rescaled(point, scales)
 
     def factor(part):
@@ -84,10 +103,21 @@ def unbalanced(expr, unit, scales, seed=0):
 
 
 SCALES = [
-    {base: sympy.Integer(2) ** (power if base == only else 0) for base, power in zip(("B", "FLOP", "s", "W", "USD"), (3, 7, -5, 2, 4), strict=True)}
+    {
+        base: sympy.Integer(2) ** (power if base == only else 0)
+        for base, power in zip(("B", "FLOP", "s", "W", "USD"), (3, 7, -5, 2, 4), strict=True)
+    }
     for only in ("B", "FLOP", "s")
 ]
-SCALES.append({"B": sympy.Integer(2) ** 11, "FLOP": sympy.Rational(1, 2**6), "s": sympy.Integer(2) ** 17, "W": 1, "USD": 1})
+SCALES.append(
+    {
+        "B": sympy.Integer(2) ** 11,
+        "FLOP": sympy.Rational(1, 2**6),
+        "s": sympy.Integer(2) ** 17,
+        "W": 1,
+        "USD": 1,
+    }
+)
 
 
 @every
@@ -102,9 +132,12 @@ def test_units_balance_under_every_change_of_units(f):
 @pytest.mark.parametrize(
     "expr",
     [
-        V, V / W**2, 1 / T, V / W + V, sympy.Max(T, V / 10**30), sympy.Min(T, 10**30 / T), sympy.Max(T, 1), T * sympy.floor(V / 100),
-        sympy.Piecewise((T, V > W), (2 * T, True)), sympy.Piecewise((T, B > D), (V, True)), T * sympy.ceiling(V / b / W), T * log2(V),
-        2 * B * D * F / C, T + sympy.Max(alpha, V / W * sympy.Min(B, W)), T * 2**V, sympy.Piecewise((T, (B > D) & (V > 1)), (2 * T, True)),
+        V, V / W**2, 1 / T, V / W + V, sympy.Max(T, V / 10**30), sympy.Min(T, 10**30 / T), sympy.Max(T, 1),
+        T * sympy.floor(V / 100),
+        sympy.Piecewise((T, V > W), (2 * T, True)), sympy.Piecewise((T, B > D), (V, True)),
+        T * sympy.ceiling(V / b / W), T * log2(V),
+        2 * B * D * F / C, T + sympy.Max(alpha, V / W * sympy.Min(B, W)), T * 2**V,
+        sympy.Piecewise((T, (B > D) & (V > 1)), (2 * T, True)),
     ],
     ids=str,
 )  # fmt: skip
@@ -146,7 +179,9 @@ def test_names_and_titles_are_unique():
     assert len(set(names)) == len(names) and len(set(titles)) == len(titles)
 
 
-PROPER = re.compile(r"[A-Z]{2,}s?('s?)?|Tensor|Cores?|NVLink|HBM\d?\w?|GPU-\w+|ZeRO(-\d)?|InfiniBand|Amdahl's|Little's")
+PROPER = re.compile(
+    r"[A-Z]{2,}s?('s?)?|Tensor|Cores?|NVLink|HBM\d?\w?|GPU-\w+|ZeRO(-\d)?|InfiniBand|Amdahl's|Little's"
+)
 
 
 @every
@@ -158,7 +193,12 @@ def test_the_title_is_in_sentence_case(f):
 
 @every
 def test_the_assumptions_end_a_sentence_that_the_card_begins(f):
-    assert f.assumes and f.assumes[0].islower() and not f.assumes.endswith(".") and f.assumes == f.assumes.strip()
+    assert (
+        f.assumes
+        and f.assumes[0].islower()
+        and not f.assumes.endswith(".")
+        and f.assumes == f.assumes.strip()
+    )
     assert f.source and f.source == f.source.strip() and not f.source.endswith((".", ","))
 
 
@@ -169,18 +209,27 @@ def test_an_unknown_formula_is_refused_with_close_names():
 
 def test_the_catalogue_finds_what_is_there_and_loads_no_drawing():
     code = "import sys; from gpuscale.catalogue import formulas; print(len(formulas()));" + LOADED
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True
+    ).stdout.split()
     assert int(out[0]) == len(FORMULAS) >= 40 and out[1:] == []
-    assert {f for m in list(sys.modules.values()) if getattr(m, "__name__", "").startswith("gpuscale.") for f in vars(m).values()
-            if isinstance(f, Formula) and f.module.startswith("gpuscale.")} == set(FORMULAS.values())  # fmt: skip
+    loaded = [m for name, m in list(sys.modules.items()) if name.startswith("gpuscale.")]
+    there = {f for m in loaded for f in vars(m).values() if isinstance(f, Formula)}
+    assert {f for f in there if f.module.startswith("gpuscale.")} == set(FORMULAS.values())
 
 
-LOADED = "print(*[m for m in ('matplotlib.pyplot', 'matplotlib', 'ipywidgets', 'anywidget', 'IPython') if m in sys.modules])"
+HEAVY = ("matplotlib.pyplot", "matplotlib", "ipywidgets", "anywidget", "IPython")
+LOADED = f"print(*[m for m in {HEAVY} if m in sys.modules])"
 
 
-@pytest.mark.parametrize("code", ["import gpuscale", "from gpuscale import Formula, Derivation, chip, evaluate, crossover, formulas"])
+@pytest.mark.parametrize(
+    "code",
+    ["import gpuscale", "from gpuscale import Formula, Derivation, chip, evaluate, crossover, formulas"],
+)
 def test_importing_loads_neither_pyplot_nor_widgets(code):
-    out = subprocess.run([sys.executable, "-c", f"import sys; {code}; {LOADED}"], capture_output=True, check=True, text=True)
+    out = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}; {LOADED}"], capture_output=True, check=True, text=True
+    )
     assert out.stdout.strip() == ""
 
 
@@ -197,13 +246,21 @@ def test_the_package_says_what_it_has():
 @pytest.mark.parametrize("f", [f for f in FORMULAS.values() if f.approx is not None], ids=lambda f: f.name)
 def test_the_approximation_is_the_limit(f):
     draw = rng(f)
-    others = [q for q in sorted(f.rhs.free_symbols | f.approx.free_symbols, key=str) if q not in dict(f.regime)]
+    others = [
+        q for q in sorted(f.rhs.free_symbols | f.approx.free_symbols, key=str) if q not in dict(f.regime)
+    ]
     for _ in range(4):
-        base = {q: sympy.Rational(int(draw.integers(1, 999)), int(draw.integers(1, 99))) + sympy.nsimplify(q.least) for q in others}
+        base = {
+            q: sympy.Rational(int(draw.integers(1, 999)), int(draw.integers(1, 99)))
+            + sympy.nsimplify(q.least)
+            for q in others
+        }
         gaps = []
         for power in (40, 80, 160):
             far = {q: to if to != sympy.oo and to else 0 for q, to in f.regime}
-            for place, (q, to) in enumerate(reversed(f.regime)):  # the first symbol of the regime goes out farthest
+            for place, (q, to) in enumerate(
+                reversed(f.regime)
+            ):  # the first symbol of the regime goes out farthest
                 step = sympy.Integer(2) ** (power * 6**place)
                 far[q] = step if to == sympy.oo else to + 1 / step
             gaps.append(abs(sympy.N((f.rhs / f.approx).subs(base | far) - 1, 60)))
@@ -213,7 +270,9 @@ def test_the_approximation_is_the_limit(f):
 
 @pytest.mark.parametrize("f", [f for f in FORMULAS.values() if f.approx is not None], ids=lambda f: f.name)
 def test_the_approximation_is_not_the_formula(f):
-    assert sympy.simplify(f.rhs - f.approx) != 0 and not (f.approx.free_symbols & set(dict(f.regime)) - f.rhs.free_symbols)
+    assert sympy.simplify(f.rhs - f.approx) != 0 and not (
+        f.approx.free_symbols & set(dict(f.regime)) - f.rhs.free_symbols
+    )
 
 
 # The JavaScript twin
@@ -227,16 +286,23 @@ def engine():
 
 def twin(engine, expr, values):
     """What the page computes at each point."""
-    rows = [dict(zip(values, row, strict=True)) for row in zip(*(v.tolist() for v in values.values()), strict=True)]
-    script = f"JSON.stringify({json.dumps(rows)}.map({jsprint.function(expr)}).map((y) => Number.isFinite(y) ? y : String(y)))"
-    return np.array([float(y) for y in json.loads(engine.eval(script))])
+    rows = [
+        dict(zip(values, row, strict=True))
+        for row in zip(*(v.tolist() for v in values.values()), strict=True)
+    ]
+    script = (
+        f"{json.dumps(rows)}.map({jsprint.function(expr)}).map((y) => Number.isFinite(y) ? y : String(y))"
+    )
+    return np.array([float(y) for y in json.loads(engine.eval(f"JSON.stringify({script})"))])
 
 
 @every
 def test_javascript_gives_what_numpy_gives(f, engine):
     values = points(f, 200, rng(f))
     ours = f(**values)
-    np.testing.assert_allclose(twin(engine, f.rhs, values), ours, rtol=0 if f.rhs.has(sympy.floor, sympy.ceiling) else 1e-12)
+    np.testing.assert_allclose(
+        twin(engine, f.rhs, values), ours, rtol=0 if f.rhs.has(sympy.floor, sympy.ceiling) else 1e-12
+    )
     assert np.count_nonzero(ours) > 50
     if f.approx is not None:
         kept = {q.name: values[q.name] for q in inputs(f.approx)}
@@ -281,16 +347,21 @@ def test_the_steps_are_really_tried(f):
 @pytest.mark.parametrize(
     "expr",
     [
-        log2(n), sympy.ceiling(log2(n)), sympy.sqrt(n * V / b), V**sympy.Rational(1, 3), V**3, sympy.Max(V, b, 3 * b), sympy.Min(V, b), sympy.exp(-n),
-        sympy.log(n), sympy.Mod(n, 7), sympy.Abs(V - b), n / 3 + sympy.Rational(2, 7), 0.1 * n, n * sympy.pi, sympy.Integer(2) ** n, V / b / W / T,
-        sympy.Piecewise((V, V > b), (b, n > 3), (2 * b, True)), sympy.Piecewise((V, (V > b) & (n > 9)), (b, (n > 90) | (V < b)), (sympy.oo, True)),
+        log2(n), sympy.ceiling(log2(n)), sympy.sqrt(n * V / b), V**sympy.Rational(1, 3), V**3,
+        sympy.Max(V, b, 3 * b), sympy.Min(V, b), sympy.exp(-n),
+        sympy.log(n), sympy.Mod(n, 7), sympy.Abs(V - b), n / 3 + sympy.Rational(2, 7), 0.1 * n,
+        n * sympy.pi, sympy.Integer(2) ** n, V / b / W / T,
+        sympy.Piecewise((V, V > b), (b, n > 3), (2 * b, True)),
+        sympy.Piecewise((V, (V > b) & (n > 9)), (b, (n > 90) | (V < b)), (sympy.oo, True)),
     ],
     ids=str,
 )  # fmt: skip
 def test_javascript_of_everything_that_can_be_written(expr, engine):
     draw = np.random.default_rng(5)
     values = {q.name: np.round(np.exp(draw.uniform(0, 5, 300))) for q in inputs(expr)}
-    np.testing.assert_allclose(twin(engine, expr, values), evaluate(expr, **values), rtol=1e-14 if expr.has(sympy.floor) else 1e-12)
+    np.testing.assert_allclose(
+        twin(engine, expr, values), evaluate(expr, **values), rtol=1e-14 if expr.has(sympy.floor) else 1e-12
+    )
 
 
 def test_javascript_of_powers_of_two(engine):
@@ -300,7 +371,9 @@ def test_javascript_of_powers_of_two(engine):
 
 def test_javascript_has_the_inputs_by_name():
     assert jsprint.function(V / W + alpha) == "({alpha, V, W}) => { return V/W + alpha; }"
-    assert "flop" not in jsprint.function(2 * flop * B * D * F / C) and jsprint.function(FORMULAS["memory.half_size"]).startswith("({alpha, W})")
+    assert "flop" not in jsprint.function(2 * flop * B * D * F / C) and jsprint.function(
+        FORMULAS["memory.half_size"]
+    ).startswith("({alpha, W})")
 
 
 def test_what_javascript_lacks_is_refused():
@@ -322,7 +395,10 @@ def grouped(latex):
         depth += 1 if brace == "{" else -1
         if depth < 0:
             return False
-    pairs = len(re.findall(r"\\left\b|\\left(?=[^a-z])", latex)), len(re.findall(r"\\right\b|\\right(?=[^a-z])", latex))
+    pairs = (
+        len(re.findall(r"\\left\b|\\left(?=[^a-z])", latex)),
+        len(re.findall(r"\\right\b|\\right(?=[^a-z])", latex)),
+    )
     return depth == 0 and pairs[0] == pairs[1] and latex.count(r"\begin{") == latex.count(r"\end{")
 
 
@@ -346,7 +422,7 @@ def test_latex_keeps_what_the_expression_says():
 
 
 class Reader(HTMLParser):
-    """A strict reader: every tag that opens closes in its turn, every attribute has its quotes and its name once."""
+    """A strict reader: each tag that opens closes in its turn, each attribute is quoted and there once."""
 
     VOID = {"br", "img", "input", "hr", "meta", "link"}
 
@@ -355,7 +431,9 @@ class Reader(HTMLParser):
         self.open, self.text, self.ids = [], [], []
 
     def handle_starttag(self, tag, attrs):
-        assert re.fullmatch(rf"<{tag}(\s+[a-zA-Z:-]+(=\"[^\"<]*\")?)*\s*/?>", self.get_starttag_text(), re.S), self.get_starttag_text()
+        assert re.fullmatch(
+            rf"<{tag}(\s+[a-zA-Z:-]+(=\"[^\"<]*\")?)*\s*/?>", self.get_starttag_text(), re.S
+        ), self.get_starttag_text()
         assert len({k for k, _ in attrs}) == len(attrs)
         self.ids += [v for k, v in attrs if k == "id"]
         if tag not in self.VOID:
@@ -384,13 +462,25 @@ def test_the_card_is_well_formed_and_names_each_input(f):
     assert len(set(reader.ids)) == len(reader.ids) and any(f.name.replace("_", "-") in i for i in reader.ids)
     for q in (f.lhs, *f.inputs):
         assert q.meaning in text and q.unit in text and q.name in f"{text} {f.lhs.name}", q.name
-    assert f.title in text and f.assumes in text and f"{f.name}(" in text and "flop" not in text.replace("floating", "")
+    assert (
+        f.title in text
+        and f.assumes in text
+        and f"{f.name}(" in text
+        and "flop" not in text.replace("floating", "")
+    )
     assert (f.approx is None) == ("≈" not in text and r"\approx" not in text)
     assert f.title in repr(card) and f.assumes in repr(card) and str(f.rhs) in repr(card)
 
 
 def test_the_reader_of_cards_is_strict():
-    for wrong in ("<p>", "<p></div>", "<p class=a></p>", '<p class="a" class="b"></p>', "</p>", "<b><i></b></i>"):
+    for wrong in (
+        "<p>",
+        "<p></div>",
+        "<p class=a></p>",
+        '<p class="a" class="b"></p>',
+        "</p>",
+        "<b><i></b></i>",
+    ):
         with pytest.raises(AssertionError):
             read(wrong)
 

@@ -13,7 +13,7 @@ from gpuscale import memory, roofline
 from gpuscale.crossing import Crossing, crossover
 from gpuscale.dimension import DimensionError
 from gpuscale.formula import Formula, evaluate, log2
-from gpuscale.symbols import B, C, D, F, T, V, W, W_hbm, W_ref, alpha, b, b_w, flop, n
+from gpuscale.symbols import B, C, T, V, W, W_ref, alpha, b, flop, n
 from gpuscale.units import GB, TB, us
 
 H100 = {"C": 990e12, "W_hbm": 3.35e12}
@@ -59,7 +59,9 @@ def test_below_it_memory_binds_and_above_it_arithmetic():
     assert batch.larger(below=True, **H100, **SQUARE) == "g"
     assert batch.larger(below=False, **H100, **SQUARE) == "f"
     turned = crossover(roofline.matmul_memory_time, roofline.matmul_math_time, B)
-    assert turned.larger(below=True, **H100, **SQUARE) == "f" and turned.at(**H100, **SQUARE) == batch.at(**H100, **SQUARE)
+    assert turned.larger(below=True, **H100, **SQUARE) == "f" and turned.at(**H100, **SQUARE) == batch.at(
+        **H100, **SQUARE
+    )
 
 
 @pytest.mark.parametrize("make", [crossover, unsolved])
@@ -123,7 +125,9 @@ def test_floors_cross_at_their_steps():
 def test_a_stretch_where_both_are_equal_is_given_by_its_ends():
     found = crossover(Max(alpha, V / W), alpha, V)
     points = found.at(alpha=1e-3, W=1e9)
-    assert len(points) == 2 and points[0] == pytest.approx(1e-12) and points[1] == pytest.approx(1e6, rel=0.02)
+    assert (
+        len(points) == 2 and points[0] == pytest.approx(1e-12) and points[1] == pytest.approx(1e6, rel=0.02)
+    )
 
 
 def test_an_infinite_cost_crosses_nothing():
@@ -142,13 +146,18 @@ def test_nothing_below_what_the_quantity_allows():
 
 
 def test_limits_can_be_set():
-    assert batch.at(lo=1, hi=300, **H100, **SQUARE) == [] and len(batch.at(lo=300, hi=400, **H100, **SQUARE)) == 1
+    assert (
+        batch.at(lo=1, hi=300, **H100, **SQUARE) == []
+        and len(batch.at(lo=300, hi=400, **H100, **SQUARE)) == 1
+    )
 
 
 @pytest.mark.parametrize("make", [crossover, unsolved])
 def test_wrong_names_are_named(make):
     found = make(roofline.matmul_math_time, roofline.matmul_memory_time, B)
-    with pytest.raises(TypeError, match=r"^crossing along B: missing b_w, W_hbm; expected C \[FLOP/s\], b \[B\], b_w \[B\]"):
+    with pytest.raises(
+        TypeError, match=r"^crossing along B: missing b_w, W_hbm; expected C \[FLOP/s\], b \[B\], b_w \[B\]"
+    ):
         found.at(C=1, D=1, F=1, b=2)
     for extra in ("B", "N", "flop"):
         with pytest.raises(TypeError, match=f"^crossing along B: unknown {extra}; expected C"):
@@ -174,11 +183,12 @@ def test_formulas_and_expressions_are_alike():
 
 
 def test_values_are_numbers_of_any_kind():
-    assert batch.at(**H100, b=np.float32(2), b_w=np.int8(2), D=np.int64(4096), F=sympy.Integer(4096)) == batch.at(**H100, **SQUARE)
+    assert batch.at(
+        **H100, b=np.float32(2), b_w=np.int8(2), D=np.int64(4096), F=sympy.Integer(4096)
+    ) == batch.at(**H100, **SQUARE)
     assert all(type(x) is float and math.isfinite(x) for x in batch.at(**H100, **SQUARE))
 
 
 def test_min_crossing_is_the_ridge():
     roof = crossover(roofline.attainable, C / 2, roofline.attainable.inputs[-1])
     assert roof.at(**H100) == pytest.approx([990e12 / 3.35e12 / 2])
-

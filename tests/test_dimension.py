@@ -10,7 +10,21 @@ from sympy.codegen.cfunctions import log2
 from gpuscale.dimension import DimensionError, dimension, fits, of_unit, words
 from gpuscale.formula import Formula
 from gpuscale.symbols import (
-    B, C, D, F, I, T, T_math, T_mem, V, W, W_hbm, alpha, b, f_clock, flop, n, ops, quantities,
+    B,
+    C,
+    D,
+    F,
+    I,
+    T,
+    V,
+    W,
+    alpha,
+    b,
+    f_clock,
+    flop,
+    n,
+    ops,
+    quantities,
 )  # fmt: skip
 from gpuscale.units import DIMENSIONS, WORDS
 
@@ -33,7 +47,9 @@ def test_zero_and_infinity_fit_anything():
     assert dimension(0) is None and dimension(oo) is None
     for unit in DIMENSIONS:
         assert fits(0, unit) and fits(oo, unit) and fits(1, unit) == (unit == "1")
-    assert dimension(Max(T, 0)) == of_unit("s") and dimension(Piecewise((T, B > D), (oo, True))) == of_unit("s")
+    assert dimension(Max(T, 0)) == of_unit("s") and dimension(Piecewise((T, B > D), (oo, True))) == of_unit(
+        "s"
+    )
 
 
 WRONG = {
@@ -74,7 +90,10 @@ def test_what_does_not_fit_is_refused_with_both_sides_named(what):
 
 
 def test_the_message_names_both_parts_and_their_kinds():
-    with pytest.raises(DimensionError, match=r"^(V is a number of bytes, V/W is a time|V/W is a time, V is a number of bytes): "):
+    with pytest.raises(
+        DimensionError,
+        match=r"^(V is a number of bytes, V/W is a time|V/W is a time, V is a number of bytes): ",
+    ):
         dimension(V + V / W)
 
 
@@ -117,7 +136,10 @@ trees = st.recursive(
 def factor(expr, scales):
     """How the value of an expression changes when the base units are rescaled; None if its parts disagree."""
     point = {q: sympy.Rational(7 * i + 3, 5) for i, q in enumerate(sorted(expr.free_symbols, key=str))}
-    scaled = {q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items()) for q, v in point.items()}
+    scaled = {
+        q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items())
+        for q, v in point.items()
+    }
     for node in sympy.preorder_traversal(expr):
         if isinstance(node, (sympy.Add, Max)):
             if len({sympy.N(a.subs(scaled) / a.subs(point), 30) for a in node.args}) > 1:

@@ -20,7 +20,19 @@ from sympy import Max, Min, Piecewise, ceiling, floor, oo
 from gpuscale import memory, roofline
 from gpuscale.formula import DimensionError, Formula, compiled, evaluate, inputs, log2
 from gpuscale.symbols import (
-    B, B_rule, C, D, F, I, T, T_math, T_mem, V, W, W_hbm, alpha, b, flop, m_then, n, n_sm, ops, w_lanes,
+    B,
+    C,
+    D,
+    T,
+    T_mem,
+    V,
+    W,
+    W_hbm,
+    alpha,
+    b,
+    flop,
+    n,
+    ops,
 )  # fmt: skip
 from gpuscale.units import GB, MB, us
 
@@ -47,7 +59,8 @@ def test_floats_in_floats_out():
 @pytest.mark.parametrize(
     "value",
     [
-        64, 64.0, np.int32(64), np.int64(64), np.uint8(64), np.float16(64), np.float32(64), np.float64(64), np.longdouble(64),
+        64, 64.0, np.int32(64), np.int64(64), np.uint8(64), np.float16(64), np.float32(64), np.float64(64),
+        np.longdouble(64),
         np.array(64), sympy.Integer(64), sympy.Rational(128, 2), fractions.Fraction(64), sympy.Float(64),
     ],
     ids=lambda v: type(v).__name__,
@@ -60,8 +73,10 @@ def test_every_kind_of_number_is_taken(value):
 @pytest.mark.parametrize(
     "value, shape",
     [
-        ([64, 128], (2,)), ((64.0, 128), (2,)), (range(1, 4), (3,)), ([[1, 2], [3, 4]], (2, 2)), ([], (0,)), (np.zeros((0, 3)), (0, 3)),
-        (np.array([[1], [2]], dtype=np.int8), (2, 1)), (np.array([1, 2.5], dtype=object), (2,)), ([1, np.float32(2)], (2,)),
+        ([64, 128], (2,)), ((64.0, 128), (2,)), (range(1, 4), (3,)), ([[1, 2], [3, 4]], (2, 2)), ([], (0,)),
+        (np.zeros((0, 3)), (0, 3)),
+        (np.array([[1], [2]], dtype=np.int8), (2, 1)), (np.array([1, 2.5], dtype=object), (2,)),
+        ([1, np.float32(2)], (2,)),
         (np.ones(10)[::2], (5,)), (np.ones((2, 3)).T, (3, 2)), ([64], (1,)),
     ],
     ids=str,
@@ -78,7 +93,9 @@ def test_arrays_broadcast():
 
 
 def test_shapes_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match=r"transfer_time: expected arrays whose shapes fit together; got V \(2,\), W \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"transfer_time: expected arrays whose shapes fit together; got V \(2,\), W \(3,\)"
+    ):
         time(alpha=0, V=[1, 2], W=[1, 2, 3])
 
 
@@ -118,7 +135,11 @@ def test_the_inputs_are_left_alone():
 def test_an_idle_branch_may_divide_by_zero():
     """At D = F = 2 B_rule the closed form divides by zero, and the other branch holds."""
     assert roofline.critical_batch(B_rule=512, D=1024, F=1024) == math.inf
-    assert list(roofline.critical_batch(B_rule=[256, 512, 600], D=1024, F=1024)) == [512.0, math.inf, math.inf]
+    assert list(roofline.critical_batch(B_rule=[256, 512, 600], D=1024, F=1024)) == [
+        512.0,
+        math.inf,
+        math.inf,
+    ]
 
 
 def test_one_is_the_value_of_an_operation():
@@ -131,7 +152,8 @@ def test_one_is_the_value_of_an_operation():
     "expr, expected",
     [
         (ceiling(log2(n)), 29.0), (floor(n / 3), 2**29 // 3), (Max(n, B, D), 2.0**29), (Min(n, B, D), 2.0),
-        (sympy.Mod(n, 7), 2**29 % 7), (sympy.sqrt(n * 2), 2.0**15), (sympy.Abs(B - D), 1.0), (sympy.log(n), 29 * math.log(2)),
+        (sympy.Mod(n, 7), 2**29 % 7), (sympy.sqrt(n * 2), 2.0**15), (sympy.Abs(B - D), 1.0),
+        (sympy.log(n), 29 * math.log(2)),
     ],
     ids=str,
 )  # fmt: skip
@@ -160,7 +182,9 @@ def test_what_is_no_number_is_refused(name, value):
     q = {"alpha": alpha, "V": V, "W": W}[name]
     with pytest.raises(TypeError) as caught:
         time(**USUAL | {name: value})
-    assert str(caught.value).startswith(f"{name} ({q.meaning}): expected a number in {q.unit}") and "; got " in str(caught.value)
+    assert str(caught.value).startswith(
+        f"{name} ({q.meaning}): expected a number in {q.unit}"
+    ) and "; got " in str(caught.value)
 
 
 @pytest.mark.parametrize("name", USUAL)
@@ -169,7 +193,9 @@ def test_a_number_out_of_range_is_refused(name, value):
     q = {"alpha": alpha, "V": V, "W": W}[name]
     with pytest.raises(ValueError) as caught:
         time(**USUAL | {name: value})
-    assert str(caught.value).startswith(f"{name} ({q.meaning}): expected a finite number ") and "; got " in str(caught.value)
+    assert str(caught.value).startswith(
+        f"{name} ({q.meaning}): expected a finite number "
+    ) and "; got " in str(caught.value)
 
 
 def test_zero_is_taken_where_it_means_something():
@@ -229,9 +255,12 @@ def test_large_finite_results_pass():
 
 
 NUMBERISH = st.one_of(
-    st.floats(), st.integers(), st.booleans(), st.none(), st.text(max_size=5), st.complex_numbers(), st.binary(max_size=3),
-    st.fractions(), st.lists(st.one_of(st.floats(), st.integers(), st.none(), st.text(max_size=2)), max_size=3),
-    st.lists(st.lists(st.floats(), max_size=2), max_size=2), st.dictionaries(st.text(max_size=1), st.integers(), max_size=1),
+    st.floats(), st.integers(), st.booleans(), st.none(), st.text(max_size=5), st.complex_numbers(),
+    st.binary(max_size=3),
+    st.fractions(),
+    st.lists(st.one_of(st.floats(), st.integers(), st.none(), st.text(max_size=2)), max_size=3),
+    st.lists(st.lists(st.floats(), max_size=2), max_size=2),
+    st.dictionaries(st.text(max_size=1), st.integers(), max_size=1),
 )  # fmt: skip
 
 
@@ -252,7 +281,14 @@ def test_anything_at_all_gives_a_number_or_an_error_that_names_the_input(value, 
         assert np.shape(out) == np.shape(np.asarray(value, dtype=float))
 
 
-@given(st.dictionaries(st.one_of(st.sampled_from(["alpha", "V", "W", "flop", "self", "expr"]), st.text(min_size=1, max_size=4)), st.floats(1, 2)))
+@given(
+    st.dictionaries(
+        st.one_of(
+            st.sampled_from(["alpha", "V", "W", "flop", "self", "expr"]), st.text(min_size=1, max_size=4)
+        ),
+        st.floats(1, 2),
+    )
+)
 @example({"expr": 1.0})
 @example({"self": 1.0})
 def test_any_set_of_names(values):
@@ -286,19 +322,27 @@ def test_a_formula_is_hashable_and_equal_to_itself_only():
 
 
 def test_a_named_formula_survives_a_pickle_as_itself():
-    assert pickle.loads(pickle.dumps(time)) is time and copy.deepcopy(time) is time and copy.copy(time) is time
+    assert (
+        pickle.loads(pickle.dumps(time)) is time and copy.deepcopy(time) is time and copy.copy(time) is time
+    )
     made = time.where(V=b * n)
     again = pickle.loads(pickle.dumps(made))
     assert (again.title, again.lhs, again.rhs, again.source) == (made.title, made.lhs, made.rhs, made.source)
     assert again(alpha=0, b=2, n=3, W=2) == 3.0
-    code = "import pickle, sys; f = pickle.loads(sys.stdin.buffer.read()); print(f.name, f(alpha=0, V=6, W=2))"
-    out = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(time), capture_output=True, check=True)
+    code = (
+        "import pickle, sys; f = pickle.loads(sys.stdin.buffer.read()); print(f.name, f(alpha=0, V=6, W=2))"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(time), capture_output=True, check=True
+    )
     assert out.stdout.split() == [b"transfer_time", b"3.0"]
 
 
 def test_a_formula_holds_quantities_only():
     stranger = sympy.Symbol("N", positive=True)
-    with pytest.raises(TypeError, match="Wrong: rhs holds N, which is no Quantity; declare it in gpuscale/symbols.py"):
+    with pytest.raises(
+        TypeError, match="Wrong: rhs holds N, which is no Quantity; declare it in gpuscale/symbols.py"
+    ):
         Formula("Wrong", T, V / W * stranger, "nobody", "never")
     twin = sympy.Symbol("V", positive=True)
     with pytest.raises(TypeError, match="holds V, which is no Quantity"):
@@ -312,7 +356,9 @@ def test_an_approximation_comes_with_its_regime():
 
 
 def test_it_is_shown_as_its_equation():
-    assert repr(time) == "T_mem = V/W + alpha" and time._repr_latex_().startswith(r"$\displaystyle T_\mathrm{mem} = ")
+    assert repr(time) == "T_mem = V/W + alpha" and time._repr_latex_().startswith(
+        r"$\displaystyle T_\mathrm{mem} = "
+    )
     assert time.equation() == sympy.Eq(T_mem, alpha + V / W, evaluate=False)
 
 
@@ -349,7 +395,9 @@ def test_two_formulas_for_one_quantity_are_refused():
 
 @pytest.mark.parametrize("name", ["N", "T_math", "n", "flop", "v", "rhs"])
 def test_what_is_no_input_is_refused_by_name(name):
-    with pytest.raises(TypeError, match=rf"where: {name} is no input of Time to move bytes; expected alpha \[s\], V \[B\], W"):
+    with pytest.raises(
+        TypeError, match=rf"where: {name} is no input of Time to move bytes; expected alpha \[s\], V \[B\], W"
+    ):
         time.where(**{name: V})
     with pytest.raises(TypeError, match="where: T_math is no input of Time to move bytes; expected"):
         time.where(roofline.compute_time)
@@ -384,3 +432,13 @@ def test_putting_in_and_evaluating_commute(a, size, bandwidth, count):
     assert time.where(inner)(alpha=a, b=size, n=count, W=bandwidth) == pytest.approx(direct, rel=1e-14)
     assert time.where(V=b * n)(alpha=a, b=size, n=count, W=bandwidth) == pytest.approx(direct, rel=1e-14)
 
+
+def test_a_share_above_one_is_refused():
+    from gpuscale.processor import mixed_rate
+
+    peaks = {"C": 990e12, "C_fp32": 67e12}
+    with pytest.raises(
+        ValueError, match=r"^s_vec \(.*\): expected a finite number above zero and at most 1 in 1; got 1.5$"
+    ):
+        mixed_rate(**peaks, s_vec=[0.5, 1.5])
+    assert mixed_rate(**peaks, s_vec=1) == 67e12

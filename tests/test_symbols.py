@@ -40,7 +40,10 @@ def test_latex_and_html_are_well_formed(name):
     q = ALL[name]
     assert tex(q) == q.tex == sympy.latex(q)
     assert q.tex.count("{") == q.tex.count("}") and q.tex.count("_") <= 1
-    letter, word = r"<i>[A-Za-zα-ω]?</i>", r"[A-Za-z]+"  # one italic letter, or an upright word; Greek as Greek
+    letter, word = (
+        r"<i>[A-Za-zα-ω]?</i>",
+        r"[A-Za-z]+",
+    )  # one italic letter, or an upright word; Greek as Greek
     assert re.fullmatch(rf"({letter}|{word})(<sub>[\w/, ]+</sub>)?", q.html), q.html
     assert bool(q.tex) == (name != "flop")
 
@@ -89,8 +92,11 @@ def test_the_registry_cannot_be_changed_from_outside():
 
 def test_pickles_carry_over_to_a_fresh_process():
     expr = symbols.V / symbols.W + symbols.alpha
-    code = "import pickle, sys; e = pickle.loads(sys.stdin.buffer.read()); print(e, sorted(q.unit for q in e.free_symbols))"
-    out = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(expr), capture_output=True, check=True)
+    code = "import pickle, sys; e = pickle.loads(sys.stdin.buffer.read())\n"
+    code += "print(e, sorted(q.unit for q in e.free_symbols))"
+    out = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(expr), capture_output=True, check=True
+    )
     assert out.stdout.decode().split("\n")[0] == "V/W + alpha ['B', 'B/s', 's']"
 
 
@@ -100,9 +106,13 @@ def test_symbols_are_made_in_one_place_only():
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                called = (
+                    node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                )
                 of = getattr(getattr(node.func, "value", None), "id", "")
-                made = called in {"Symbol", "Dummy", "Quantity", "parse_expr", "S"} or (called == "symbols" and of in {"sympy", "sp", ""})
+                made = called in {"Symbol", "Dummy", "Quantity", "parse_expr", "S"} or (
+                    called == "symbols" and of in {"sympy", "sp", ""}
+                )
                 text = called == "sympify" and node.args and isinstance(node.args[0], ast.Constant)
                 if (made or (text and isinstance(node.args[0].value, str))) and path.name != "symbols.py":
                     found.append(f"{path.relative_to(PACKAGE)}:{node.lineno} {called}")

@@ -1,6 +1,7 @@
 """Units at the door: what is shown can be read back, and no text does harm."""
 
 import math
+import re
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -13,8 +14,8 @@ from gpuscale.units import (
     EXAMPLES,
     NBSP,
     SCALE,
-    Unreadable,
     UnitError,
+    Unreadable,
     WrongDimension,
     base_unit,
     dimension_word,
@@ -29,12 +30,18 @@ READABLE = {"s": (1e-12, 900), "1": (1e-6, 1e12), "FLOP/B": (1e-6, 1e9), "USD/h"
 @pytest.mark.parametrize(
     "value, unit, text",
     [
-        (0.00393, "s", "3.93 ms"), (1.24e-4, "s", "124 µs"), (0, "s", "0.00 s"), (1, "s", "1.00 s"), (1e-12, "s", "0.00100 ns"),
-        (64e6, "B", "64.0 MB"), (68_681_728, "B", "68.7 MB"), (989.4e12, "FLOP/s", "989 TFLOP/s"), (999.6e9, "B", "1.00 TB"),
-        (295.34, "FLOP/B", "295 FLOP/B"), (12345.6, "FLOP/B", "12,300 FLOP/B"), (12345.6, "1", "12,300"), (0.5, "", "0.500"),
-        (1e18, "B", "1,000 PB"), (-2e-6, "s", "−2.00 µs"), (math.inf, "s", "∞"), (-math.inf, "s", "−∞"), (math.nan, "s", "never"),
-        (0.4321, "%", "43.2%"), (0.09999, "%", "10.0%"), (33 * 2**20, "MiB", "33.0 MiB"), (9.999 * 1024, "KiB", "10.0 KiB"),
-        (16896, "count", "16,896"), (-1234, "count", "−1,234"), (3, "SM", "3.00"), (1024, "FLOP/cycle", "1,020 FLOP/cycle"),
+        (0.00393, "s", "3.93 ms"), (1.24e-4, "s", "124 µs"), (0, "s", "0.00 s"), (1, "s", "1.00 s"),
+        (1e-12, "s", "0.00100 ns"),
+        (64e6, "B", "64.0 MB"), (68_681_728, "B", "68.7 MB"), (989.4e12, "FLOP/s", "989 TFLOP/s"),
+        (999.6e9, "B", "1.00 TB"),
+        (295.34, "FLOP/B", "295 FLOP/B"), (12345.6, "FLOP/B", "12,300 FLOP/B"), (12345.6, "1", "12,300"),
+        (0.5, "", "0.500"),
+        (1e18, "B", "1,000 PB"), (-2e-6, "s", "−2.00 µs"), (math.inf, "s", "∞"), (-math.inf, "s", "−∞"),
+        (math.nan, "s", "never"),
+        (0.4321, "%", "43.2%"), (0.09999, "%", "10.0%"), (33 * 2**20, "MiB", "33.0 MiB"),
+        (9.999 * 1024, "KiB", "10.0 KiB"),
+        (16896, "count", "16,896"), (-1234, "count", "−1,234"), (3, "SM", "3.00"),
+        (1024, "FLOP/cycle", "1,020 FLOP/cycle"),
     ],
 )  # fmt: skip
 def test_shows(value, unit, text):
@@ -80,13 +87,19 @@ def test_showing_what_was_read_gives_the_same_text(unit, place):
 @pytest.mark.parametrize(
     "text, unit, value",
     [
-        ("65 us", "s", 65e-6), ("65us", "s", 65e-6), ("6.5e-5 s", "s", 6.5e-5), ("0.065 ms", "s", 65e-6), ("65\u00a0µs", "s", 65e-6),
-        ("65 μs", "s", 65e-6), ("2 min", "s", 120), ("1 day", "s", 86400), ("64 MB", "B", 64e6), ("64 MiB", "B", 64 * 2**20),
-        ("400 Gbit/s", "B/s", 50e9), ("400 Gbps", "B/s", 50e9), ("450 GB/s", "B/s", 450e9), ("450 GB / s", "B/s", 450e9),
+        ("65 us", "s", 65e-6), ("65us", "s", 65e-6), ("6.5e-5 s", "s", 6.5e-5), ("0.065 ms", "s", 65e-6),
+        ("65\u00a0µs", "s", 65e-6),
+        ("65 μs", "s", 65e-6), ("2 min", "s", 120), ("1 day", "s", 86400), ("64 MB", "B", 64e6),
+        ("64 MiB", "B", 64 * 2**20),
+        ("400 Gbit/s", "B/s", 50e9), ("400 Gbps", "B/s", 50e9), ("450 GB/s", "B/s", 450e9),
+        ("450 GB / s", "B/s", 450e9),
         ("3.35 TB/s", "B/s", 3.35e12), ("990 TFLOP/s", "FLOP/s", 990e12), ("990 TFLOPS", "FLOP/s", 990e12),
-        ("295 FLOP/B", "FLOP/B", 295), ("1.83 GHz", "Hz", 1.83e9), ("16,896", "1", 16896), ("16,896 lanes", "1", 16896),
-        ("2^30", "1", 2**30), ("2**30 B", "B", 2**30), ("45%", "1", 0.45), ("-5 ms", "s", -5e-3), ("−5 ms", "s", -5e-3),
-        ("1024 FLOP/cycle", "FLOP", 1024), (".5 s", "s", 0.5), ("5. s", "s", 5), ("700 W", "W", 700), ("2 USD/h", "USD/h", 2),
+        ("295 FLOP/B", "FLOP/B", 295), ("1.83 GHz", "Hz", 1.83e9), ("16,896", "1", 16896),
+        ("16,896 lanes", "1", 16896),
+        ("2^30", "1", 2**30), ("2**30 B", "B", 2**30), ("45%", "1", 0.45), ("-5 ms", "s", -5e-3),
+        ("−5 ms", "s", -5e-3),
+        ("1024 FLOP/cycle", "FLOP", 1024), (".5 s", "s", 0.5), ("5. s", "s", 5), ("700 W", "W", 700),
+        ("2 USD/h", "USD/h", 2),
     ],
 )  # fmt: skip
 def test_reads(text, unit, value):
@@ -100,7 +113,23 @@ def test_the_example_in_a_message_can_be_read(unit):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "us", "five us", "nan s", "inf s", "1 e5 s", "--5 s", "5 s s", "0x10 s", "1,5 s", "1.5.2 s", "12,34 s", "5 gb", "5 foo"],
+    [
+        "",
+        " ",
+        "us",
+        "five us",
+        "nan s",
+        "inf s",
+        "1 e5 s",
+        "--5 s",
+        "5 s s",
+        "0x10 s",
+        "1,5 s",
+        "1.5.2 s",
+        "12,34 s",
+        "5 gb",
+        "5 foo",
+    ],
 )
 def test_an_unreadable_text_says_what_is_expected(text):
     with pytest.raises(Unreadable, match="such as 65 us|can be read in two ways"):
@@ -113,7 +142,10 @@ def test_a_bare_number_is_a_count_and_nothing_else():
         parse("512", "B/s")
 
 
-@pytest.mark.parametrize("text", ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 5000 + " s", "9" * 400 + " s", "1e308 h"])
+@pytest.mark.parametrize(
+    "text",
+    ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 5000 + " s", "9" * 400 + " s", "1e308 h"],
+)
 def test_a_number_out_of_range_is_refused(text):
     with pytest.raises(Unreadable, match="out of range"):
         parse(text, "s")
@@ -159,8 +191,41 @@ def test_constants_are_what_their_names_say():
     binary = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
     for prefix, size in {**si, **binary}.items():
         assert getattr(units, f"{prefix}B") == size == SCALE[f"{prefix}B"][0]
-    assert units.Gbit * 8 == units.GB and units.GFLOP == units.GHz == 1e9
+    for prefix, size in {"": 1, **si}.items():
+        assert getattr(units, f"{prefix}FLOP") == size and getattr(units, f"{prefix}Hz", size) == size
+        assert getattr(units, f"{prefix}bit", size / 8) == size / 8
+    assert units.EFLOP == 1e18 and units.B == 1 and units.kbit == 125 and units.Tbit == 125e9
+    assert (units.s, units.ms, units.us, units.ns) == (1, 1e-3, 1e-6, 1e-9)
     assert units.us == SCALE["us"][0] and units.day == 24 * units.hour == 1440 * units.minute
+
+
+SIZES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
+SHORT = {"": 1, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
+DATA = r"(?P<p>[kKMGTPE]?|[KMGTP]i)(?P<u>B|bytes?|bits?|b|Bps|bps)(?P<s>/s)?"
+
+
+@pytest.mark.parametrize("name", SCALE)
+def test_the_size_of_a_unit_is_what_its_prefix_says(name):
+    size, base = SCALE[name]
+    if found := re.fullmatch(DATA, name):
+        bits = found["u"] in {"b", "bit", "bits", "bps"}
+        assert size == (SIZES | BINARY)[found["p"]] / (8 if bits else 1)
+        assert base == ("B/s" if found["s"] or found["u"].endswith("ps") else "B")
+    elif found := re.fullmatch(r"([kKMGTPE]?)(FLOPS|FLOPs?|flops?)(/s|/cycle|/B|/byte)?", name):
+        kinds = {None: "FLOP", "/s": "FLOP/s", "/cycle": "FLOP", "/B": "FLOP/B", "/byte": "FLOP/B"}
+        assert size == SIZES[found[1]]
+        assert base == ("FLOP/s" if found[2] == "FLOPS" else kinds[found[3]])
+    elif found := re.fullmatch(r"([kKMGTPE]?)(Hz|W)", name):
+        assert (size, base) == (SIZES[found[1]], found[2])
+    elif found := re.fullmatch(r"([munµμ]?)s", name):
+        assert (size, base) == (SHORT[found[1]], "s")
+    elif base == "s":
+        lengths = {"sec": 1, "seconds": 1, "min": 60, "h": 3600, "hour": 3600, "hours": 3600}
+        assert size == (lengths | {"day": 86400, "days": 86400})[name]
+    else:
+        odd = {"%": (0.01, "1"), "B/cycle": (1, "B"), "bytes/cycle": (1, "B")}
+        assert (size, base) == odd.get(name, (1, "USD/h" if name.endswith("/h") else "1"))
 
 
 def test_every_dimension_has_words_and_an_example():

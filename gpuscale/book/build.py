@@ -22,8 +22,11 @@ FILES = ("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE")
 FOLDERS = ("assets", "chapters", "exercises", "gpuscale")
 JUPYTER_BOOK = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
 STRICT = ["build", ".", "-W", "-n", "--keep-going"]
-# Settings that Sphinx prints, a warning about localhost, and what repeats per page.
-NOISE = re.compile(r"MdParserConfig|NbParserConfig|IPKernelApp|Executing notebook using local CWD|^\s*$")
+# Settings that Sphinx prints, a warning about localhost, lines per page, and farewells we say ourselves.
+NOISE = re.compile(
+    r"MdParserConfig|NbParserConfig|IPKernelApp|Executing notebook using local CWD|^\s*$|^=+$|^\s+\S*_build/"
+    r"|^(\[etoc\] missing|Finished generating|Your book's HTML|You can look at your book|Or paste this line)"
+)
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -54,8 +57,10 @@ def build(root: Path = ROOT, show=print) -> Path:
     stamp = out / "fingerprint"
     for old in (out / "html", out / ".doctrees"):
         shutil.rmtree(old, ignore_errors=True)
-    stamp.unlink(missing_ok=True)
-    mark = fingerprint(root)
+    failure = out / "failure"
+    for mark in (stamp, failure):
+        mark.unlink(missing_ok=True)
+    sources = fingerprint(root)
     # Readers get figures; digests of them are for the stored notebooks only.
     environment = {k: v for k, v in os.environ.items() if k != "GPUSCALE_DIGEST"}
     lines: list[str] = []
@@ -70,17 +75,29 @@ def build(root: Path = ROOT, show=print) -> Path:
         show(f"\n{report.relative_to(out / 'html' / 'reports').with_suffix('')}:")
         show("\n".join(COLOUR.sub("", report.read_text(encoding="utf-8")).splitlines()[-12:]))
     if process.returncode:
-        raise BuildError("the book did not build:\n" + "\n".join(lines[-40:]))
-    stamp.write_text(mark)
+        message = "the book did not build:\n" + "\n".join(lines[-12:])
+        failure.write_text(f"{sources}\n{message}", encoding="utf-8")
+        raise BuildError(message)
+    stamp.write_text(sources)
     return out / "html"
 
 
-def ensure(root: Path = ROOT, show=lambda line: None) -> Path:
-    """The folder of an up-to-date site, built if need be; safe to call from several processes at once."""
-    (root / "_build").mkdir(exist_ok=True)
-    with open(root / "_build" / "lock", "w") as lock:
+def ensure(root: Path = ROOT, show=lambda line: None, again: bool = False) -> Path:
+    """The folder of an up-to-date site, built if need be; safe to call from several processes at once.
+
+    What did not build from the same sources is not tried a second time, unless `again` is true.
+    """
+    out = root / "_build"
+    out.mkdir(exist_ok=True)
+    with open(out / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return root / "_build" / "html" if fresh(root) else build(root, show)
+        if fresh(root):
+            return out / "html"
+        if not again and (out / "failure").exists():
+            sources, _, message = (out / "failure").read_text(encoding="utf-8").partition("\n")
+            if sources == fingerprint(root):
+                raise BuildError(message)
+        return build(root, show)
 
 
 def main() -> int:
@@ -90,7 +107,7 @@ def main() -> int:
     start = time.perf_counter()
     show = lambda line: print(line, flush=True)  # noqa: E731
     try:
-        site = ensure(show=show) if options.if_stale else build(show=show)
+        site = ensure(show=show, again=True) if options.if_stale else build(show=show)
     except BuildError:
         print("\nThe book did not build: the reason is above.", file=sys.stderr)
         return 1

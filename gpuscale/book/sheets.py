@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 
 from gpuscale import prose
 from gpuscale.book import normalise
+from gpuscale.grade import grade
 from gpuscale.quiz import PACKAGE, Item, QuestionSet, UnknownQuestion, load, sets
 
 SETUP = """try:
@@ -106,7 +107,9 @@ def differs(name: str, where: Path) -> str:
     stored = normalise.read(path)
     made = normalise.normalise(sheet(load(name), answered(stored)))
     face = [[(c.cell_type, c.source, c.metadata.get("tags")) for c in nb.cells] for nb in (stored, made)]
-    return "" if face[0] == face[1] else "is not what the questions give"
+    if face[0] != face[1]:
+        return "is not what the questions give"
+    return "holds results of questions that have changed" if grade(path).old else ""
 
 
 def write(name: str, where: Path, run: bool = True) -> Path:

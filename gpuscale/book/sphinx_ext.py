@@ -6,6 +6,7 @@ Everything a page loads comes from the site itself. What third-party packages br
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -26,14 +27,14 @@ MATH, TABLE = '<div class="math notranslate', '<div class="pst-scrollable-table-
 REGIONS = {
     MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
     'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
-    TABLE: '<div class="scroll" tabindex="0" role="region" aria-label="Table">',
+    TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }
 LANDING = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <meta http-equiv="refresh" content="0; url={first}"></head>
 <body><main><h1>{title}</h1><p><a href="{first}">Open the book</a></p></main></body></html>
 """
-STYLE = re.compile(r"<style>[^<]*</style>")
+STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
 
 
@@ -117,6 +118,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     known = any("mathjax" in str(getattr(file, "filename", file)) for file in context["script_files"])
     if TEX.search(body) and not known:
+        app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
         app.add_js_file(app.config.mathjax_path, loading_method="defer")
     first = next(doctree.findall(nodes.paragraph), None) if doctree else None
     context["page_description"] = first.astext() if first else ""

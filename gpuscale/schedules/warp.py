@@ -1,6 +1,7 @@
 """A warp that runs a small program lane by lane: what is issued, for whom, and what waits.
 
-It moves real values, so that the result can be checked against plain numpy; it shares no algebra with the formulas.
+It moves real values, so that the result can be checked against plain numpy; it shares no algebra with the
+formulas.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def run(program: Sequence[Op | Branch], values) -> Run:
     """
     lanes = np.array(values, dtype=float)
     if lanes.ndim != 1 or not lanes.size:
-        raise ValueError(f"values: expected one number for each lane, shape (lanes,); got shape {lanes.shape}")
+        raise ValueError(
+            f"values: expected one number for each lane, shape (lanes,); got shape {lanes.shape}"
+        )
     issues: list[Issue] = []
     _run(program, lanes, np.ones(lanes.size, dtype=bool), "all", issues)
     return Run(tuple(issues), lanes)
@@ -78,6 +81,9 @@ def _run(program, lanes, active, path, issues) -> None:
             continue
         holds = active.copy()
         holds[active] = np.asarray(item.condition(lanes[active]), dtype=bool)
-        for taken, name, body in ((holds, item.text, item.then), (active & ~holds, f"not {item.text}", item.other)):
+        for taken, name, body in (
+            (holds, item.text, item.then),
+            (active & ~holds, f"not {item.text}", item.other),
+        ):
             if taken.any():
                 _run(body, lanes, taken, name, issues)

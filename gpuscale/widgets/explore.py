@@ -14,7 +14,18 @@ from gpuscale.display import anchor
 from gpuscale.formula import Formula, _check_side, as_number, evaluate, inputs
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import show
-from gpuscale.widgets.parts import Axis, Bound, Cross, Curve, Mark, Slider, Value, View, check_hue, symbol_name
+from gpuscale.widgets.parts import (
+    Axis,
+    Bound,
+    Cross,
+    Curve,
+    Mark,
+    Slider,
+    Value,
+    View,
+    check_hue,
+    symbol_name,
+)
 
 
 def explore(
@@ -51,13 +62,11 @@ def explore(
     Raises TypeError or ValueError naming the part of the figure and what was expected.
     """
     maker = Maker(formula, x, sliders, dict(fixed or {}), name)
+    curves = curves or [Curve(formula, formula.title, now=True)]
     spec = maker.spec(title, caption, axes, at, y, drag or {}, call or formula)
-    spec |= maker.inputs(presets or {}, views)
-    spec |= maker.drawing(bounds, binds, curves or [Curve(formula, formula.title, now=True)], marks, cross)
+    spec |= maker.inputs(presets or {}, views) | maker.drawing(bounds, binds, curves, marks, cross)
     spec |= maker.words(say, values or {}, bounds)
-    spec["fns"] = maker.functions
-    spec["table"] = maker.table(spec, curves or [Curve(formula, formula.title)], axes)
-    return maker.card(spec, axes, curves or [Curve(formula, formula.title, now=True)])
+    return maker.card(spec | {"fns": maker.functions}, axes, curves)
 
 
 class Maker:
@@ -78,7 +87,9 @@ class Maker:
         if key not in quantities():
             raise ValueError(f"{self.name}: slider {key!r} is no quantity of the book")
         if not s.lo < s.hi or not s.lo <= s.start <= s.hi or (s.log and s.lo <= 0):
-            raise ValueError(f"{self.name}: slider {key} expected lo <= start <= hi, lo above 0 on a log scale; got {s}")
+            raise ValueError(
+                f"{self.name}: slider {key} expected lo <= start <= hi, lo above 0 on a log scale; got {s}"
+            )
         as_number(quantities()[key], s.lo)
 
     def fn(self, expr) -> str:
@@ -88,7 +99,10 @@ class Maker:
             known = {*self.state, self.x.name}
             stray = [q.name for q in inputs(expr) if q.name not in known]
             if stray:
-                raise TypeError(f"{self.name}: {expr} needs {', '.join(stray)}; expected sliders or fixed inputs among {sorted(known)}")
+                raise TypeError(
+                    f"{self.name}: {expr} needs {', '.join(stray)}; expected sliders or fixed inputs among "
+                    f"{sorted(known)}"
+                )
             key = self._keys[expr] = f"f{len(self._keys)}"
             start = f"const {self.x.name} = x; " if not self.is_param and expr.has(self.x) else ""
             self.functions[key] = start + jsprint.body(expr)
@@ -110,9 +124,13 @@ class Maker:
         """Identity, axes and the Python call."""
         ax, ay = axes
         if not self.is_param and at is None:
-            raise TypeError(f"{self.name}: x = {self.x} is no slider; expected `at`, the expression for its present value")
+            raise TypeError(
+                f"{self.name}: x = {self.x} is no slider; expected `at`, the expression for its present value"
+            )
         y_expr = y if y is not None else self.formula
-        _check_side(f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr)
+        _check_side(
+            f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr
+        )
         here = {"name": self.x.name, "title": ax.title or self.x.meaning, "unit": ax.unit or self.x.unit}
         here |= {"lo": ax.lo, "hi": ax.hi, "log": ax.log, "param": self.x.name if self.is_param else None}
         up = {"title": ay.title or self.formula.lhs.meaning, "unit": ay.unit or self.formula.lhs.unit}
@@ -120,7 +138,9 @@ class Maker:
         python["args"] = [[q.name, q.unit] for q in call.inputs]
         stray = [q.name for q in call.inputs if q.name not in self.state]
         if stray or not call.name:
-            raise TypeError(f"{self.name}: call {call.title} needs {', '.join(stray) or 'a name in the library'}")
+            raise TypeError(
+                f"{self.name}: call {call.title} needs {', '.join(stray) or 'a name in the library'}"
+            )
         return {
             "id": f"live-{anchor(self.name)}", "title": title, "caption": caption,
             "x": here | {"at": None if self.is_param else self.fn(at)},
@@ -133,16 +153,26 @@ class Maker:
         """Sliders, fixed inputs, presets and views."""
         q = quantities()
         params = {
-            k: {"label": s.label or q[k].meaning, "sym": q[k].html, "unit": s.unit or q[k].unit, "lo": s.lo, "hi": s.hi}
+            k: {
+                "label": s.label or q[k].meaning,
+                "sym": q[k].html,
+                "unit": s.unit or q[k].unit,
+                "lo": s.lo,
+                "hi": s.hi,
+            }
             | {"log": s.log, "snap": s.snap, "value": s.start}
             for k, s in self.sliders.items()
         }
-        for what, sets in [*((f"preset {n}", p) for n, p in presets.items()), *((f"view {v.name}", v.set) for v in views)]:
+        for what, sets in [
+            *((f"preset {n}", p) for n, p in presets.items()),
+            *((f"view {v.name}", v.set) for v in views),
+        ]:
             for key, value in sets.items():
                 self._set_ok(what, symbol_name(key), value)
         return {
             "params": params,
             "fixed": self.fixed,
+            "units": {k: q[k].unit for k in self.fixed if k in q},
             "presets": [[n, {symbol_name(k): v for k, v in p.items()}] for n, p in presets.items()],
             "views": [self._view(v) for v in views],
         }
@@ -165,10 +195,15 @@ class Maker:
 
     def _set_ok(self, what, key, value) -> None:
         if key not in self.state:
-            raise ValueError(f"{self.name}: {what} sets {key}, which is no slider or fixed input; expected one of {sorted(self.state)}")
+            raise ValueError(
+                f"{self.name}: {what} sets {key}, which is no slider or fixed input; expected one of "
+                f"{sorted(self.state)}"
+            )
         if isinstance(value, str):
             if value[1:] not in self.state or value[0] != "$":
-                raise ValueError(f"{self.name}: {what}: {key} = {value!r}; expected a number or $ and an input")
+                raise ValueError(
+                    f"{self.name}: {what}: {key} = {value!r}; expected a number or $ and an input"
+                )
         else:
             as_number(quantities()[key], value)
 
@@ -183,12 +218,19 @@ class Maker:
             "binds": binds,
             "curves": [self._curve(c) for c in curves],
             "marks": [self._mark(m) for m in marks],
-            "cross": [{"x": self.ref(c.expr), "label": c.label, "unit": self.x.unit, "low": c.low} for c in cross],
+            "cross": [{"x": self.ref(c.expr), "label": c.label, "low": c.low} for c in cross],
         }
 
     def _curve(self, c: Curve) -> dict:
         at = {k: self.ref(v) if k == "x" else v for k, v in c.at.items()} if c.at else None
-        out = {"fn": self.fn(c.expr), "name": c.name, "label": c.label, "hue": c.hue, "style": c.style, "now": c.now}
+        out = {
+            "fn": self.fn(c.expr),
+            "name": c.name,
+            "label": c.label,
+            "hue": c.hue,
+            "style": c.style,
+            "now": c.now,
+        }
         out |= {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": at}
         return out | {k: v for k, v in (("short", c.short), ("views", list(c.views))) if v}
 
@@ -202,7 +244,7 @@ class Maker:
             out[key] = {"fn": self.fn(expr), "unit": unit}
         return {"say": sentences, "values": out}
 
-    def table(self, spec, curves, axes) -> dict:
+    def _table(self, spec, curves, axes) -> dict:
         """The curves of the default state in numbers."""
         ax = axes[0]
         grid = np.geomspace(ax.lo, ax.hi, 7) if ax.log else np.linspace(ax.lo, ax.hi, 7)
@@ -210,7 +252,10 @@ class Maker:
         named = [c for c in curves if c.name]
         columns = [f"{spec['x']['title']}", *(c.name for c in named)]
         rows = [
-            [show(v, spec["x"]["unit"], short=True), *(show(self.at_state(c.expr, **{self.x.name: v}), spec["y"]["unit"]) for c in named)]
+            [
+                show(v, spec["x"]["unit"], short=True),
+                *(show(self.at_state(c.expr, **{self.x.name: v}), spec["y"]["unit"]) for c in named),
+            ]
             for v in grid
         ]
         return {"columns": columns, "rows": rows}
@@ -220,21 +265,30 @@ class Maker:
         from gpuscale.widgets.base import Card
         from gpuscale.widgets.still import fallback
 
-        table = spec.pop("table")
+        table = self._table(spec, curves, axes)
         data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
         html = (
-            f'<figure class="card live" id="{spec["id"]}" data-gpuscale="live"><h3>{escaping.escape(spec["title"])}</h3>'
-            f'<div class="fallback">{fallback(self, spec, curves, table)}</div><figcaption>{spec["caption"]}</figcaption>'
+            f'<figure class="card live" id="{spec["id"]}" data-gpuscale="live">'
+            f"<h3>{escaping.escape(spec['title'])}</h3>"
+            f'<div class="fallback">{fallback(self, spec, curves, table)}</div>'
+            f"<figcaption>{spec['caption']}</figcaption>"
             f'<script type="application/json">{data}</script></figure>'
         )
-        state = ", ".join(f"{k} = {show(s.start, s.unit or quantities()[k].unit)}" for k, s in self.sliders.items())
+        state = ", ".join(
+            f"{k} = {_said(quantities()[k], s.start, s.unit)}" for k, s in self.sliders.items()
+        )
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
         lines += [" | ".join(row) for row in [table["columns"], *table["rows"]]]
-        return Card(spec=data, html=html, text="\n".join(lines), values={k: float(s.start) for k, s in self.sliders.items()})
+        return Card(
+            spec=data,
+            html=html,
+            text="\n".join(lines),
+            values={k: float(s.start) for k, s in self.sliders.items()},
+        )
 
 
-def _said(q: Quantity, value: float) -> str:
-    return show(value, "count" if q.whole and float(value).is_integer() else q.unit)
+def _said(q: Quantity, value: float, unit: str = "") -> str:
+    return show(value, unit or ("count" if q.whole and float(value).is_integer() else q.unit))
 
 
 __all__ = ["Axis", "Bound", "Cross", "Curve", "Mark", "Slider", "Value", "View", "explore"]

@@ -21,7 +21,9 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
     counted = [run.idle_after(t) / total for t in range(steps + 1)]
     value = formula(**given)
     if abs(counted[-1] - value) > 1e-12:
-        raise ValueError(f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}")
+        raise ValueError(
+            f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}"
+        )
     spec = {
         "id": f"step-{anchor(name)}",
         "title": title,
@@ -47,7 +49,12 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
             "label": f"formula {inline(formula.rhs)} = {show(value, '%')}",
         },
     }
-    return _card(spec, caption, _table(run), f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}")
+    return _card(
+        spec,
+        caption,
+        _table(run),
+        f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}",
+    )
 
 
 def _table(run: Run) -> str:
@@ -56,7 +63,9 @@ def _table(run: Run) -> str:
         f'<td class="num">{sum(issue.active)}</td><td class="num">{len(issue.active) - sum(issue.active)}</td></tr>'
         for i, issue in enumerate(run.issues)
     )
-    head = "".join(f'<th scope="col">{h}</th>' for h in ("Slot", "Instruction", "Path", "Active lanes", "Waiting lanes"))
+    head = "".join(
+        f'<th scope="col">{h}</th>' for h in ("Slot", "Instruction", "Path", "Active lanes", "Waiting lanes")
+    )
     return f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
@@ -66,7 +75,8 @@ def _card(spec: dict, caption: str, table: str, text: str):
     spec = {**spec, "caption": caption}
     data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     html = (
-        f'<figure class="card stepper" id="{spec["id"]}" data-gpuscale="stepper"><h3>{escaping.escape(spec["title"])}</h3>'
+        f'<figure class="card stepper" id="{spec["id"]}" data-gpuscale="stepper">'
+        f"<h3>{escaping.escape(spec['title'])}</h3>"
         f'<div class="fallback">{table}</div><figcaption>{caption}</figcaption>'
         f'<script type="application/json">{data}</script></figure>'
     )

@@ -21,14 +21,20 @@ def fallback(maker, spec: dict, curves, table: dict) -> str:
         lambda ax, narrow: _paint(ax, maker, spec, curves), name=spec["id"], caption=spec["title"],
         alt=f"{spec['title']}: default curves; the table below holds their numbers",
     ).svg()  # fmt: skip
-    head = "".join(f'<th scope="col"{" class=num" if i else ""}>{escaping.escape(c)}</th>' for i, c in enumerate(table["columns"]))
+    head = "".join(
+        f'<th scope="col"{" class=num" if i else ""}>{escaping.escape(c)}</th>'
+        for i, c in enumerate(table["columns"])
+    )
     rows = "".join(
-        "<tr>" + "".join(f"<td{' class=num' if i else ''}>{escaping.escape(c)}</td>" for i, c in enumerate(row)) + "</tr>"
+        "<tr>"
+        + "".join(f"<td{' class=num' if i else ''}>{escaping.escape(c)}</td>" for i, c in enumerate(row))
+        + "</tr>"
         for row in table["rows"]
     )
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">{drawing}</div>'
-        f'<details open><summary>Data</summary><div class="scroll" tabindex="0" role="region" aria-label="Data of {title}">'
+        "<details open><summary>Data</summary>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Data of {title}">'
         f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
     )
 
@@ -47,4 +53,11 @@ def _paint(ax, maker, spec, curves) -> None:
                 keep &= side(grid, maker.at_state(edge))
         hue = "plain" if curve.hue == "auto" else curve.hue
         line = {"approx": "--"}.get(curve.style, "-")
-        ax.plot(grid[keep], values[keep], color=HUE[hue], linestyle=line, linewidth=2.5 if curve.now else 1.5, label=curve.label or curve.name or "_")
+        ax.plot(
+            grid[keep],
+            values[keep],
+            color=HUE[hue],
+            linestyle=line,
+            linewidth=2.5 if curve.now else 1.5,
+            label=curve.label or curve.name or "_",
+        )

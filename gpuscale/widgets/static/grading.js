@@ -7,34 +7,30 @@ const grading = (() => {
   const safe = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
   /* Units: size in base units, and the base unit, as in units.py */
-  const words = (text) => text.split(' ');
-  const COUNTS = words('1 GPU GPUs SM SMs core cores unit units lane lanes warp warps thread threads block blocks register registers word words link links port ports token tokens element elements parameter parameters layer layers head heads ALU ALUs row rows cycle cycles half halves USD');
-  const MORE_COUNTS = words('time times step steps hop hops node nodes rank ranks switch switches expert experts stage stages chip chips microbatch microbatches level levels group groups way instruction instructions operation operations');
-  const MANY = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 };
+  const both = (text) => text.split(' ').flatMap((w) => [w, `${w}s`]);
+  const COUNTS = ['1', 'half', 'halves', 'USD', ...both('GPU SM core unit lane warp thread block register word link port token element parameter layer head ALU row cycle')];
+  const MORE_COUNTS = ['way', 'switch', 'switches', 'microbatch', 'microbatches', ...both('time step hop node rank expert stage chip level group instruction operation')];
+  const MANY = new Map(Object.entries({ k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }));
   const BASE = { 1: 'a number', B: 'a number of bytes', 'B/s': 'a bandwidth', s: 'a time', FLOP: 'a number of FLOPs', 'FLOP/s': 'a rate of arithmetic', 'FLOP/B': 'an arithmetic intensity', Hz: 'a frequency', W: 'a power', 'USD/h': 'a price per hour' };
-  const SCALE = (() => {
-    const si = { '': 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
-    const small = { '': 1, m: 1e-3, u: 1e-6, µ: 1e-6, μ: 1e-6, n: 1e-9 };
-    const all = { ...si, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 };
-    const out = new Map(COUNTS.map((w) => [w, [1, '1']])), put = (name, size, base) => out.set(name, [size, base]);
-    put('x', 1, '1'); put('×', 1, '1'); put('%', .01, '1'); put('us$/h', 1, 'USD/h'); put('USD/h', 1, 'USD/h');
-    for (const [name, size] of [['min', 60], ['h', 3600], ['hour', 3600], ['hours', 3600], ['day', 86400], ['days', 86400], ['sec', 1], ['seconds', 1]]) put(name, size, 's');
-    for (const [p, v] of Object.entries(all)) {
-      for (const [name, size] of [['B', 1], ['byte', 1], ['bytes', 1], ['bit', 1 / 8], ['bits', 1 / 8], ['b', 1 / 8]]) { put(p + name, v * size, 'B'); put(`${p}${name}/s`, v * size, 'B/s'); }
-      put(`${p}bps`, v / 8, 'B/s'); put(`${p}Bps`, v, 'B/s');
+  const SCALE = new Map(), put = (base, sizes) => { for (const name in sizes) SCALE.set(name, [sizes[name], base]); };
+  for (const name of COUNTS) put('1', { [name]: 1 });
+  put('1', { x: 1, '×': 1, '%': .01 }); put('USD/h', { 'us$/h': 1, 'USD/h': 1 });
+  put('s', { min: 60, h: 3600, hour: 3600, hours: 3600, day: 86400, days: 86400, sec: 1, seconds: 1 });
+  const SI = { '': 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
+  for (const [p, v] of Object.entries({ ...SI, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 })) {
+    for (const name of ['B', 'byte', 'bytes', 'bit', 'bits', 'b']) {
+      const size = v * (/by|B/.test(name) ? 1 : 1 / 8);
+      put('B', { [p + name]: size }); put('B/s', { [`${p}${name}/s`]: size });
     }
-    for (const [p, v] of Object.entries(si)) {
-      put(`${p}Hz`, v, 'Hz'); put(`${p}W`, v, 'W');
-      for (const name of ['FLOP', 'FLOPs', 'flop', 'flops']) {
-        put(p + name, v, 'FLOP'); put(`${p}${name}/s`, v, 'FLOP/s'); put(`${p}${name}/cycle`, v, 'FLOP');
-        for (const byte of ['B', 'byte']) put(`${p}${name}/${byte}`, v, 'FLOP/B');
-      }
-      put(`${p}FLOPS`, v, 'FLOP/s');
+    put('B/s', { [`${p}bps`]: v / 8, [`${p}Bps`]: v });
+  }
+  for (const [p, v] of Object.entries(SI)) {
+    put('Hz', { [`${p}Hz`]: v }); put('W', { [`${p}W`]: v }); put('FLOP/s', { [`${p}FLOPS`]: v });
+    for (const name of ['FLOP', 'FLOPs', 'flop', 'flops'].map((w) => p + w)) {
+      put('FLOP', { [name]: v, [`${name}/cycle`]: v }); put('FLOP/s', { [`${name}/s`]: v }); put('FLOP/B', { [`${name}/B`]: v, [`${name}/byte`]: v });
     }
-    for (const [p, v] of Object.entries(small)) put(`${p}s`, v, 's');
-    put('B/cycle', 1, 'B'); put('bytes/cycle', 1, 'B');
-    return out;
-  })();
+  }
+  put('s', { s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, μs: 1e-6, ns: 1e-9 }); put('B', { 'B/cycle': 1, 'bytes/cycle': 1 });
   const baseUnit = (unit) => unit === '%' ? '1' : unit in BASE ? unit : SCALE.get(unit)[1];
 
   /* Texts */
@@ -52,12 +48,12 @@ const grading = (() => {
   }
 
   /* One recursive descent for both: numbers may hold + - * / ^ and parentheses, formulas also names. */
-  const NUMBER = '(?:(?:[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])|[0-9][0-9,_]*)(?:\\.[0-9]*)?|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?';
+  const NUMBER = '(?:(?:[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])|[0-9][0-9,_]*)(?:\\.[0-9,_]*)?|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?';
   const PLAIN = '(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:e[-+]?[0-9]+)?';        // E is a symbol of the book
   const TOKEN = new RegExp(`(${NUMBER})|\\*\\*|[^ ]`, 'gu'), FORMULA_TOKEN = new RegExp(`(${PLAIN})|[A-Za-z][A-Za-z0-9_]*|\\*\\*|[^ ]`, 'gu');
   const HEAD = new RegExp(`^(?:${NUMBER}|[-+*/^×() ])*`);
-  const FUNCTIONS = { min: 'min', max: 'max', log2: 'log2', log_2: 'log2', ceil: 'ceil', ceiling: 'ceil', floor: 'floor', sqrt: 'sqrt' };
-  const functionOf = (name) => Object.hasOwn(FUNCTIONS, name.toLowerCase()) ? FUNCTIONS[name.toLowerCase()] : '';
+  const FUNCTIONS = new Map([['log_2', 'log2'], ['ceiling', 'ceil'], ...['min', 'max', 'log2', 'ceil', 'floor', 'sqrt'].map((f) => [f, f])]);
+  const functionOf = (name) => FUNCTIONS.get(name.toLowerCase());
   function literal(token) {
     if (token.includes(',') && !/^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/.test(token)) unclear(`“${token}” can be read in two ways: write 1.5 for one and a half, 1,500 for fifteen hundred`);
     if (token.endsWith('_') || token.includes('__')) unclear(`“${token}” is no number`);
@@ -180,7 +176,7 @@ const grading = (() => {
     if (near.size === 1) return [[...near.keys()][0], want];
     if (exact) return exact;
     if (near.size) unclear(`“${text}” can be read in two ways: write ${[...near.values()].sort().join(' or ')}`);
-    const [, first, rest] = /^([^ ]*) ?(.*)$/u.exec(text), many = Object.hasOwn(MANY, first) && MANY[first];
+    const [, first, rest] = /^([^ ]*) ?(.*)$/u.exec(text), many = MANY.get(first);
     if (many && (rest || want === '1')) {
       const [size, found] = rest ? unitOf(rest, want, expects, noun) : [1, '1'];
       return [many * size, found];
@@ -196,8 +192,7 @@ const grading = (() => {
     for (const [letter, name] of Object.entries(GREEK)) clean = clean.replaceAll(letter, ` ${name} `);
     return parse(clean, symbols, FORMULA_TOKEN);
   }
-  const DIMENSION = { B: [1, 0], s: [0, 1], 'B/s': [1, -1], 'FLOP/s': [0, -1], 'FLOP/B': [-1, 0], Hz: [0, -1], 'USD/h': [0, -1] };
-  const dimensionOf = (unit) => DIMENSION[unit] ?? [0, 0], plain = ([B, s]) => !B && !s;
+  const dimensionOf = (unit) => [/^B/.test(unit) - /.B/.test(unit), (unit === 's') - /.s|Hz|h/.test(unit)];
   const KINDS = { '0,0': 'a plain number', '1,0': 'a number of bytes', '0,1': 'a time', '1,-1': 'a bandwidth', '0,-1': 'a rate' };
   const word = (d) => KINDS[d.map((e) => e || 0)] ?? 'a quantity of another kind';
   /** Exponents of byte and second; null fits anything. */
@@ -210,7 +205,7 @@ const grading = (() => {
     if (kind === '*') return [a[0] + b[0], a[1] + b[1]];
     if (kind === '/') return [a[0] - b[0], a[1] - b[1]];
     if (kind === '^') {
-      if (plain(a)) return [0, 0];
+      if (!a[0] && !a[1]) return [0, 0];
       if (hasName(node[2])) unclear(`a power of ${word(a)} needs a plain number as exponent`);
       const e = value(node[2], {});
       return [e * a[0], e * a[1]];
@@ -278,8 +273,7 @@ const grading = (() => {
     return out;
   }
   function outcome(grade, tokens) {
-    const found = tokens.filter((t) => Object.hasOwn(grade.outcomes, digest(grade.salt, t)));
-    const read = found.map((t) => unseal(grade.outcomes[digest(grade.salt, t)], grade.salt, t));
+    const read = tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));
     const best = read.find((m) => m[0] === 'r') ?? read[0];
     return best && { verdict: best[0] === 'r' ? 'right' : 'wrong', message: best.slice(1) };
   }
@@ -329,5 +323,5 @@ const grading = (() => {
   }
   /** MathML of what is typed; throws an Error that says what cannot be read. */
   const preview = (text, spec) => `<math display="block">${mathml(formula(text, spec.symbols), spec.letters)}</math>`;
-  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)), SCALE };
+  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)), SCALE, BASE, dimensionOf };
 })();

@@ -47,11 +47,12 @@ function live(root, spec, { notebook, onChange } = {}) {
 
   const call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? p[s.x.param]; return fns[f](x, env); };
   const num = (v, x) => typeof v === 'string' ? call(v, x) : v ?? undefined;
+  const settings = () => Object.entries(view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
   /** What the view changes, the values that hold in it, and where which bound holds. */
   function resolve() {
     s = { ...spec, ...view, x: { ...spec.x, ...view.x }, y: { ...spec.y, ...view.y } };
     p = { ...state };
-    for (const [k, v] of Object.entries(view.set ?? {})) if (!params[k]) p[k] = typeof v === 'string' ? state[v.slice(1)] : v;
+    for (const [k, v] of settings()) if (!params[k]) p[k] = v;
     env = { ...p };
     for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= '1'; }
     const bounds = s.bounds ?? [], sign = s.binds === 'min' ? -1 : 1;
@@ -82,7 +83,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     now = s.y.at ? num(s.y.at, at) : lead?.f(at);
     const [moved, ...more] = Object.keys(s.drag ?? {}), words = s.dot?.label ?? (moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '');
     const cross = (s.cross ?? []).map((c, i) => {
-      const x = num(c.x), value = say(x, c.unit ?? s.x.unit);
+      const x = num(c.x), value = say(x, s.x.unit === '1' ? c.unit : s.x.unit);
       return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', open: true, line: true, r: 4.5 };
     });
     const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: 5, ...m, id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
@@ -151,7 +152,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { view: v, preset, copy: what } = t.dataset;
     if (v || preset) kept.clear();
-    if (v) { view = views[v]; change(Object.fromEntries(Object.entries(view.set ?? {}).filter(([k]) => params[k]))); }
+    if (v) { view = views[v]; change(Object.fromEntries(settings().filter(([k]) => params[k]))); }
     if (preset) change(presets[preset][1]);
     if (!what) return;
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...Object.entries(state)])}`);
@@ -166,7 +167,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     change(Object.fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
   }
   function hover(e) {                                      // reads every named curve
-    const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && Number.isFinite(c.f(x)));
+    const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && Number.isFinite(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
     $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${rows.map((c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`).join('')}`;
     readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? Math.round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;

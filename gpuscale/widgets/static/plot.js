@@ -62,7 +62,14 @@ function placer(box, kept) {
     const cos = Math.cos(c.turn ?? 0), sin = Math.sin(c.turn ?? 0), off = { start: 1, end: -1 }[c.anchor] * width / 2 || 0;
     return { cos, sin, x: c.x + cos * off + sin * 4, y: c.y + sin * off - cos * 4, hw: width / 2 + 4, hh: 8.5, up: c.up };
   };
-  const hits = (points, { cos, sin, x, y, hw, hh }) => points.filter(([a, b]) => Math.abs((a - x) * cos + (b - y) * sin) < hw && Math.abs((b - y) * cos - (a - x) * sin) < hh).length;
+  function hits(points, { cos, sin, x, y, hw, hh }) {
+    let n = 0;
+    for (const p of points) {
+      const u = p[0] - x, v = p[1] - y;
+      if (Math.abs(u * cos + v * sin) < hw && Math.abs(v * cos - u * sin) < hh) n++;
+    }
+    return n;
+  }
   function cost(r, own, most) {                            // a name has to be nearest to its own curve
     const w = Math.abs(r.cos) * r.hw + Math.abs(r.sin) * r.hh - 3, h = Math.abs(r.sin) * r.hw + Math.abs(r.cos) * r.hh - 2;
     if (r.x - w < box.x0 || r.x + w > box.x1 + 6 || r.y - h < box.y0 || r.y + h > box.y1 || hits(solid, r)) return Infinity;
@@ -138,7 +145,8 @@ function plot(svg, s, w, id, kept) {
     const name = [r.name, r.name.split(/[- ]/)[0]].find((n) => measure(n, 1) + 8 < b - a);
     out += `<g class="${r.hue}">${rect(y1 - y0 + 22)}${rect(22)}${text('label flat', (a + b) / 2, y0 - 7, name ?? '', 'middle')}</g>`;
   }
-  for (const v of X.ticks(60)) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', X(v), y1 + 17, tick(v, s.x.unit), 'middle')}`;
+  const gap = Math.max(60, 16 + most(X.ticks(60).map((v) => measure(tick(v, s.x.unit)))));
+  for (const v of X.ticks(gap)) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', X(v), y1 + 17, tick(v, s.x.unit), 'middle')}`;
   for (const v of rows) out += `<path class="grid" d="M${x0} ${Y(v)}H${x1}"/>${text('tick', x0 - 8, Y(v) + 4, tick(v, s.y.unit), 'end')}`;
   out += `${text('title', 0, 12, title(s.y))}${text('title', w, h - 4, title(s.x), 'end')}<path class="spine" d="M${x0} ${y0}V${y1}H${x1}"/><g clip-path="url(#${id})">`;
 

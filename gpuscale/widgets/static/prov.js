@@ -2,7 +2,7 @@
 function provenance() {
   if (document.gpuscaleTip) return;                        // a notebook may load this script more than once
   const tip = document.gpuscaleTip = make(`<div class="tip" role="tooltip" id="${fresh()}" hidden></div>`);
-  document.body.append(tip);
+  ($('main') ?? document.body).append(tip);
   let shown, timer;
   function hush() { tip.hidden = true; shown?.removeAttribute('aria-describedby'); shown = null; }
   function explain(el) {

@@ -1,4 +1,4 @@
-/* Quiz: brings a static card to life; a score for each set. What is right is decided by grading.js alone. */
+/* Quiz: a card for each question, a score for each set. What is right is decided by grading.js alone. */
 /** Progress stays in this browser; where storage is refused it lasts as long as the page. */
 const progress = {
   held: {}, key: (id) => `gpuscale:quiz:${id}`,
@@ -6,83 +6,87 @@ const progress = {
   put(id, value) { this.held[id] = value; try { localStorage.setItem(this.key(id), JSON.stringify(value)); } catch { /* held above */ } },
 };
 const VERDICT = { right: ['✓', 'Right.', 'right'], wrong: ['✗', 'Not yet.', 'not yet right'], unclear: ['≠', 'Not graded:', 'open'], '': ['', '', 'open'] };
+/** A message may quote what was typed: only the plainest tags pass. */
+const safe = (html) => escape(html).replace(/&#60;(\/?(?:i|b|sub|sup|code))&#62;/g, '<$1>').replace(/&#38;(#?\w+;)/g, '&$1');
 /** Mathematics that arrives late is set by the page's MathJax, if it has one. */
 const typeset = (el) => globalThis.MathJax?.typesetPromise?.([el]);
-const cards = globalThis.gpuscaleCards ??= new Map();                                   // each question on this page, with what it holds
+const cards = globalThis.gpuscaleCards ??= new Map();      // every card on the page by its form, whichever script drew it
 
-function tally(set) {
-  const all = $$(`form.quiz[data-set="${set}"]`).filter((f) => cards.has(f)), now = all.map((f) => cards.get(f).verdict());
-  for (const el of $$('.score').filter((e) => (e.closest('[data-set]') ?? e).dataset.set === set)) {
-    $('span', el).textContent = `${now.filter((v) => v === 'right').length} of ${all.length} right`;
-    $('ol', el).innerHTML = all.map((f, i) => `<li><a href="#${f.id}" class="${now[i]}" aria-label="Question ${cards.get(f).number}, ${VERDICT[now[i]][2]}">${now[i] === 'right' ? '✓' : cards.get(f).number}</a></li>`).join('');
+const inSet = (set) => [...new Map([...cards.values()].filter((c) => c.set === set).map((c) => [c.id, c])).values()].sort((a, b) => a.number - b.number);
+
+function tally(set) {                                      // a notebook's score is not on the page yet when its cards are
+  const held = inSet(set), now = held.map((c) => c.verdict()), at = `.score[data-set="${set}"]`;
+  for (const el of new Set([...$$(at), ...held.flatMap((c) => $$(at, c.root.parentNode ?? c.root))])) {
+    if (!$('ol', el)) score(el, set);
+    $('span', el).textContent = `${now.filter((v) => v === 'right').length} of ${held.length} right`;
+    $('ol', el).innerHTML = held.map(({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="Question ${number}, ${VERDICT[now[i]][2]}">${now[i] === 'right' ? '✓' : number}</a></li>`).join('');
   }
 }
-function score(root) {
-  const el = root.matches('.score') ? root : $('.score', root), { set } = root.dataset, held = () => $$(`form.quiz[data-set="${set}"]`).map((f) => cards.get(f)).filter(Boolean);
+function score(el, set) {
   el.innerHTML = '<span role="status"></span><ol></ol><div class="row"><button type="button" class="btn">Export</button><button type="button" class="btn">Reset</button></div>';
   const [save, reset] = $$('button', el);
   save.onclick = () => {
-    const link = make(`<a download="${set}-answers.json"></a>`), answers = Object.fromEntries(held().map((c) => [c.id, progress.get(c.id)]));
+    const link = make(`<a download="${set}-answers.json"></a>`), answers = Object.fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
     link.href = URL.createObjectURL(new Blob([JSON.stringify({ set, saved: new Date(), answers }, null, 1)], { type: 'application/json' }));
     document.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
   reset.onclick = () => {                                  // asks once, on the button itself
     const sure = reset.textContent !== 'Reset';
-    if (sure) for (const c of held()) c.reset();
+    if (sure) for (const c of inSet(set)) c.reset();
     reset.textContent = sure ? 'Reset' : 'Forget all answers?';
   };
   reset.onblur = () => { reset.textContent = 'Reset'; };
-  tally(set);
-  return { destroy() {} };
 }
 
 function quiz(root, q) {
-  const off = new AbortController(), { set } = root.dataset, solution = $('.solution', root), feedback = $('.feedback', root), show = $('.preview', root);
-  const field = $('.answer input', root), after = $('.after', root), typed = () => field ? field.value : $(':checked', root)?.value;
-  const again = q.variants.length > 1 && make('<button type="button" class="btn">Another variant</button>');
-  let was = {}, turn = 0;
-  if (again) after.append(again);
-  $('.main', root).disabled = false;
+  const off = new AbortController(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
+  const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}" data-lm-suppress-shortcuts="true"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
+    : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
+      <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false" data-lm-suppress-shortcuts="true">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
+    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? '<button type="button" class="btn">Another variant</button>' : ''}</div></div>`);
+  const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.after .btn'].map((s) => $(s, body));
+  let was = {}, turn;
+  if (solution) after.prepend(solution);
+  hide(root); root.prepend(body);
 
   function preview() {
     if (!show) return;
-    const { html } = field.value.trim() ? grading.preview(field.value, q.symbols) : { html: `<span class="note">in ${Object.values(q.symbols).map((s) => s.html).join(', ')}</span>` };
-    show.innerHTML = html;
+    try { show.innerHTML = field.value.trim() ? `${q.lhs ? `<span>${q.lhs} =</span>` : ''}${grading.preview(field.value, q)}` : '<span class="note">your formula, as it is read</span>'; } catch (e) { show.textContent = e.message; }
   }
   /** An empty card, at a variant of its question. */
   function pose(variant) {
-    if (variant !== turn) { $('.ask', root).innerHTML = q.variants[variant].ask; typeset($('.ask', root)); }
-    turn = variant; root.reset(); preview();
-    feedback.className = 'feedback'; feedback.textContent = ''; root.dataset.result = '';
+    turn = variant; root.reset();
+    $('.prompt', body).innerHTML = `<b>${q.number}.</b> ${q.variants[turn].ask ?? q.ask}`;
+    feedback.className = 'feedback'; feedback.textContent = root.dataset.result = '';
     if (field) field.ariaInvalid = false;
     if (solution) solution.open = false;
-    after.hidden = true;
+    after.hidden = true; preview(); typeset(body);
   }
   function judge(words) {
     const { verdict, message } = grading.judge(q, turn, words), [sign, word] = VERDICT[verdict];
-    feedback.className = `feedback ${verdict}`;
-    feedback.innerHTML = `<span class="mark" aria-hidden="true">${sign}</span><span><b>${word}</b> ${message}</span>`;
-    root.dataset.result = verdict;
+    feedback.classList.add(root.dataset.result = verdict);
+    feedback.innerHTML = `<span class="mark" aria-hidden="true">${sign}</span><span><b>${word}</b> ${safe(message)}</span>`;
     if (field) field.ariaInvalid = verdict !== 'right';
     return verdict;
   }
-  const earned = () => { after.hidden = !was.solved && !(was.tries >= (q.attempts_to_reveal ?? 2)); };
-  function check(e) {
+  const earned = () => { after.hidden = !was.solved && !(was.tries >= q.attempts_to_reveal); };
+  const keep = (value) => { was = value; progress.put(q.id, was); };
+  function submit(e) {
     e.preventDefault();
-    const words = typed() ?? '', verdict = judge(words);
-    was = { text: words, variant: turn, tries: (was.tries ?? 0) + (verdict === 'wrong'), solved: was.solved || verdict === 'right' };
-    progress.put(q.id, was); earned(); tally(set);
+    feedback.className = 'feedback';
+    const text = (field ?? $(':checked', body))?.value ?? '', verdict = judge(text);
+    keep({ text, variant: turn, tries: (was.tries ?? 0) + (verdict === 'wrong'), solved: was.solved || verdict === 'right' });
+    earned(); tally(set);
   }
-  function restore() {
-    was = progress.get(q.id); pose(q.variants[was.variant] ? was.variant : 0);
-    if (!was.text) return;
-    if (field) field.value = was.text; else for (const r of $$('input', root)) r.checked = r.value === was.text;
+  root.addEventListener('submit', submit, { signal: off.signal });
+  root.addEventListener('input', preview, { signal: off.signal });
+  if (again) again.onclick = () => { keep({ ...was, text: '', tries: 0, variant: (turn + 1) % q.variants.length }); pose(was.variant); tally(set); (field ?? $('input', body)).focus(); };
+  cards.set(root, { root, set, id: q.id, number: q.number, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
+  was = progress.get(q.id); pose(q.variants[was.variant] ? was.variant : 0);
+  if (was.text) {
+    if (field) field.value = was.text; else for (const r of $$('input', body)) r.checked = r.value === was.text;
     preview(); judge(was.text); earned();
   }
-  root.addEventListener('submit', check, { signal: off.signal });
-  root.addEventListener('input', preview, { signal: off.signal });
-  if (again) again.onclick = () => { was = { ...was, text: '', variant: (turn + 1) % q.variants.length, tries: 0 }; progress.put(q.id, was); pose(was.variant); tally(set); (field ?? $('input', root)).focus(); };
-  cards.set(root, { id: q.id, number: q.number, verdict: () => was.solved ? 'right' : root.dataset.result ?? '', reset() { was = {}; progress.put(q.id, was); pose(0); tally(set); } });
-  restore(); tally(set);
+  tally(set);
   return { destroy() { off.abort(); cards.delete(root); } };
 }

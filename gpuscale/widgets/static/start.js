@@ -1,9 +1,9 @@
 /* Start: on a page every marked element comes alive; in a notebook the widget calls render. */
-const KINDS = { live, stepper, quiz, score, quizset: score };
+const KINDS = { live, stepper, quiz };
 const alive = new WeakMap();
 
 function upgrade(root, options) {
-  if (!alive.has(root)) alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root)?.textContent ?? '{}'), options));
+  if (!alive.has(root)) alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
   return alive.get(root);
 }
 /** #ID:query restores the state of a live figure. */

@@ -7,14 +7,14 @@ const painters = {
   lanes(svg, w, t, { rows, columns, cells }, id, forward) {
     const side = w > 480, family = getComputedStyle(svg).fontFamily;
     const left = side ? clamp(Math.max(...rows.map((r) => wide(`${r.label}  ${r.note ?? ''}`, 1, family))) + 22, 60, w * .45) : 0;
-    const u = (w - left) / columns, gap = u > 12 ? 2 : 1, high = side ? 20 : 16, pitch = side ? 28 : 38;
-    const x = (c) => left + c * u + gap / 2, y = (r) => 26 + r * pitch + (side ? 0 : 18), mid = (c) => x(c) + (u - gap) / 2;
+    const u = (w - left) / columns, gap = u > 12 ? 2 : 1, high = side ? 20 : 16, pitch = side ? 28 : 41;
+    const x = (c) => left + c * u + gap / 2, y = (r) => 26 + r * pitch + (side ? 0 : 20), mid = (c) => x(c) + (u - gap) / 2;
     let out = `<pattern id="${id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" class="wait"><rect class="region" width="5" height="5"/><path class="curve" d="M0 0V5"/></pattern>`;
     if (side) out += text('small', 0, 8, 'issued ↓');
     for (const c of range(columns)) if (!(c % 8) || c === columns - 1) out += text('small', c ? mid(c) : x(0), 8, c ? `${c}` : 'lane 0', c ? c % 8 && !side ? 'end' : 'middle' : 'start');
     const issued = rows.map((_, r) => cells.find((c) => c[0] === r)?.[2]);
     rows.forEach((r, i) => {
-      out += text(issued[i] === t ? 'strong' : '', 0, side ? y(i) + high / 2 : y(i) - 9, `${escape(r.label)}<tspan class="small" dx="8">${escape(r.note ?? '')}</tspan>`);
+      out += text(issued[i] === t ? 'strong' : '', 0, side ? y(i) + high / 2 : y(i) - 12, `${escape(r.label)}<tspan class="small" dx="8">${escape(r.note ?? '')}</tspan>`);
     });
     for (const [r, c, step, what, word] of cells) {
       const seen = step <= t;

@@ -1,0 +1,154 @@
+"""How quick the library is and how heavy the pages are: ratios measured side by side.
+
+Nothing is asserted. Run it with ``python tests/bench.py``; pytest does not collect it.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from gpuscale import memory, occupancy, processor, roofline
+
+POINTS = 1_000_000
+HEAVY = ("matplotlib.pyplot", "ipywidgets", "anywidget")
+
+
+def seconds(call, repeat: int = 9) -> float:
+    """The median time of a call."""
+    taken = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - start)
+    return statistics.median(taken)
+
+
+def imports() -> None:
+    """What a fresh interpreter pays for the library, against the packages that it should not load."""
+    show = f"; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    rows = {
+        "gpuscale": "import gpuscale",
+        "gpuscale, a formula called": "from gpuscale import roofline; roofline.ridge_point(C=1, W_hbm=1)",
+    }
+    rows |= {"sympy": "import sympy", "pyplot": "import matplotlib.pyplot", "anywidget": "import anywidget"}
+    start = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 5)
+    print(f"{'import':38}{'seconds':>10}   heavy packages loaded")
+    for name, code in rows.items():
+        command = [sys.executable, "-c", f"import sys; {code}{show}"]
+        loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        taken = seconds(lambda command=command: subprocess.run(command, check=True, capture_output=True), 5)
+        print(f"{name:38}{taken - start:10.2f}   {loaded or 'none'}")
+
+
+def cases() -> dict:
+    """Formulas with a million points, and what one would write by hand in numpy."""
+    draw = np.random.default_rng(0)
+    b, d, f = (draw.integers(1, 8192, POINTS).astype(float) for _ in range(3))
+    size, registers = draw.uniform(1e3, 1e9, POINTS), draw.integers(1, 256, POINTS).astype(float)
+    chip = {"C": 989.4e12, "W_hbm": 3.35e12}
+    sm = dict(
+        n_sub=4,
+        R_sm=65536,
+        g_reg=256,
+        w_lanes=32,
+        w_max=64,
+        n_block=32,
+        S_smem=233472,
+        S_res=1024,
+        g_smem=128,
+    )
+
+    def blocks(R, S_block, w_block, n_sub, R_sm, g_reg, w_lanes, w_max, n_block, S_smem, S_res, g_smem):
+        per_warp = np.ceil(R * w_lanes / g_reg) * g_reg
+        by_registers = np.floor(n_sub * np.floor(R_sm / n_sub / per_warp) / w_block)
+        by_memory = np.floor(S_smem / (np.maximum(1, np.ceil((S_block + S_res) / g_smem)) * g_smem))
+        by_count = min(np.floor(w_max / w_block), n_block)
+        return np.minimum(np.minimum(by_registers, by_memory), by_count) * w_block / w_max
+
+    def balance(B_rule, D, F):
+        room = D * F - B_rule * (D + F)
+        return np.where(room > 0, B_rule * D * F / room, np.inf)
+
+    def product(B, D, F, b, b_w, C, W_hbm):
+        return np.maximum(2 * B * D * F / C, (b * B * D + b_w * D * F + b * B * F) / W_hbm)
+
+    def waiting(m_then, n_then, n_else, w_lanes):
+        return 1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else))
+
+    return {
+        "transfer_time": (
+            memory.transfer_time,
+            {"alpha": 1e-6, "V": size, "W": 450e9},
+            lambda alpha, V, W: alpha + V / W,
+        ),
+        "attainable": (
+            roofline.attainable,
+            chip | {"I": size / 1e6},
+            lambda C, W_hbm, **x: np.minimum(C, x["I"] * W_hbm),
+        ),
+        "matmul_time": (roofline.matmul_time, chip | {"B": b, "D": d, "F": f, "b": 2, "b_w": 2}, product),
+        "critical_batch": (roofline.critical_batch, {"B_rule": 295.0, "D": d, "F": f}, balance),
+        "divergence_idle": (
+            processor.divergence_idle,
+            {"m_then": b % 32, "n_then": 3, "n_else": 5, "w_lanes": 32},
+            waiting,
+        ),
+        "occupancy": (
+            occupancy.occupancy,
+            sm | {"R": registers, "S_block": size % 65536, "w_block": 8},
+            blocks,
+        ),
+    }
+
+
+def formulas() -> None:
+    """A formula over a million points, against numpy by hand, against sympy point by point."""
+    print(
+        f"\n{f'{POINTS:,} points':38}{'formula':>10}{'by hand':>10}{'ratio':>8}"
+        f"{'subs, each':>20}{'ratio':>12}"
+    )
+    for name, (formula, values, by_hand) in cases().items():
+        np.testing.assert_allclose(formula(**values), by_hand(**values), rtol=1e-12)
+        turns = [
+            (seconds(lambda f=formula, v=values: f(**v), 1), seconds(lambda h=by_hand, v=values: h(**v), 1))
+            for _ in range(15)
+        ]
+        ours, hand = (statistics.median(column) for column in zip(*turns, strict=True))
+        ratio = statistics.median(a / b for a, b in turns)  # in turns, so that both meet the same machine
+        slow = point_by_point(formula.rhs, values)
+        print(
+            f"{name:38}{ours * 1e3:7.1f} ms{hand * 1e3:7.1f} ms{ratio:8.2f}{slow:18,.0f} s"
+            f"{slow / ours:12,.0f}"
+        )
+
+
+def point_by_point(expr, values, count=20) -> float:
+    """The time of sympy's own subs over all points, from a few of them."""
+    given = {q: values.get(q.name, 1.0) for q in expr.free_symbols}  # `flop` is one
+
+    def some():
+        for i in range(count):
+            float(expr.subs({q: float(v[i]) if np.ndim(v) else v for q, v in given.items()}))
+
+    return seconds(some, 3) / count * POINTS
+
+
+def pages() -> None:
+    """The weight of the built pages, where there are any."""
+    print("\npages")
+    done = subprocess.run(
+        [sys.executable, "-m", "gpuscale.book.weight"], capture_output=True, text=True, check=False
+    )
+    last = (done.stderr.strip().splitlines() or ["nothing was printed"])[-1]
+    print(done.stdout.rstrip() if done.returncode == 0 else f"not measured: {last}")
+
+
+if __name__ == "__main__":
+    imports()
+    formulas()
+    pages()

@@ -1,0 +1,112 @@
+"""The built site as files: whole, self-contained and light. What needs a browser is tested in one."""
+
+import json
+import re
+import zipfile
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from bs4 import BeautifulSoup
+
+from gpuscale.book import prune
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """Each page of the site, read."""
+    found = {path.relative_to(site).as_posix(): path for path in site.rglob("*.html")}
+    return {name: BeautifulSoup(path.read_bytes(), "html.parser") for name, path in found.items()}
+
+
+@pytest.fixture(scope="module")
+def chapters(pages):
+    return {name: page for name, page in pages.items() if "/" in name}
+
+
+def test_the_first_page_is_the_welcome_page(site, pages):
+    refresh = pages["index.html"].find("meta", {"http-equiv": "refresh"})["content"]
+    assert (site / refresh.split("url=")[1]).is_file()
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    for name, page in pages.items():
+        loaded = [tag["href"] for tag in page.find_all("link") if "canonical" not in tag.get("rel", [])]
+        loaded += [tag["src"] for tag in page.find_all(src=True)]
+        assert [url for url in loaded if re.match(r"(https?:)?//", url)] == [], name
+
+
+def test_styles_and_scripts_name_no_other_host(site):
+    for path in [*site.rglob("*.css"), *site.glob("_static/*.js")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"""(@import|url\()\s*["']?(https?:)?//""", text), path
+
+
+def test_every_link_leads_somewhere(site, pages):
+    ids = {name: {tag["id"] for tag in page.find_all(id=True)} for name, page in pages.items()}
+    broken = []
+    for name, page in pages.items():
+        for tag in page.find_all(href=True):
+            url, anchor = urldefrag(tag["href"])
+            if re.match(r"[a-z]+:", url):
+                continue
+            path = (site / name).parent / unquote(url.split("?")[0]) if url else site / name
+            target = path.resolve()
+            known = ids.get(target.relative_to(site.resolve()).as_posix()) if target.is_file() else None
+            if not target.is_file() or (anchor and known is not None and unquote(anchor) not in known):
+                broken.append(f"{name}: {tag['href']}")
+    assert broken == []
+
+
+def test_every_page_offers_its_notebook(site, chapters):
+    for name, page in chapters.items():
+        link = page.select_one(".bar a[download]")
+        path = ((site / name).parent / link["href"]).resolve()
+        assert path.name == name.rsplit("/", 1)[1].replace(".html", ".ipynb")
+        assert json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def test_every_page_offers_the_wheel(site, chapters):
+    for name, page in chapters.items():
+        link = page.select_one("footer a[download]")
+        assert zipfile.is_zipfile((site / name).parent / link["href"])
+        assert not page.select('a.wheel[href="#"]')
+
+
+def test_every_page_opens_with_its_question(chapters):
+    for name, page in chapters.items():
+        title = page.select_one("article h1")
+        assert title.find_next_sibling().get("class", [])[:2] == ["lead", "ask"], name
+
+
+def test_ids_are_unique_and_headings_in_order(chapters):
+    for name, page in chapters.items():
+        ids = [tag["id"] for tag in page.find_all(id=True)]
+        assert {i for i in ids if ids.count(i) > 1} == set(), name
+        levels = [int(tag.name[1]) for tag in page.select("article h1, article h2, article h3, article h4")]
+        assert levels[0] == 1 and levels.count(1) == 1, name
+        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False)), name
+
+
+def test_what_no_page_needs_is_not_there(site, pages):
+    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 8_000_000
+    assert not list(site.rglob("*.map")) and not list(site.rglob("fontawesome*"))
+    for name, page in pages.items():
+        assert not page.find("script", type=re.compile("widget")), name
+
+
+def test_pruning_keeps_what_pages_reach(tmp_path):
+    files = {
+        "index.html": '<a href="a/b.html#x">b</a><link href="s.css?v=1"><a href="https://elsewhere.test/">e</a>',
+        "a/b.html": '<img src="../_static/i.svg"><script src="../../outside.js"></script>',
+        "s.css": "p { background: url('_static/i.png') }",
+        "_static/i.svg": "<svg/>",
+        "_static/i.png": "x",
+        "_static/unused/deep.js": "x" * 100,
+        "searchindex.js": "x",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    removed, kept = prune.prune(tmp_path)
+    assert removed == 100 and kept == sum(map(len, files.values())) - 100
+    assert not (tmp_path / "_static" / "unused").exists()
