@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 PORT ?= 8000
+# Options for JupyterLab, such as LAB=--no-browser; it refuses to run as root unless told.
+LAB ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 VENV := .venv
 BIN := $(VENV)/bin
 # One command for `make test` and .ci/run.
@@ -26,7 +28,7 @@ test: test-ready ## build the site if it is stale, then run all tests: notebooks
 	$(TEST)
 
 lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab --notebook-dir . chapters
+	$(BIN)/jupyter lab $(LAB) --LabApp.extension_manager=readonly --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --notebook-dir . chapters
 
 notebooks: $(VENV)/.book ## run all notebooks again and store them in normal form
 	$(BIN)/python -m gpuscale.book.normalise --execute chapters exercises

@@ -1,18 +1,21 @@
 """Quiz 1: GPU hardware. Seven questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
 
+from gpuscale_exercises._hardware_units import B200_LANES, H100_LANES, PRODUCT, b200, cores, h100, ridge, v5p, vector
+
 from gpuscale import processor, roofline
 from gpuscale.quiz import Question, QuestionSet, result_times
-from gpuscale.specs import chip
+from gpuscale.specs import measured
 from gpuscale.symbols import (
-    C,
     D,
     F,
-    I_ridge,
     P_run,
+    S_level,
     S_sm,
+    T,
     W_hbm,
     b,
     b_w,
+    eta,
     flop,
     k_op,
     n,
@@ -21,145 +24,16 @@ from gpuscale.symbols import (
 )  # fmt: skip
 from gpuscale.units import TFLOP
 
-h100, b200, v5e, v5p = chip("h100_sxm"), chip("b200_sxm"), chip("tpu_v5e"), chip("tpu_v5p")
-
-H100_LANES = {"n_sm": h100.sm, "n_lane": h100.fp32_lanes_per_sm}
-B200_LANES = {"n_sm": b200.sm, "n_lane": b200.fp32_lanes_per_sm}
-PRODUCT = {"D": 4096, "F": 8192, "b": 2, "b_w": 2}
-ONE_SUBPARTITION = "That is one subpartition of each SM; an SM has four."
-lanes = processor.cuda_cores.rhs
-
-cores = [
-    Question(
-        "Question 1, cores. An H100 SXM has {n_sm} SMs. Each has four subpartitions, and each of those 32 fp32 lanes, "
-        "which NVIDIA calls CUDA cores. How many fp32 CUDA cores is that?",
-        answer=processor.cuda_cores,
-        given=H100_LANES,
-        exact=True,
-        noun="cores",
-        mistakes={ONE_SUBPARTITION: lanes / 4, "Those are the subpartitions; each has 32 lanes.": n_sm * 4},
-        remark="A core here is a lane of a vector unit, with no program counter of its own to schedule.",
-    ),
-    Question(
-        "A B200 has {n_sm} SMs with as many lanes each. How many fp32 CUDA cores?",
-        answer=processor.cuda_cores,
-        given=B200_LANES,
-        exact=True,
-        noun="cores",
-        mistakes={ONE_SUBPARTITION: lanes / 4},
-    ),
-    Question(
-        "A TPU v5p has {n_sm} cores. The vector unit of each is 8 by 128 lanes wide and issues to 4 slots: "
-        "{n_lane} ALUs. "
-        "How many ALUs has the chip?",
-        answer=processor.cuda_cores,
-        given={"n_sm": v5p.cores_per_chip, "n_lane": v5p.vpu_alus_per_core},
-        exact=True,
-        noun="ALUs",
-        mistakes={"That is one core; the chip has two.": n_lane, "That counts one slot of four.": lanes / 4},
-        remark="About half as many as an H100: the TPU spends its area on a few large matrix units.",
-    ),
-]
-
-vector = [
-    Question(
-        "Question 2, vector arithmetic. How many fp32 operations a second can those lanes of an H100 do at its base "
-        "clock of {f_clock}, if each finishes one operation in a cycle?",
-        answer=processor.vector_peak,
-        given=H100_LANES | {"f_clock": h100.base_clock, "k_op": 1},
-        mistakes={
-            "A fused multiply-add would count twice; here a lane does one operation.": {"k_op": 2},
-            "That is one subpartition of each SM; there are four.": processor.vector_peak.rhs / 4,
-        },
-    ),
-    Question(
-        "And at its boost clock of {f_clock}?",
-        answer=processor.vector_peak,
-        given=H100_LANES | {"f_clock": h100.boost_clock, "k_op": 1},
-        mistakes={
-            "That is the data sheet's figure, which counts a fused multiply-add as two.": {"k_op": 2},
-            "That is the base clock.": {"f_clock": h100.base_clock},
-        },
-    ),
-    Question(
-        "The Tensor Cores of an H100 do {C} in bf16. How many times is that the rate you just found "
-        "({n_sm} SMs, {n_lane} lanes each, {f_clock}, one operation a cycle)?",
-        answer=processor.tensor_speedup.where(processor.vector_peak.where(lhs=P_run)),
-        given=H100_LANES | {"C": h100.bf16, "f_clock": h100.boost_clock, "k_op": 1},
-        mistakes={
-            "With the data sheet's fp32 figure, which counts a fused multiply-add as two.": {"k_op": 2},
-            "That is against the base clock.": {"f_clock": h100.base_clock},
-        },
-    ),
-]
-
-ridge = [
-    Question(
-        "Question 3, intensity. What is the ridge point of an H100 in bf16: {C} against {W_hbm}?",
-        answer=roofline.ridge_point,
-        given={"C": h100.bf16, "W_hbm": h100.hbm_bw},
-        mistakes={
-            "That uses the figure with sparsity; peaks here are dense.": {"C": 2 * C},
-        },
-    ),
-    Question(
-        "Of a B200 in bf16: {C} against {W_hbm}?",
-        answer=roofline.ridge_point,
-        given={"C": b200.bf16, "W_hbm": b200.hbm_bw},
-        mistakes={"That uses the figure with sparsity; peaks here are dense.": {"C": 2 * C}},
-        remark="Arithmetic and bandwidth grew almost in step from Hopper to Blackwell.",
-    ),
-    Question(
-        "Of an H100 in fp8, where its Tensor Cores do {C:4} against the same {W_hbm}?",
-        answer=roofline.ridge_point,
-        given={"C": h100.fp8, "W_hbm": h100.hbm_bw},
-        mistakes={"That is bf16: halving the width doubles the rate.": {"C": h100.bf16}},
-    ),
-    Question(
-        "Of a B200 in fp8: {C} against {W_hbm}?",
-        answer=roofline.ridge_point,
-        given={"C": b200.fp8, "W_hbm": b200.hbm_bw},
-        mistakes={"That is bf16: halving the width doubles the rate.": {"C": b200.bf16}},
-    ),
-    Question(
-        "Of a TPU v5e in bf16: {C} against {W_hbm}?",
-        answer=roofline.ridge_point,
-        given={"C": v5e.bf16, "W_hbm": v5e.hbm_bw},
-        remark="GPUs and TPUs land on about the same ridge point.",
-    ),
-    Question(
-        "A matrix product [B, D] times [D, F] in bf16 runs on a B200. By the rule for very wide matrices, from which B "
-        "on is it compute-bound? The ridge point is {I_ridge:4}.",
-        answer=roofline.rule_batch,
-        given={"I_ridge": roofline.ridge_point(C=b200.bf16, W_hbm=b200.hbm_bw), "b_w": 2},
-        noun="rows",
-        mistakes={"Two bytes an element and two operations a term cancel.": {"b_w": 4}},
-    ),
-    Question(
-        "And exactly, for D = {D} and F = {F}, where the traffic of inputs and outputs counts too "
-        "(ridge point {I_ridge:4})?",
-        answer=roofline.critical_batch.where(roofline.rule_batch),
-        tolerance=0.02,
-        given={
-            "I_ridge": roofline.ridge_point(C=b200.bf16, W_hbm=b200.hbm_bw),
-            "D": PRODUCT["D"],
-            "F": PRODUCT["F"],
-            "b_w": 2,
-        },
-        noun="rows",
-        mistakes={
-            "That is the rule; it leaves out the [B, D] and [B, F] that move as well.": I_ridge
-            * b_w
-            / (2 * flop)
-        },
-    ),
-]
-
+best = measured("mamf_bf16").row(part="b200_sxm")
+PRODUCTS_REACH = best["measured"] / best["peak"]
+short, long = measured("vector_add_h100").rows
+STREAM = roofline.vector_add_bytes(n=long["n"], b=4) / h100.hbm_bw / long["time"]
 PRODUCT_B200 = PRODUCT | {"C": b200.bf16, "W_hbm": b200.hbm_bw}
 ONLY_WEIGHTS = "That is the weights alone; the input is read and the output written too."
 products = [
     Question(
-        "Question 4, a matrix product. How many bytes does fp16[{B}, {D}] times fp16[{D}, {F}] move, if the inputs are "
+        heading="4. A matrix product",
+        ask="How many bytes does fp16[{B}, {D}] times fp16[{D}, {F}] move, if the inputs are "
         "read once and the result is written once?",
         answer=roofline.matmul_bytes,
         given=PRODUCT | {"B": 64},
@@ -179,6 +53,14 @@ products = [
             + roofline.matmul_memory_time.rhs,
         },
         hint="Work out both times; the longer one sets the pace.",
+    ),
+    Question(
+        "Measured streams reach {eta} of the HBM bandwidth of an H100. If this product does as well, how long will it "
+        "take in practice, when the bound is {T:4}?",
+        answer=T / eta,
+        given={"eta": STREAM, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
+        unit="s",
+        mistakes={"A share below one makes it longer, not shorter.": T * eta},
     ),
     Question(
         "What binds it at B = {B} (D = {D}, F = {F}, {C}, {W_hbm})?",
@@ -206,12 +88,21 @@ products = [
         },
         remark="It is a lower bound: a real kernel also fills and drains its pipeline.",
     ),
+    Question(
+        "The best matrix product measured on a B200 reached {eta} of the peak. If this one does as well, how "
+        "long will it "
+        "take, when the bound is {T:4}?",
+        answer=T / eta,
+        given={"eta": PRODUCTS_REACH, "T": roofline.matmul_time(**PRODUCT_B200, B=512)},
+        unit="s",
+        mistakes={"A share below one makes it longer, not shorter.": T * eta},
+    ),
 ]
 
 capacity = [
     Question(
-        "Question 5, on-chip memory. Each of the {n_sm} SMs of an H100 has {S_sm:KiB} of shared memory and L1. "
-        "How much is that in all?",
+        heading="5. On-chip memory",
+        ask="Each of the {n_sm} SMs of an H100 has {S_sm:KiB} of shared memory and L1. How much is that in all?",
         answer=processor.chip_capacity,
         given={"n_sm": h100.sm, "S_sm": h100.smem_l1_per_sm},
         tolerance=0.01,
@@ -231,11 +122,20 @@ capacity = [
             "That counts a KiB as 1,000 bytes.": {"S_sm": S_sm * 1000 / 1024},
         },
     ),
+    Question(
+        "A TPU v5p has {S_level:MiB} of VMEM. What share of that do both kinds of on-chip memory of an H100 have "
+        "({n_sm} SMs, {S_sm:KiB} of each kind)?",
+        answer=2 * processor.chip_capacity.rhs / S_level,
+        given={"n_sm": h100.sm, "S_sm": h100.register_file_per_sm, "S_level": v5p.vmem},
+        unit="1",
+        mistakes={"That is one of the two.": processor.chip_capacity.rhs / S_level},
+    ),
 ]
 
 clock = [
     Question(
-        "Question 6, clock. How many fp32 operations does a B200 finish in a cycle, with {n_sm} SMs, {n_lane} "
+        heading="6. Clock",
+        ask="How many fp32 operations does a B200 finish in a cycle, with {n_sm} SMs, {n_lane} "
         "lanes each, "
         "and a fused multiply-add counted as two?",
         answer=n_sm * n_lane * k_op,
@@ -258,7 +158,9 @@ W_SUM = {"b": 4, "W_hbm": h100.hbm_bw}
 TWO_STREAMS = "The result is written too: three vectors move, not two."
 adding = [
     Question(
-        "Question 7, adding two fp32 vectors. How many operations is that for each byte moved?",
+        heading="7. Adding two vectors",
+        ask="One fp32 vector is added to another, and the sum is written to a third. How many operations is that for "
+        "each byte moved?",
         answer=roofline.vector_add_intensity,
         given={"b": 4},
         mistakes={TWO_STREAMS: flop / (2 * b), "An fp32 number has four bytes.": {"b": 1}},
@@ -271,6 +173,13 @@ adding = [
         noun="SMs",
         mistakes={"That is in warps of 32 lanes.": n / 32},
         remark="All others idle: a small kernel cannot use a large chip.",
+    ),
+    Question(
+        "How many times faster could all {n_sm} SMs do those {n} additions ({n_lane} lanes an SM)?",
+        answer=n_sm / (n / n_lane),
+        given=H100_LANES | {"n": 1024},
+        unit="1",
+        mistakes={"That is in warps of 32 lanes.": n_sm / (n / 32)},
     ),
     Question(
         "An H100 does {P_run} of fp32 without fused multiply-adds, which an addition cannot use. What is the "
@@ -322,6 +231,22 @@ adding = [
         unit="s",
         symbols=(n, b, W_hbm),
         mistakes={TWO_STREAMS: 2 * b * n / W_hbm, "That is one vector.": b * n / W_hbm},
+    ),
+    Question(
+        "A sum of {n} elements was measured at {T:4} on an H100 ({W_hbm}). Which share of the HBM bandwidth is that?",
+        answer=3 * b * n / W_hbm / T,
+        given=W_SUM | {"n": long["n"], "T": long["time"]},
+        unit="1",
+        tolerance=0.01,
+        mistakes={TWO_STREAMS: 2 * b * n / W_hbm / T},
+    ),
+    Question(
+        "And one of {n} elements at {T}. How much of that is not explained by its bytes ({W_hbm})?",
+        answer=T - 3 * b * n / W_hbm,
+        given=W_SUM | {"n": short["n"], "T": short["time"]},
+        unit="s",
+        mistakes={"That is what its bytes explain.": 3 * b * n / W_hbm},
+        remark="It is the time that a kernel needs to start, whatever it does.",
     ),
 ]
 

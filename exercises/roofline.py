@@ -116,16 +116,6 @@ questions = QuestionSet(
             mistakes={"That is with weights of two bytes.": {"b_w": 2}},
         ),
         Question(
-            "A sum of two fp32 vectors of {n} elements took {alpha:3} on an H100 ({W_hbm}). Which share of the "
-            "HBM bandwidth "
-            "is that?",
-            answer=stream / alpha,
-            unit="1",
-            given={"n": long["n"], "b": 4, "alpha": long["time"], "W_hbm": h100.hbm_bw},
-            tolerance=0.01,
-            mistakes={"The result is written too: three vectors move.": 2 * b * n / W_hbm / alpha},
-        ),
-        Question(
             "A kernel takes {alpha} to start. How many fp32 elements must a vector sum have on an H100 ({W_hbm}) "
             "so that its "
             "bytes take as long as its start?",

@@ -26,7 +26,6 @@ _HOME = {
     "explore": "widgets.explore",
     "stepper": "widgets.stepper",
     "ask": "quiz",
-    "quiz": "quiz",
     "check": "quiz",
 }
 _MODULES = (

@@ -32,7 +32,8 @@ class Question:
     feedback, expression) with ``pick`` "largest" or "smallest". ``exact`` compares whole numbers as they
     are. ``symbols`` are those a typed formula may use. ``noun`` is what a count counts. ``solution`` is a
     Derivation, a Formula, a text, or a list of these and of (expression, why) pairs. ``remark`` is said
-    once the answer is right, ``hint`` to a wrong answer that is no known mistake. Raises QuestionError for
+    once the answer is right, ``hint`` to a wrong answer that is no known mistake. ``heading`` opens a group of
+    questions on the sheet. Raises QuestionError for
     anything that would confuse a reader.
     """
 
@@ -51,6 +52,7 @@ class Question:
     remark: str = ""
     hint: str = ""
     points: Sequence[Mapping[str, float]] = ()
+    heading: str = ""
 
     def __post_init__(self):
         from gpuscale import question_checks

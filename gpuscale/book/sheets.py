@@ -54,6 +54,8 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
         _code(f'score("{questions.name}")', "remove-input"),
     ]
     for one in questions:
+        if one.question.heading:
+            cells.append(nbformat.v4.new_markdown_cell(f"## {one.question.heading}"))
         cells.append(_code(f'ask("{one.id}")', "remove-input"))
         cells.append(_code(kept.get(one.id) or blank(one), "remove-cell"))
     return nbformat.v4.new_notebook(cells=cells, metadata=normalise.METADATA)

@@ -30,7 +30,7 @@ REGIONS = {
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }
 LANDING = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><link rel="icon" href="_static/logo.svg">
 <meta http-equiv="refresh" content="0; url={first}"></head>
 <body><main><h1>{title}</h1><p><a href="{first}">Open the book</a></p></main></body></html>
 """

@@ -25,30 +25,20 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
             f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}"
         )
     spec = {
-        "id": f"step-{anchor(name)}",
-        "title": title,
-        "kind": "lanes",
-        "columns": len(run.issues[0].active),
+        "id": f"step-{anchor(name)}", "title": title, "kind": "lanes", "columns": len(run.issues[0].active),
         "rows": [{"label": issue.text, "note": issue.path} for issue in run.issues],
         "cells": [
             [row, col, row + 1, "active" if lane else "masked"]
             for row, issue in enumerate(run.issues)
             for col, lane in enumerate(issue.active)
         ],
-        "steps": steps,
-        "at": steps // 2 if at is None else at,
-        "unit": "slot",
-        "rate": 700,
+        "steps": steps, "at": steps // 2 if at is None else at, "unit": "slot", "rate": 700,
         "meter": {
-            "name": f"Idle, of {total} lane slots",
-            "hue": "wait",
-            "full": 1,
-            "values": counted,
+            "name": f"Idle, of {total} lane slots", "hue": "wait", "full": 1, "values": counted,
             "text": [f"{run.idle_after(t)} or {show(counted[t], '%')}" for t in range(steps + 1)],
-            "formula": value,
-            "label": f"formula {inline(formula.rhs)} = {show(value, '%')}",
+            "equal": True, "formula": value, "label": f"formula {inline(formula.rhs)} = {show(value, '%')}",
         },
-    }
+    }  # fmt: skip
     return _card(
         spec,
         caption,

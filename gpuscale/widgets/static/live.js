@@ -97,7 +97,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   }
 
   const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
-    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000" data-lm-suppress-shortcuts="true"><output></output>`;
+    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
   const link = notebook ? '' : '<button type="button" class="btn" data-copy="link">Link to this state</button>';
   const body = make(`<div class="drawn"><div class="head">${buttons('Shown as', 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>

@@ -40,9 +40,9 @@ function score(el, set) {
 
 function quiz(root, q) {
   const off = new AbortController(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
-  const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}" data-lm-suppress-shortcuts="true"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
+  const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
     : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
-      <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false" data-lm-suppress-shortcuts="true">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
+      <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
     <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? '<button type="button" class="btn">Another variant</button>' : ''}</div></div>`);
   const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.after .btn'].map((s) => $(s, body));
   let was = {}, turn;

@@ -3,7 +3,10 @@ const KINDS = { live, stepper, quiz };
 const alive = new WeakMap();
 
 function upgrade(root, options) {
-  if (!alive.has(root)) alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
+  if (!alive.has(root)) {
+    alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
+    for (const el of $$('input, button', root)) el.dataset.lmSuppressShortcuts = true;   // a notebook would take the arrow keys
+  }
   return alive.get(root);
 }
 /** #ID:query restores the state of a live figure. */
@@ -11,12 +14,15 @@ function follow() {
   const [, id, query] = /^#([^:]+):(.*)$/.exec(location.hash) ?? [];
   alive.get(document.getElementById(id))?.load?.(query);
 }
+/** What a narrow page scrolls sideways has to be in reach of the keyboard. */
+const reach = () => { for (const el of $$('.expr, .approx')) if (el.scrollWidth > el.clientWidth + 2) el.tabIndex = 0; };
 function start() {
   for (const root of $$('[data-gpuscale]')) {
     try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
   provenance(); follow();
   addEventListener('hashchange', follow);
+  addEventListener('load', () => globalThis.MathJax?.startup?.promise.then(reach));
   addEventListener('beforeprint', () => { for (const d of $$('details')) d.open = true; });
 }
 /** The face of a notebook widget: the same figure, its sliders in step with Python. */

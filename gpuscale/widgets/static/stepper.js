@@ -31,12 +31,12 @@ function stepper(root, spec) {
   const { steps, unit = 'step', rate = 900, meter } = spec, off = new AbortController(), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
-  const button = (k, name, cls = '') => `<button type="button" class="tool ${cls}" data-do="${k}" aria-label="${name}" data-lm-suppress-shortcuts="true"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
+  const button = (k, name, cls = '') => `<button type="button" class="tool ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
   const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track"><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
     <div class="player">${button('start', 'To the start')}${button('back', 'One step back')}${button('play', 'Play', 'main')}${button('next', 'One step on')}
-      <input type="range" min="0" max="${steps}" aria-label="${unit}" data-lm-suppress-shortcuts="true"><output></output></div>
+      <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
     <p class="quiet" role="status"></p></div>`);
   title.after(body); hide(root); typeset(body);
   const svg = $('svg', body), scrub = $('input', body), play = $('.main', body);

@@ -1,0 +1,24 @@
+"""What the book holds, read from its sources: the pages of the site, the live figures and steppers on them."""
+
+import json
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
+
+
+def notebook(page: str) -> Path:
+    """The notebook of a page."""
+    return ROOT / page.replace(".html", ".ipynb")
+
+
+def code(page: str) -> list[str]:
+    """The code cells of a page's notebook."""
+    cells = json.loads(notebook(page).read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def calling(name: str) -> list[str]:
+    """The pages whose notebook calls a function of that name."""
+    return [page for page in PAGES if any(re.search(rf"\b{name}\(", cell) for cell in code(page))]
