@@ -10,6 +10,7 @@ import sympy
 from gpuscale.dimension import dimension
 from gpuscale.formula import Formula, _wanted, as_number, evaluate, inputs
 from gpuscale.symbols import Quantity, flop
+from gpuscale.typeset import tex
 
 _HARD = (sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, sympy.Function)
 
@@ -31,6 +32,12 @@ class Crossing:
     def expr(self):
         """The closed form when there is exactly one, else None."""
         return self.exprs[0] if len(self.exprs) == 1 else None
+
+    def _repr_latex_(self) -> str:
+        """The closed forms; where there is none, the equation."""
+        if self.exprs:
+            return r"$\displaystyle " + r",\quad ".join(f"{tex(self.symbol)} = {tex(e)}" for e in self.exprs) + "$"
+        return rf"$\displaystyle {tex(self.f)} = {tex(self.g)}$"
 
     def at(self, lo: float = 1e-12, hi: float = 1e18, **values) -> list[float]:
         """The crossing points in numbers, ascending; empty if the costs never meet between ``lo`` and ``hi``.

@@ -83,7 +83,8 @@ def _approximation(f) -> str:
     if f.approx is None:
         return ""
     along = ", ".join(f"{tex(q)} \\to {tex(target)}" for q, target in f.regime)
-    ratio = sympy.expand(sympy.simplify((f.approx / f.rhs).subs(flop, 1)))
+    exact = f.rhs.args[0][0] if isinstance(f.rhs, sympy.Piecewise) else f.rhs  # the branch the regime leads to
+    ratio = sympy.expand(sympy.simplify((f.approx / exact).subs(flop, 1)))
     claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
     return (
         f'<div class="approx">{claim}'

@@ -185,7 +185,9 @@ r_tc = Quantity("r_tc", "FLOP", "operations of one Tensor Core in a cycle, dense
 f_clock = Quantity("f_clock", "Hz", "clock rate", r"f_\mathrm{clock}")
 b_ref = Quantity("b_ref", "B", "bytes per element of the reference format", r"b_\mathrm{ref}")
 C_ref = Quantity("C_ref", "FLOP/s", "peak rate in the reference format", r"C_\mathrm{ref}")
-eta = Quantity("eta", "1", "share of a peak that a kernel achieves", r"\eta", also="efficiency, MFU of a kernel")
+eta = Quantity(
+    "eta", "1", "share of a peak that a kernel achieves", r"\eta", most=1, also="efficiency, MFU of a kernel"
+)
 g_speed = Quantity("g_speed", "1", "how many times faster one unit is than another", r"g")
 
 # Warps, divergence and occupancy
@@ -225,6 +227,7 @@ occ = Quantity(
     "1",
     "occupancy: resident warps over the warps that an SM can hold",
     r"\mathrm{occ}",
+    most=1,
     also="achieved or theoretical occupancy (here: theoretical)",
 )
 

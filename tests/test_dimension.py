@@ -34,13 +34,19 @@ def test_dimensions_multiply_and_divide():
     assert dimension(2 * flop * B * D * F / C) == of_unit("s") and dimension(C / W) == of_unit("FLOP/B")
     assert dimension(1 / T) == of_unit("Hz") == of_unit(f_clock.unit) and dimension(B * D / F**2) == ()
     assert dimension(sqrt(V * V * B)) == of_unit("B") and dimension(V**3 / V**2) == of_unit("B")
-    assert dimension(W * T + V - b * n / 3) == of_unit("B") and dimension(sympy.Abs(V)) == of_unit("B")
+    assert dimension(W * T + V - b * n / 3) == of_unit("B") and dimension(sympy.Abs(V - b * n)) == of_unit("B")
 
 
 @pytest.mark.parametrize("unit", DIMENSIONS)
 def test_every_base_unit_has_its_own_dimension_and_words(unit):
     assert words(of_unit(unit)) == WORDS[unit]
     assert [u for u in DIMENSIONS if of_unit(u) == of_unit(unit)] == [unit]
+
+
+def test_functions_of_counts_are_counts():
+    for expr in (floor(n / 2), ceiling(B / D), log2(n), exp(-n / B), sympy.Mod(n, B), sympy.binomial(n, B)):
+        assert dimension(expr) == () and fits(expr, "1") and not fits(expr, "B")
+        assert dimension(V * expr) == of_unit("B")
 
 
 def test_zero_and_infinity_fit_anything():
@@ -77,6 +83,9 @@ WRONG = {
     "a unit raised to a variable power": V**n,
     "a unit raised to an irrational power": V**sympy.pi,
     "a wrong branch deep inside": T + Max(alpha, V / W * Min(B, Piecewise((D, F > 1), (D * V, True)))),
+    "bytes beside a floor": V + floor(n / 2),
+    "a time beside a logarithm": T + log2(n),
+    "FLOPs within an absolute value": sympy.Abs(ops - V) / flop,
     "FLOPs without the operation": Max(2 * B * D * F / C, V / W),
 }
 

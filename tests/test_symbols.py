@@ -48,6 +48,16 @@ def test_latex_and_html_are_well_formed(name):
     assert bool(q.tex) == (name != "flop")
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_bounds_make_sense(name):
+    q = ALL[name]
+    assert 0 <= q.least < q.most and not (q.zero and q.least)
+    if q.whole:
+        assert q.unit == "1" and (q.least == 1 or q.zero)
+    if q.meaning.startswith(("share of", "occupancy")):
+        assert q.most == 1 and not q.whole
+
+
 def test_no_two_quantities_look_alike():
     seen = {}
     for q in ALL.values():

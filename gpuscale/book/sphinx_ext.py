@@ -92,7 +92,8 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         mark_cell(cell)
         if cell.parent is top and len(cell.children) == 1 and "tag_hide-input" in cell["classes"]:
             top.remove(cell)  # imports, folded: they stand below the opening, not between its sentences
-            top.insert(sum(not isinstance(node, nodes.section) for node in top.children), cell)
+            sections = [node for node in top.children if isinstance(node, nodes.section)]
+            top.insert(top.index(sections[0]) if sections else len(top), cell)
 
 
 def mark_cell(cell: nodes.Element) -> None:
@@ -101,7 +102,10 @@ def mark_cell(cell: nodes.Element) -> None:
     classes += [name for name in ("lead", "will", "breaks") if f"tag_{name}" in classes]
     for part in [part for part in cell.children if "cell_output" in part["classes"]]:
         # A notebook brings its own copy of our style sheet, which a page has already.
-        part.children = [node for node in part.children if not STYLE.fullmatch(node.astext().strip())]
+        for node in [raw.parent for raw in part.findall(nodes.raw) if STYLE.fullmatch(raw.astext().strip())]:
+            while node.parent is not part:
+                node = node.parent
+            part.remove(node)
         if not part.children:
             cell.remove(part)
     outputs = [node for part in cell.children if "cell_output" in part["classes"] for node in part.children]
