@@ -59,7 +59,8 @@ cores = [
         mistakes={"That is one core; the chip has two.": n_lane, "That counts one slot of four.": lanes / 4},
     ),
     Question(
-        "What share of the lanes of an H100 ({n_sm} SMs, {n_lane} lanes each) is that, with {n_cores} ALUs?",
+        "A TPU v5p has {n_cores} vector ALUs. What share of the fp32 lanes of an H100 ({n_sm} SMs, {n_lane} "
+        "lanes each) is that?",
         answer=n_cores / (n_sm * n_lane),
         given=H100_LANES | {"n_cores": lanes_of(v5p.cores_per_chip, v5p.vpu_alus_per_core)},
         unit="1",
@@ -95,7 +96,7 @@ vector = [
         answer=processor.tensor_speedup.where(processor.vector_peak.where(lhs=P_run)),
         given=H100_LANES | {"C": h100.bf16, "f_clock": h100.boost_clock, "k_op": 1},
         mistakes={
-            "With the data sheet's fp32 figure, which counts a fused multiply-add as two.": {"k_op": 2},
+            "That divides by the data sheet's fp32 figure, which counts a fused multiply-add as two.": {"k_op": 2},
             "That is against the base clock.": {"f_clock": h100.base_clock},
         },
     ),
@@ -134,7 +135,7 @@ ridge = [
         "Of a TPU v5e in bf16: {C} against {W_hbm}?",
         answer=roofline.ridge_point,
         given={"C": v5e.bf16, "W_hbm": v5e.hbm_bw},
-        remark="GPUs and TPUs land on about the same ridge point.",
+        remark="It lies between an H200 and an H100.",
     ),
     Question(
         "A matrix product [B, D] times [D, F] in bf16 runs on a B200. By the rule for very wide matrices, from which B "

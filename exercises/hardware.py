@@ -13,6 +13,7 @@ from gpuscale.symbols import (
     S_sm,
     T,
     W_hbm,
+    alpha,
     b,
     b_w,
     eta,
@@ -27,6 +28,7 @@ from gpuscale.units import TFLOP
 best = measured("mamf_bf16").row(part="b200_sxm")
 PRODUCTS_REACH = best["measured"] / best["peak"]
 short, long = measured("vector_add_h100").rows
+START = short["time"] - roofline.vector_add_bytes(n=short["n"], b=4) / h100.hbm_bw
 STREAM = roofline.vector_add_bytes(n=long["n"], b=4) / h100.hbm_bw / long["time"]
 PRODUCT_B200 = PRODUCT | {"C": b200.bf16, "W_hbm": b200.hbm_bw}
 ONLY_WEIGHTS = "That is the weights alone; the input is read and the output written too."
@@ -55,12 +57,14 @@ products = [
         hint="Work out both times; the longer one sets the pace.",
     ),
     Question(
-        "Measured streams reach {eta} of the HBM bandwidth of an H100. If this product does as well, how long will it "
-        "take in practice, when the bound is {T:4}?",
-        answer=T / eta,
-        given={"eta": STREAM, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
+        "The product with 64 rows takes {T:4} on a B200 at best. Measured streams on an H100 reach {eta:3} of the HBM "
+        "bandwidth, and need {alpha:3} to start. If this product does no better, how long does it take?",
+        answer=alpha + T / eta,
+        given={"eta": STREAM, "alpha": START, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
         unit="s",
-        mistakes={"A share below one makes it longer, not shorter.": T * eta},
+        mistakes={
+            "That leaves out the start-up.": T / eta,
+        },
     ),
     Question(
         "What binds it at B = {B} (D = {D}, F = {F}, {C}, {W_hbm})?",
@@ -89,9 +93,8 @@ products = [
         remark="It is a lower bound: a real kernel also fills and drains its pipeline.",
     ),
     Question(
-        "The best matrix product measured on a B200 reached {eta} of the peak. If this one does as well, how "
-        "long will it "
-        "take, when the bound is {T:4}?",
+        "The product with 512 rows takes {T:4} at best. The best matrix product measured on a B200 reached {eta:3} of "
+        "the peak. If this one does as well, how long does it take?",
         answer=T / eta,
         given={"eta": PRODUCTS_REACH, "T": roofline.matmul_time(**PRODUCT_B200, B=512)},
         unit="s",
@@ -128,7 +131,10 @@ capacity = [
         answer=2 * processor.chip_capacity.rhs / S_level,
         given={"n_sm": h100.sm, "S_sm": h100.register_file_per_sm, "S_level": v5p.vmem},
         unit="1",
-        mistakes={"That is one of the two.": processor.chip_capacity.rhs / S_level},
+        mistakes={
+            "That is one of the two.": processor.chip_capacity.rhs / S_level,
+            "That is the other way round.": S_level / (2 * processor.chip_capacity.rhs),
+        },
     ),
 ]
 
@@ -179,7 +185,10 @@ adding = [
         answer=n_sm / (n / n_lane),
         given=H100_LANES | {"n": 1024},
         unit="1",
-        mistakes={"That is in warps of 32 lanes.": n_sm / (n / 32)},
+        mistakes={
+            "That is in warps of 32 lanes.": n_sm / (n / 32),
+            "That is the other way round.": n / n_lane / n_sm,
+        },
     ),
     Question(
         "An H100 does {P_run} of fp32 without fused multiply-adds, which an addition cannot use. What is the "
@@ -221,9 +230,19 @@ adding = [
         "How long does an H100 take at best to add two fp32 vectors of {n} elements ({W_hbm})?",
         answer=roofline.vector_add_bytes.rhs / W_hbm,
         unit="s",
-        given=[W_SUM | {"n": 1024}, W_SUM | {"n": 65536}, W_SUM | {"n": 2**30}],
-        mistakes={TWO_STREAMS: 2 * b * n / W_hbm, "That reads one vector.": b * n / W_hbm},
+        given=W_SUM | {"n": 1024},
+        mistakes={
+            TWO_STREAMS: 2 * b * n / W_hbm,
+            "That is the time for 65,536 elements, which the published answer gives; here there are {n}.": {"n": 65536},
+        },
         hint="Three vectors of four-byte numbers cross the memory bus.",
+    ),
+    Question(
+        "And for {n} elements?",
+        answer=roofline.vector_add_bytes.rhs / W_hbm,
+        unit="s",
+        given=[W_SUM | {"n": 65536}, W_SUM | {"n": 2**30}],
+        mistakes={TWO_STREAMS: 2 * b * n / W_hbm, "That reads one vector.": b * n / W_hbm},
     ),
     Question(
         "Give that time as a formula, in $n$, $b$ and $W_\\mathrm{HBM}$ (type W_hbm).",
@@ -241,12 +260,12 @@ adding = [
         mistakes={TWO_STREAMS: 2 * b * n / W_hbm / T},
     ),
     Question(
-        "And one of {n} elements at {T}. How much of that is not explained by its bytes ({W_hbm})?",
+        "A sum of {n} elements took {T} on the same H100 ({W_hbm}). How much of that do its bytes not explain?",
         answer=T - 3 * b * n / W_hbm,
         given=W_SUM | {"n": short["n"], "T": short["time"]},
         unit="s",
         mistakes={"That is what its bytes explain.": 3 * b * n / W_hbm},
-        remark="It is the time that a kernel needs to start, whatever it does.",
+        remark="It is the start-up: the launch, the way of the first load, and the end.",
     ),
 ]
 
@@ -254,7 +273,8 @@ questions = QuestionSet(
     "hardware",
     "Quiz 1: GPU hardware",
     intro="Seven questions in several parts, after the quiz in the GPU chapter of *How to Scale Your Model*. Where the "
-    "published answer slips, the answer here is the corrected one.",
-    chapter="roofline",
+    "published answer slips, the answer here is the corrected one. They cover [Inside a GPU]"
+    "(../chapters/inside_a_gpu.ipynb), [The memory hierarchy](../chapters/memory_hierarchy.ipynb) and [The roofline]"
+    "(../chapters/roofline.ipynb).",
     questions=[*cores, *vector, *ridge, *products, *capacity, *clock, *adding],
 )

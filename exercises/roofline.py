@@ -63,6 +63,8 @@ questions = QuestionSet(
             unit="FLOP/B",
             symbols=(B, D, F, b),
             mistakes={
+                "That is for two bytes an element; keep b.": B,
+                "That is exact; now let D and F grow without bound.": roofline.matmul_intensity.rhs,
                 "A multiply-add is two operations.": flop * B / b,
                 "Each element has b bytes, and the weights are read once.": flop * B / (2 * b),
             },

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import sympy
+
 from gpuscale.display import Html, anchor, cite
 from gpuscale.formula import Formula
 from gpuscale.typeset import escape, inline, tex
@@ -56,7 +58,7 @@ def remember(rows: Sequence[tuple]) -> Html:
     body, plain = [], []
     for formula, holds, size in rows:
         equation = (
-            inline(formula.lhs) + " = " + inline(formula.rhs)
+            inline(formula.lhs) + " = " + inline(_usual(formula.rhs))
             if isinstance(formula, Formula)
             else escape(formula)
         )
@@ -74,6 +76,11 @@ def remember(rows: Sequence[tuple]) -> Html:
         f'<tbody role="rowgroup">{"".join(body)}</tbody></table></section>'
     )
     return Html(html, "\n".join(plain))
+
+
+def _usual(expr):
+    """The branch that holds as a rule, where a formula has several: a line to remember needs no cases."""
+    return expr.args[0][0] if isinstance(expr, sympy.Piecewise) else expr
 
 
 @dataclass(frozen=True)
@@ -105,22 +112,42 @@ _SIGNS = {"agrees": "✓ agrees", "rounds": "≈ rounds", "disagrees": "✗ disa
 
 
 def ledger(claims: Sequence[Claim], label: str = "Ledger of published numbers") -> Html:
-    """Published figures set next to ours, with a verdict that is computed."""
-    rows, plain = [], []
+    """Published figures set next to ours, with a verdict that is computed; those that agree are folded away."""
+    off = [c for c in claims if c.verdict != "agrees"]
+    fine = [c for c in claims if c.verdict == "agrees"]
+    html = _ledger_table(off, label) if off else ""
+    if fine:
+        count = f"{len(fine)} more that agree{'s' if len(fine) == 1 else ''}" if off else f"{len(fine)} that agree"
+        html += f"<details><summary>{count}</summary>{_ledger_table(fine, label + ', agreeing')}</details>"
+    plain = [f"{c.text}: published {_shown(c)[0]}, ours {_shown(c)[1]}, {c.verdict}{_distance(c)}" for c in claims]
+    return Html(f"<div>{html}</div>", "\n".join(plain))
+
+
+def _shown(c: Claim) -> tuple[str, str]:
+    return tuple(show(v, c.unit, digits=c.digits, short=True) for v in (c.published, c.ours))
+
+
+def _distance(c: Claim) -> str:
+    """How far off the published figure is: in percent, or as a factor where that says more."""
+    if c.verdict == "agrees":
+        return ""
+    if c.error > 2:
+        return f", {show(c.error + 1, '1', short=True)} times ours"
+    return f", {100 * c.error:+.3g}%".replace("-", "−")
+
+
+def _ledger_table(claims: Sequence[Claim], label: str) -> str:
+    rows = []
     for c in claims:
-        off = "" if c.verdict == "agrees" else f", {100 * c.error:+.3g}%".replace("-", "−")
-        published, ours = (show(v, c.unit, digits=c.digits, short=True) for v in (c.published, c.ours))
+        published, ours = _shown(c)
         note = f"{cite(c.source)}. {escape(c.note)}".strip()
         rows.append(
             f'<tr role="row" id="claim-{anchor(c.text)}"><td role="cell">{escape(c.text)}<small>{note}</small></td>'
             f'<td role="cell" data-k="published">{published}</td><td role="cell" data-k="ours">{ours}</td>'
-            f'<td role="cell"><span class="verdict {c.verdict}">{_SIGNS[c.verdict]}{off}</span></td></tr>'
+            f'<td role="cell"><span class="verdict {c.verdict}">{_SIGNS[c.verdict]}{_distance(c)}</span></td></tr>'
         )
-        plain.append(f"{c.text}: published {published}, ours {ours}, {c.verdict}{off}")
     head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Claim", "Published", "Ours", "Verdict"))
-    html = (
+    return (
         f'<table class="ledger stack" role="table" aria-label="{escape(label)}">'
-        f'<thead><tr role="row">{head}</tr></thead>'
-        f'<tbody role="rowgroup">{"".join(rows)}</tbody></table>'
+        f'<thead><tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'
     )
-    return Html(html, "\n".join(plain))

@@ -55,7 +55,7 @@ EXAMPLES = {
     "s": "65 us",
     "FLOP": "2 GFLOP",
     "FLOP/s": "990 TFLOP/s",
-    "FLOP/B": "295 FLOP/B",
+    "FLOP/B": "40 FLOP/B",
     "Hz": "1.83 GHz",
     "W": "700 W",
     "USD/h": "2 USD/h",

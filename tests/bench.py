@@ -28,21 +28,28 @@ def seconds(call, repeat: int = 9) -> float:
     return statistics.median(taken)
 
 
+def started(code: str) -> float:
+    """The time of a fresh interpreter that runs the code; the least of several, which others disturb least."""
+    command = [sys.executable, "-c", code]
+    return min(seconds(lambda: subprocess.run(command, check=True), 1) for _ in range(7))
+
+
 def imports() -> None:
     """What a fresh interpreter pays for the library, against the packages that it should not load."""
-    show = f"; print(*[m for m in {HEAVY!r} if m in sys.modules])"
     rows = {
         "gpuscale": "import gpuscale",
         "gpuscale, a formula called": "from gpuscale import roofline; roofline.ridge_point(C=1, W_hbm=1)",
+        "sympy": "import sympy",
+        "pyplot": "import matplotlib.pyplot",
+        "anywidget": "import anywidget",
     }
-    rows |= {"sympy": "import sympy", "pyplot": "import matplotlib.pyplot", "anywidget": "import anywidget"}
-    start = seconds(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 5)
-    print(f"{'import':38}{'seconds':>10}   heavy packages loaded")
+    bare = started("import numpy")
+    print(f"{'import, numpy loaded already':38}{'seconds':>10}   heavy packages loaded")
     for name, code in rows.items():
-        command = [sys.executable, "-c", f"import sys; {code}{show}"]
+        show = f"import sys; {code}; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+        command = [sys.executable, "-c", show]
         loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-        taken = seconds(lambda command=command: subprocess.run(command, check=True, capture_output=True), 5)
-        print(f"{name:38}{taken - start:10.2f}   {loaded or 'none'}")
+        print(f"{name:38}{max(0.0, started(f'import numpy; {code}') - bare):10.2f}   {loaded or 'none'}")
 
 
 def cases() -> dict:
@@ -108,10 +115,7 @@ def cases() -> dict:
 
 def formulas() -> None:
     """A formula over a million points, against numpy by hand, against sympy point by point."""
-    print(
-        f"\n{f'{POINTS:,} points':38}{'formula':>10}{'by hand':>10}{'ratio':>8}"
-        f"{'subs, each':>20}{'ratio':>12}"
-    )
+    print(f"\n{f'{POINTS:,} points':38}{'formula':>10}{'by hand':>10}{'ratio':>8}{'subs, each':>20}{'ratio':>12}")
     for name, (formula, values, by_hand) in cases().items():
         np.testing.assert_allclose(formula(**values), by_hand(**values), rtol=1e-12)
         turns = [
@@ -121,10 +125,7 @@ def formulas() -> None:
         ours, hand = (statistics.median(column) for column in zip(*turns, strict=True))
         ratio = statistics.median(a / b for a, b in turns)  # in turns, so that both meet the same machine
         slow = point_by_point(formula.rhs, values)
-        print(
-            f"{name:38}{ours * 1e3:7.1f} ms{hand * 1e3:7.1f} ms{ratio:8.2f}{slow:18,.0f} s"
-            f"{slow / ours:12,.0f}"
-        )
+        print(f"{name:38}{ours * 1e3:7.1f} ms{hand * 1e3:7.1f} ms{ratio:8.2f}{slow:18,.0f} s{slow / ours:12,.0f}")
 
 
 def point_by_point(expr, values, count=20) -> float:
@@ -141,9 +142,7 @@ def point_by_point(expr, values, count=20) -> float:
 def pages() -> None:
     """The weight of the built pages, where there are any."""
     print("\npages")
-    done = subprocess.run(
-        [sys.executable, "-m", "gpuscale.book.weight"], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-m", "gpuscale.book.weight"], capture_output=True, text=True, check=False)
     last = (done.stderr.strip().splitlines() or ["nothing was printed"])[-1]
     print(done.stdout.rstrip() if done.returncode == 0 else f"not measured: {last}")
 

@@ -46,7 +46,7 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
     kept = kept or {}
     intro = f"# {questions.title}\n\n{questions.intro.strip()}".rstrip()
     if questions.chapter:
-        intro += f"\n\nIt belongs to [this chapter](../chapters/{questions.chapter}.ipynb)."
+        intro += f"\n\nThey belong to the chapter [{_chapter(questions)}](../chapters/{questions.chapter}.ipynb)."
     cells = [
         nbformat.v4.new_markdown_cell(intro),
         _code(SETUP, "remove-cell"),
@@ -59,6 +59,11 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
         cells.append(_code(f'ask("{one.id}")', "remove-input"))
         cells.append(_code(kept.get(one.id) or blank(one), "remove-cell"))
     return nbformat.v4.new_notebook(cells=cells, metadata=normalise.METADATA)
+
+
+def _chapter(questions: QuestionSet) -> str:
+    """The title of the chapter that a set belongs to."""
+    return questions.title.removeprefix("Check yourself: ")
 
 
 def _code(source: str, tag: str) -> NotebookNode:

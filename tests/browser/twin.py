@@ -7,6 +7,7 @@ import math
 import re
 
 import numpy as np
+import pytest
 from bookpages import code, notebook
 
 from gpuscale.formula import evaluate, inputs
@@ -14,7 +15,7 @@ from gpuscale.units import show
 from gpuscale.widgets import explore
 
 
-def figures(page: str, monkeypatch) -> dict:
+def figures(page: str) -> dict:
     """Every live figure of a page by its id: the expressions that its notebook gives it."""
     found = {}
     card = explore.Maker.card
@@ -23,12 +24,13 @@ def figures(page: str, monkeypatch) -> dict:
         found[spec["id"]] = Twin(maker, dict(spec))
         return card(maker, spec, *rest)
 
-    monkeypatch.setattr(explore.Maker, "card", keep)
-    monkeypatch.setenv("GPUSCALE_DIGEST", "1")
-    monkeypatch.chdir(notebook(page).parent)
-    names = {"__name__": "notebook"}
-    for cell in code(page):
-        exec(compile(cell, page, "exec"), names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explore.Maker, "card", keep)
+        patch.setenv("GPUSCALE_DIGEST", "1")
+        patch.chdir(notebook(page).parent)
+        names = {"__name__": "notebook"}
+        for cell in code(page):
+            exec(compile(cell, page, "exec"), names)
     return found
 
 
@@ -58,7 +60,7 @@ class Twin:
         if not isinstance(ref, str):
             return ref
         expr, name = self.exprs[ref], self.spec["x"]["name"]
-        values = given if x is None else {**given, name: x}
+        values = given if x is None else {**given, name: np.maximum(x, self.maker.x.least)[()]}
         return evaluate(expr, **{q.name: values[q.name] for q in inputs(expr)})
 
     def here(self, given: dict) -> float:

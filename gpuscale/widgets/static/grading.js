@@ -10,21 +10,21 @@ const grading = (() => {
   const both = (text) => text.split(' ').flatMap((w) => [w, `${w}s`]);
   const COUNTS = ['1', 'half', 'halves', 'USD', ...both('GPU SM core unit lane warp thread block register word link port token element parameter layer head ALU row cycle')];
   const MORE_COUNTS = ['way', 'switch', 'switches', 'microbatch', 'microbatches', ...both('time step hop node rank expert stage chip level group instruction operation')];
-  const MANY = new Map(Object.entries({ k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }));
+  const MANY = new Map(entries({ k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }));
   const BASE = { 1: 'a number', B: 'a number of bytes', 'B/s': 'a bandwidth', s: 'a time', FLOP: 'a number of FLOPs', 'FLOP/s': 'a rate of arithmetic', 'FLOP/B': 'an arithmetic intensity', Hz: 'a frequency', W: 'a power', 'USD/h': 'a price per hour' };
   const SCALE = new Map(), put = (base, sizes) => { for (const name in sizes) SCALE.set(name, [sizes[name], base]); };
   for (const name of COUNTS) put('1', { [name]: 1 });
   put('1', { x: 1, '×': 1, '%': .01 }); put('USD/h', { 'us$/h': 1, 'USD/h': 1 });
   put('s', { min: 60, h: 3600, hour: 3600, hours: 3600, day: 86400, days: 86400, sec: 1, seconds: 1 });
   const SI = { '': 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
-  for (const [p, v] of Object.entries({ ...SI, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 })) {
+  for (const [p, v] of entries({ ...SI, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 })) {
     for (const name of ['B', 'byte', 'bytes', 'bit', 'bits', 'b']) {
       const size = v * (/by|B/.test(name) ? 1 : 1 / 8);
       put('B', { [p + name]: size }); put('B/s', { [`${p}${name}/s`]: size });
     }
     put('B/s', { [`${p}bps`]: v / 8, [`${p}Bps`]: v });
   }
-  for (const [p, v] of Object.entries(SI)) {
+  for (const [p, v] of entries(SI)) {
     put('Hz', { [`${p}Hz`]: v }); put('W', { [`${p}W`]: v }); put('FLOP/s', { [`${p}FLOPS`]: v });
     for (const name of ['FLOP', 'FLOPs', 'flop', 'flops'].map((w) => p + w)) {
       put('FLOP', { [name]: v, [`${name}/cycle`]: v }); put('FLOP/s', { [`${name}/s`]: v }); put('FLOP/B', { [`${name}/B`]: v, [`${name}/byte`]: v });
@@ -59,7 +59,7 @@ const grading = (() => {
     if (token.endsWith('_') || token.includes('__')) unclear(`“${token}” is no number`);
     return finite(+token.replace(/[,_ ]/g, ''));
   }
-  const finite = (v) => Number.isFinite(v) ? v : unclear('that does not come out as a finite number');
+  const finite = (v) => real(v) ? v : unclear('that does not come out as a finite number');
 
   function parse(text, symbols, grammar) {
     const tokens = [...text.matchAll(grammar)].map((m) => [m[0], m[1] !== undefined]);
@@ -137,7 +137,7 @@ const grading = (() => {
     const tree = sum();
     return at === tokens.length ? tree : fail();
   }
-  const OPERATIONS = { paren: (a) => a, neg: (a) => -a, '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '^': Math.pow, min: Math.min, max: Math.max, log2: Math.log2, ceil: Math.ceil, floor: Math.floor, sqrt: Math.sqrt };
+  const OPERATIONS = { paren: (a) => a, neg: (a) => -a, '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '^': Math.pow, min, max, log2: Math.log2, ceil, floor, sqrt: Math.sqrt };
   const partsOf = (node) => node[0] === 'call' ? node[2] : node.slice(1);
   function value(node, env) {
     if (node[0] === 'num') return node[1];
@@ -155,7 +155,7 @@ const grading = (() => {
     if (!head) unclear(`“${brief(clean)}” does not begin with a number; expected ${expects}`);
     const amount = value(parse(head, [], TOKEN), {}), asked = unitText(clean.slice(head.length)), want = baseUnit(unit);
     if (!asked) {
-      if (unit === '%' && Math.abs(amount) > 1) unclear(`${brief(clean)} can be a percentage or a share: write 45% or 0.45`);
+      if (unit === '%' && abs(amount) > 1) unclear(`${brief(clean)} can be a percentage or a share: write 45% or 0.45`);
       if (amount && !BARE_UNITS.includes(want)) unclear(`${brief(clean)} has no unit; expected ${expects}`);
       return [amount, ''];
     }
@@ -189,7 +189,7 @@ const grading = (() => {
   /* Formulas */
   function formula(text, symbols) {
     let clean = cleanText(text).replace(/^[A-Za-z][A-Za-z0-9_{}\\]* *= */, '').replace(/_\{([A-Za-z0-9]+)\}/g, '_$1').replace(/\\([A-Za-z])/g, '$1');
-    for (const [letter, name] of Object.entries(GREEK)) clean = clean.replaceAll(letter, ` ${name} `);
+    for (const [letter, name] of entries(GREEK)) clean = clean.replaceAll(letter, ` ${name} `);
     return parse(clean, symbols, FORMULA_TOKEN);
   }
   const dimensionOf = (unit) => [/^B/.test(unit) - /.B/.test(unit), (unit === 's') - /.s|Hz|h/.test(unit)];
@@ -221,31 +221,27 @@ const grading = (() => {
   /* SHA-256 of ASCII text, as bytes: crypto.subtle is missing on plain http */
   const PRIMES = [];
   for (let n = 2; PRIMES.length < 64; n++) if (PRIMES.every((p) => n % p)) PRIMES.push(n);
-  const fraction = (x) => Math.floor((x - Math.floor(x)) * 2 ** 32) | 0;
+  const fraction = (x) => floor((x - floor(x)) * 2 ** 32) | 0;
   const ROUND = PRIMES.map((p) => fraction(Math.cbrt(p))), START = PRIMES.slice(0, 8).map((p) => fraction(Math.sqrt(p)));
   const turn = (x, n) => (x >>> n) | (x << (32 - n));
+  const mix = (x, a, b, c) => turn(x, a) ^ turn(x, b) ^ turn(x, c);
   function sha256(text) {
-    const data = [...text].map((c) => c.charCodeAt(0)), bits = data.length * 8, state = [...START];
-    data.push(0x80);
-    while (data.length % 64 !== 56) data.push(0);
-    data.push(0, 0, 0, 0);
-    for (const shift of [24, 16, 8, 0]) data.push((bits >>> shift) & 255);
-    for (let at = 0; at < data.length; at += 64) {
+    const data = [], end = (text.length + 8 >> 6) * 16 + 16;
+    [...`${text}\x80`].forEach((c, i) => { data[i >> 2] |= c.charCodeAt() << 24 - i % 4 * 8; });
+    data[end - 1] = text.length * 8;
+    let state = START;
+    for (let at = 0; at < end; at += 16) {
       const w = [];
-      for (let i = 0; i < 64; i++) {
-        if (i < 16) { const k = at + 4 * i; w.push((data[k] << 24) | (data[k + 1] << 16) | (data[k + 2] << 8) | data[k + 3]); continue; }
-        const x = w[i - 15], y = w[i - 2];
-        w.push((w[i - 16] + (turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)) + w[i - 7] + (turn(y, 17) ^ turn(y, 19) ^ (y >>> 10))) | 0);
+      let now = state;
+      for (const i of range(64)) {
+        const [a, b, c, d, e, f, g, h] = now, x = w[i - 15], y = w[i - 2];
+        w[i] = i < 16 ? data[at + i] | 0 : w[i - 16] + (turn(x, 7) ^ turn(x, 18) ^ x >>> 3) + w[i - 7] + (turn(y, 17) ^ turn(y, 19) ^ y >>> 10) | 0;
+        const one = h + mix(e, 6, 11, 25) + (e & f ^ ~e & g) + ROUND[i] + w[i], two = mix(a, 2, 13, 22) + (a & b ^ a & c ^ b & c);
+        now = [one + two | 0, a, b, c, d + one | 0, e, f, g];
       }
-      let [a, b, c, d, e, f, g, h] = state;
-      for (let i = 0; i < 64; i++) {
-        const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ROUND[i] + w[i]) | 0;
-        const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
-        [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
-      }
-      [a, b, c, d, e, f, g, h].forEach((x, i) => { state[i] = (state[i] + x) | 0; });
+      state = state.map((v, i) => v + now[i] | 0);
     }
-    return state.flatMap((x) => [24, 16, 8, 0].map((shift) => (x >>> shift) & 255));
+    return state.flatMap((x) => [24, 16, 8, 0].map((shift) => x >>> shift & 255));
   }
   const hex = (bytes) => bytes.map((x) => x.toString(16).padStart(2, '0')).join('');
   const digest = (salt, text) => hex(sha256(`${salt}|${text}`)).slice(0, 16);
@@ -259,9 +255,9 @@ const grading = (() => {
   }
 
   /* Buckets and verdicts */
-  const bucket = (v, tolerance) => Math.floor(Math.log(Math.abs(v)) * REACH / tolerance + .5);
-  const whole = (v) => Math.abs(v - Math.floor(v + .5)) <= 1e-9 * Math.abs(v) && Math.abs(v) < 2 ** 53;
-  const bucketToken = (v, tolerance, exact) => v === 0 || (exact && whole(v)) ? `=${Math.floor(v + .5)}` : `${v < 0 ? '-' : '+'}${bucket(v, tolerance)}`;
+  const bucket = (v, tolerance) => floor(Math.log(abs(v)) * REACH / tolerance + .5);
+  const whole = (v) => abs(v - floor(v + .5)) <= 1e-9 * abs(v) && abs(v) < 2 ** 53;
+  const bucketToken = (v, tolerance, exact) => v === 0 || (exact && whole(v)) ? `=${floor(v + .5)}` : `${v < 0 ? '-' : '+'}${bucket(v, tolerance)}`;
   function nearTokens(v, tolerance, exact) {
     const out = [bucketToken(v, tolerance, exact)];
     if (v === 0) return out;
@@ -302,8 +298,8 @@ const grading = (() => {
   }
 
   /* A typed formula as MathML, so that the reader sees how it is read */
-  const row = (s) => `<mrow>${s}</mrow>`, mo = (s) => `<mo>${s}</mo>`, open = (node) => node[0] === 'paren' ? node[1] : node;
-  const leads = (node) => ['+', '-', '*', '^'].includes(node[0]) ? leads(node[1]) : node[0];
+  const row = (s) => `<mrow>${s}</mrow>`, mo = (s) => `<mo>${s}</mo>`, within = (s, l = '(', r = ')') => row(mo(l) + s + mo(r)), open = (node) => node[0] === 'paren' ? node[1] : node;
+  const leads = (node) => '+-*^'.includes(node[0]) ? leads(node[1]) : node[0];
   function mathml(node, symbols) {
     const [kind, a, b] = node, ml = (part) => mathml(part, symbols), bare = (part) => row(ml(open(part)));
     if (kind === 'num') return `<mn>${a}</mn>`;
@@ -311,14 +307,15 @@ const grading = (() => {
       const [, base, sub] = /^<i>(.*)<\/i>(?:<sub>(.*)<\/sub>)?$/.exec(symbols[a].html) ?? [0, a];
       return sub ? `<msub><mi>${base}</mi><mtext>${sub}</mtext></msub>` : `<mi>${base}</mi>`;
     }
-    if (kind === 'paren') return row(mo('(') + ml(a) + mo(')'));
+    if (kind === 'paren') return within(ml(a));
     if (kind === 'neg') return row(mo('−') + ml(a));
     if (kind === '/') return `<mfrac>${bare(a)}${bare(b)}</mfrac>`;
-    if (kind === '^') return `<msup>${['/', 'neg', 'call'].includes(a[0]) ? row(mo('(') + ml(a) + mo(')')) : row(ml(a))}${bare(b)}</msup>`;
-    if (kind === '*') return row(ml(a) + (['num', 'neg'].includes(leads(b)) ? mo('·') : '<mspace width="0.17em"></mspace>') + ml(b));
+    if (kind === '^') return `<msup>${/\/|neg|call/.test(a[0]) ? within(ml(a)) : row(ml(a))}${bare(b)}</msup>`;
+    if (kind === '*') return row(ml(a) + (/num|neg/.test(leads(b)) ? mo('·') : '<mspace width="0.17em"></mspace>') + ml(b));
     if (kind !== 'call') return row(ml(a) + mo(kind === '-' ? '−' : '+') + ml(b));
     if (a === 'sqrt') return `<msqrt>${ml(b[0])}</msqrt>`;
-    if (a === 'ceil' || a === 'floor') return row(mo(a === 'ceil' ? '⌈' : '⌊') + ml(b[0]) + mo(a === 'ceil' ? '⌉' : '⌋'));
+    if (a === 'ceil') return within(ml(b[0]), '⌈', '⌉');
+    if (a === 'floor') return within(ml(b[0]), '⌊', '⌋');
     return row((a === 'log2' ? '<msub><mi>log</mi><mn>2</mn></msub>' : `<mi>${a}</mi>`) + mo('(') + b.map(ml).join(mo(',')) + mo(')'));
   }
   /** MathML of what is typed; throws an Error that says what cannot be read. */

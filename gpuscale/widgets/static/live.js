@@ -3,16 +3,16 @@
 const timings = [];
 const SNAP = {
   two: (v) => +v.toPrecision(2),
-  whole: (v) => Math.round(v > 10 ? v : +v.toPrecision(1)),
+  whole: (v) => round(v > 10 ? v : +v.toPrecision(1)),
   /** The sizes models have: quarters of an octave, such as 4,096, 5,120, 14,336. */
-  octave: (v) => { const q = 2 ** Math.floor(Math.log2(v)) / 4; return Math.ceil(Math.round(v / q) * q); },
+  octave: (v) => { const q = 2 ** floor(Math.log2(v)) / 4; return ceil(round(v / q) * q); },
 };
 function snapped(q, v) {
-  const n = +q.snap?.split(':')[1], f = SNAP[q.snap] ?? ((u) => n ? Math.round(u / n) * n : u);
+  const n = +q.snap?.split(':')[1], f = SNAP[q.snap] ?? ((u) => n ? round(u / n) * n : u);
   return clamp(f(clamp(v, q.lo, q.hi)), q.lo, q.hi);
 }
 const scale = (q) => axis(q, 0, 1000);
-const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${names.map((n, i) => `<button type="button" class="btn" data-${data}="${i}">${n}</button>`).join('')}</div>` : '';
+const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${names.map((n, i) => button(n, `data-${data}="${i}"`)).join('')}</div>` : '';
 
 /** Plain http has no clipboard interface, so the old way stands behind it. */
 async function copy(words) {
@@ -28,7 +28,7 @@ function regionsOf(bounds, holds, X) {
   for (let t = 5; t <= 1005; t += 5) {
     const now = t > 1000 ? NaN : holds(X.inv(t));
     if (now === last) continue;
-    let a = t - 5, b = Math.min(t, 1000);
+    let a = t - 5, b = min(t, 1000);
     while (b - a > 1e-3) { const m = (a + b) / 2; if (holds(X.inv(m)) === last) a = m; else b = m; }
     if (bounds[last]) out.push({ ...bounds[last], lo: X.inv(from), hi: X.inv(b) });
     from = b; last = now;
@@ -37,17 +37,17 @@ function regionsOf(bounds, holds, X) {
 }
 
 function live(root, spec, { notebook, onChange } = {}) {
-  const off = new AbortController(), { signal } = off, uid = fresh(), kept = new Map(), heading = $('h3', root);
+  const off = new AbortController(), { signal } = off, on = listener(signal), uid = fresh(), kept = new Map(), heading = $('h3', root);
   const { params, views = [], presets = [], values = {}, python } = spec, keys = Object.keys(params);
-  const state = { ...spec.fixed, ...Object.fromEntries(keys.map((k) => [k, params[k].value])) };
+  const state = { ...spec.fixed, ...fromEntries(keys.map((k) => [k, params[k].value])) };
   const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
-  const fns = Object.fromEntries(Object.entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
-  const units = { ...Object.fromEntries(python?.args ?? []), ...spec.units }, unit = (k) => values[k]?.unit ?? params[k]?.unit ?? units[k];
+  const fns = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
+  const units = { ...fromEntries(python?.args ?? []), ...spec.units }, unit = (k) => values[k]?.unit ?? params[k]?.unit ?? units[k];
   let view = views[0] ?? {}, s, p, env, now, at, bound, scene, box, speak, width = 0;
 
   const call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? p[s.x.param]; return fns[f](x, env); };
   const num = (v, x) => typeof v === 'string' ? call(v, x) : v ?? undefined;
-  const settings = () => Object.entries(view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
+  const settings = () => entries(view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
   /** What the view changes, the values that hold in it, and where which bound holds. */
   function resolve() {
     s = { ...spec, ...view, x: { ...spec.x, ...view.x }, y: { ...spec.y, ...view.y } };
@@ -64,17 +64,17 @@ function live(root, spec, { notebook, onChange } = {}) {
   /** {key} is a value with its unit, {bound} what holds, {?key:if finite|if not} a choice, **so** is bold. */
   function fill(words = '') {
     const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].fn, at) : p[k], part = '((?:[^{}|]|{\\w+})*)';
-    return words.replace(RegExp(`{\\?(\\w+):${part}\\|${part}}`, 'g'), (_, k, yes, no) => Number.isFinite(value(k)) ? yes : no)
+    return words.replace(RegExp(`{\\?(\\w+):${part}\\|${part}}`, 'g'), (_, k, yes, no) => real(value(k)) ? yes : no)
       .replace(/{(\w+)}/g, (_, k) => k === 'bound' ? `<b class="${bound?.hue}">${bound?.name}</b>` : say(value(k), s[k]?.unit ?? unit(k)))
       .replace(/\*\*(.+?)\*\*/g, '<b>$1</b>');
   }
   function compose() {
     const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(view.name);
     const curves = (view.curves ?? spec.curves).map((c) => spec.curves[c] ?? c).map((c, i) => {
-      const lo = Math.max(num(c.lo) ?? s.x.lo, s.x.lo), hi = Math.min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? c.hue : 'plain';
+      const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? c.hue : 'plain';
       return {
         id: `c${i}`, f: (x) => call(c.fn, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at?.x),
-        pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: Math.max(lo, r.lo), hi: Math.min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
+        pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: max(lo, r.lo), hi: min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
         cls: `curve ${lit(c) ? 'now' : ''} ${{ approx: 'dashed', other: 'thin' }[c.style] ?? ''}`,
       };
     }).sort((a, b) => a.must - b.must);
@@ -98,18 +98,18 @@ function live(root, spec, { notebook, onChange } = {}) {
 
   const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
     <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
-  const link = notebook ? '' : '<button type="button" class="btn" data-copy="link">Link to this state</button>';
+  const link = notebook ? '' : button('Link to this state', 'data-copy="link"');
   const body = make(`<div class="drawn"><div class="head">${buttons('Shown as', 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>${buttons('Presets', 'preset', presets.map(([n]) => n))}
     <div class="sliders">${keys.map(slider).join('')}</div>
-    <div class="call"><code></code><button type="button" class="btn" data-copy="py">Copy as Python</button>${link}</div></div>`);
+    <div class="call"><code></code>${button('Copy as Python', 'data-copy="py"')}${link}</div></div>`);
   const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
   $('.call', body).hidden = !python;
   $('.head', body).prepend(heading);
   root.prepend(body); hide(root);
   /** The words keep the height of the longest, so that nothing below them jumps. */
-  const hold = new ResizeObserver((all) => { if (area.clientWidth === width) for (const { target: t } of all) t.style.minHeight = `${Math.max(parseFloat(t.style.minHeight) || 0, t.offsetHeight)}px`; });
+  const hold = new ResizeObserver((all) => { if (area.clientWidth === width) for (const { target: t } of all) t.style.minHeight = `${max(parseFloat(t.style.minHeight) || 0, t.offsetHeight)}px`; });
 
   function draw(source) {
     if (!area.clientWidth) return;
@@ -122,9 +122,9 @@ function live(root, spec, { notebook, onChange } = {}) {
     box = plot(svg, scene, width, uid, kept);
     words.innerHTML = fill(typeof s.say === 'string' ? s.say : s.say?.[bound?.name] ?? s.say?.default);
     if (python) shown.textContent = code();
-    svg.setAttribute('aria-label', `${heading.textContent}. ${words.textContent}`);
+    svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === view;
-    for (const b of $$('[data-preset]', body)) b.ariaPressed = Object.entries(presets[b.dataset.preset][1]).every(([k, v]) => state[k] === v);
+    for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => state[k] === v);
     for (const input of $$('input', body)) {
       const k = input.dataset.k;
       if (input !== source) input.value = scale(params[k])(state[k]);
@@ -135,11 +135,10 @@ function live(root, spec, { notebook, onChange } = {}) {
     if (timings.push(performance.now() - began) > 500) timings.shift();
   }
   function change(to, source) {
-    for (const [k, v] of Object.entries(to)) if (k in state && Number.isFinite(+v)) state[k] = params[k] ? clamp(+v, params[k].lo, params[k].hi) : +v;
+    for (const [k, v] of entries(to)) if (k in state && real(+v)) state[k] = params[k] ? clamp(+v, params[k].lo, params[k].hi) : +v;
     draw(source);
-    onChange?.(Object.fromEntries(keys.map((k) => [k, state[k]])));
+    onChange?.(fromEntries(keys.map((k) => [k, state[k]])));
   }
-  const on = (el, type, f) => el.addEventListener(type, f, { signal });
   on(body, 'input', ({ target: t }) => { const k = t.dataset.k; change({ [k]: snapped(params[k], scale(params[k]).inv(+t.value)) }, t); });
   on(body, 'keydown', (e) => {                             // one press, one value, however coarse the snapping
     const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, ArrowLeft: -4, ArrowDown: -4 }[e.key];
@@ -152,32 +151,32 @@ function live(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { view: v, preset, copy: what } = t.dataset;
     if (v || preset) kept.clear();
-    if (v) { view = views[v]; change(Object.fromEntries(settings().filter(([k]) => params[k]))); }
+    if (v) { view = views[v]; change(fromEntries(settings().filter(([k]) => params[k]))); }
     if (preset) change(presets[preset][1]);
     if (!what) return;
-    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...Object.entries(state)])}`);
+    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...entries(state)])}`);
     copy(what === 'py' ? runnable(shown.textContent) : location.href);
     const was = t.dataset.was ??= t.textContent;
     t.style.minWidth = `${t.offsetWidth}px`; t.textContent = 'Copied'; setTimeout(() => { t.textContent = was; }, 1200);
   });
-  const place = (e) => clamp(e.clientX - area.getBoundingClientRect().left, box.x0, box.x1);
+  const place = (e) => clamp(e.clientX - rect(area).left, box.x0, box.x1);
   function move(e) {                                       // a tap or a sideways drag; a thumb that scrolls moves nothing
-    const x = box.X.inv(place(e)), drag = Object.entries(s.drag ?? {}), free = s.x.param in params ? [[s.x.param]] : [];
+    const x = box.X.inv(place(e)), drag = entries(s.drag ?? {}), free = s.x.param in params ? [[s.x.param]] : [];
     readout.hidden = true;
-    change(Object.fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
+    change(fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
   }
   function hover(e) {                                      // reads every named curve
-    const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && Number.isFinite(c.f(x))).reverse();
+    const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && real(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
     $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${rows.map((c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`).join('')}`;
-    readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? Math.round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
+    readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
     readout.hidden = false;
-    const top = clamp(e.clientY - area.getBoundingClientRect().top + 12, 0, Math.max(0, box.y1 - readout.offsetHeight));
+    const top = clamp(e.clientY - rect(area).top + 12, 0, max(0, box.y1 - readout.offsetHeight));
     readout.style.cssText = `top:${top}px;${u > width / 2 ? `right:${width - u + 12}` : `left:${u + 12}`}px`;
   }
   let down;
   on(area, 'pointerdown', (e) => { down = e.clientX; });
-  on(area, 'pointermove', (e) => { if (!e.buttons) hover(e); else if (Math.abs(e.clientX - down) > 4) { area.setPointerCapture(e.pointerId); move(e); } });
+  on(area, 'pointermove', (e) => { if (!e.buttons) hover(e); else if (abs(e.clientX - down) > 4) { area.setPointerCapture(e.pointerId); move(e); } });
   on(area, 'click', move);
   on(area, 'pointerleave', () => { readout.hidden = true; $('.hover', svg).innerHTML = ''; });
   fit(area, () => draw(), signal);
@@ -186,7 +185,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     load(query) {
       const to = new URLSearchParams(query);
       view = views.find((v) => v.name === to.get('view')) ?? view;
-      change(Object.fromEntries(to)); root.scrollIntoView();
+      change(fromEntries(to)); root.scrollIntoView();
     },
     destroy() { off.abort(); hold.disconnect(); clearTimeout(speak); },
   };

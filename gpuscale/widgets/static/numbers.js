@@ -1,9 +1,14 @@
 /* Numbers, and what every part below uses. */
+const { abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries } = Object, real = Number.isFinite;
 const $ = (q, at = document) => at.querySelector(q);
 const $$ = (q, at = document) => [...at.querySelectorAll(q)];
 const make = (html) => { const t = document.createElement('template'); t.innerHTML = html.trim(); return t.content.firstElementChild; };
 const range = (n) => [...Array(n).keys()];
-const clamp = (x, lo, hi) => Math.min(hi, Math.max(lo, x));
+/** Listens until the signal ends it. */
+const listener = (signal) => (el, type, f) => el.addEventListener(type, f, { signal });
+const rect = (el) => el.getBoundingClientRect();
+const button = (words, more = '') => `<button type="button" class="btn" ${more}>${words}</button>`;
+const clamp = (x, lo, hi) => min(hi, max(lo, x));
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
 /** Ids are made when shown: a notebook may hold one figure twice, and its stored output must not change. */
 const fresh = () => `g${Math.random().toString(36).slice(2, 9)}`;
@@ -14,18 +19,18 @@ const plain = (v) => String(v).replace('-', '−').replace(/\d+/, (d) => d.repla
 /** n significant digits; an exact tie goes to the even digit, as in Python. */
 function rounded(v, n) {
   const [m, e] = v.toExponential(60).split('e'), d = m.replace(/[-.]/g, '');
-  return /^50*$/.test(d.slice(n)) && d[n - 1] % 2 === 0 ? Math.sign(v) * `${d.slice(0, n)}e${e - n + 1}` : +v.toExponential(n - 1);
+  return /^50*$/.test(d.slice(n)) && d[n - 1] % 2 === 0 ? sign(v) * `${d.slice(0, n)}e${e - n + 1}` : +v.toExponential(n - 1);
 }
 function digits(v, n, short) {
-  const x = rounded(v, n), text = x.toFixed(x ? clamp(n - 1 - Math.floor(Math.log10(Math.abs(x)) + 1e-12), 0, 60) : n - 1);
+  const x = rounded(v, n), text = x.toFixed(x ? clamp(n - 1 - floor(log10(abs(x)) + 1e-12), 0, 60) : n - 1);
   return plain(short && text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }
-const power = (x) => clamp(Math.floor(Math.log10(Math.abs(x)) / 3 + 1e-9), -3, 5);
+const power = (x) => clamp(floor(log10(abs(x)) / 3 + 1e-9), -3, 5);
 const prefix = (e) => PREFIX[e + 3].trim();
 /** Three significant digits and an SI unit: show(0.00393, 's') is '3.93 ms'. The twin of units.show. */
 function show(v, unit = '', short = false, n = 3) {
-  if (!Number.isFinite(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : 'never';
-  if (unit === 'count') return plain(Math.round(v));
+  if (!real(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : 'never';
+  if (unit === 'count') return plain(round(v));
   if (unit === '%') return `${digits(100 * v, n, short)}%`;
   const two = /^([KMGT])iB/.exec(unit);
   if (two || unit.includes('/cycle')) return `${digits(two ? v / 1024 ** ' KMGT'.indexOf(two[1]) : v, n, short)}\u00a0${unit}`;

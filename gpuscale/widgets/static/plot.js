@@ -8,7 +8,7 @@ function fit(el, draw, signal) {
   signal.onabort = () => watch.disconnect();
 }
 function ink(svg, w, h, out) {
-  for (const [k, v] of Object.entries({ width: w, height: h, viewBox: `0 0 ${w} ${h}` })) svg.setAttribute(k, v);
+  for (const [k, v] of entries({ width: w, height: h, viewBox: `0 0 ${w} ${h}` })) svg.setAttribute(k, v);
   svg.innerHTML = out;
 }
 const px = (v) => v.toFixed(1);
@@ -17,13 +17,13 @@ const text = (cls, x, y, html, anchor = 'start', more = '') => `<text class="${c
   html.replace(/<i>(.*?)<\/i>/g, '<tspan font-style="italic">$1</tspan>').replace(/<sub>(.*?)<\/sub>/g, '<tspan font-size=".8em" dy=".25em">$1</tspan><tspan dy="-.2em">\u200b</tspan>')}</text>`;
 
 function axis({ lo, hi, log = true }, from, to) {
-  const t = log ? Math.log10 : (v) => v, k = (to - from) / (t(hi) - t(lo));
-  const at = (v) => from + (t(log ? Math.max(v, 1e-99) : v) - t(lo)) * k;
+  const t = log ? log10 : (v) => v, k = (to - from) / (t(hi) - t(lo));
+  const at = (v) => from + (t(log ? max(v, 1e-99) : v) - t(lo)) * k;
   at.inv = (p) => { const u = t(lo) + (p - from) / k; return log ? 10 ** u : u; };
   at.ticks = (gap) => {                                    // every decade, or every SI prefix, or 1-2-5
-    const need = gap / Math.abs(k), p = 10 ** Math.floor(Math.log10(need));
+    const need = gap / abs(k), p = 10 ** floor(log10(need));
     const step = log ? (need <= 1 ? 1 : 3) : [1, 2, 5, 10].find((s) => s * p >= need * .999) * p;
-    const first = Math.floor(t(lo) / step), all = range(Math.ceil(t(hi) / step) - first + 1).map((i) => first + i);
+    const first = floor(t(lo) / step), all = range(ceil(t(hi) / step) - first + 1).map((i) => first + i);
     return all.flatMap((i) => !log ? +(i * step).toPrecision(12) : need < .3 ? [1, 2, 5].map((s) => +`${s}e${i}`) : +`1e${i * step}`)
       .filter((v) => t(v) >= t(lo) - 1e-9 && t(v) <= t(hi) + 1e-9);
   };
@@ -33,10 +33,10 @@ const tick = (v, unit) => BARE.includes(unit) ? plain(v) : show(v, unit, true);
 
 /** Points of a curve: closer where it bends, and a gap where it has no value. */
 function trace(f, X, Y, a, b) {
-  const at = (p) => [p, clamp(Y(f(X.inv(p))), -999, 1999)], n = Math.max(1, Math.ceil((b - a) / 5)), out = [at(a)];
+  const at = (p) => [p, clamp(Y(f(X.inv(p))), -999, 1999)], n = max(1, ceil((b - a) / 5)), out = [at(a)];
   const add = (p, q, depth) => {
     const m = at((p[0] + q[0]) / 2);
-    if (depth && !(Math.abs(m[1] - (p[1] + q[1]) / 2) < .3)) { add(p, m, depth - 1); add(m, q, depth - 1); } else out.push(q);
+    if (depth && !(abs(m[1] - (p[1] + q[1]) / 2) < .3)) { add(p, m, depth - 1); add(m, q, depth - 1); } else out.push(q);
   };
   for (const i of range(n)) add(out.at(-1), at(a + (b - a) * (i + 1) / n), 4);
   return out;
@@ -66,12 +66,12 @@ function placer(box, kept) {
     let n = 0;
     for (const p of points) {
       const u = p[0] - x, v = p[1] - y;
-      if (Math.abs(u * cos + v * sin) < hw && Math.abs(v * cos - u * sin) < hh) n++;
+      if (abs(u * cos + v * sin) < hw && abs(v * cos - u * sin) < hh) n++;
     }
     return n;
   }
   function cost(r, own, most) {                            // a name has to be nearest to its own curve
-    const w = Math.abs(r.cos) * r.hw + Math.abs(r.sin) * r.hh - 3, h = Math.abs(r.sin) * r.hw + Math.abs(r.cos) * r.hh - 2;
+    const w = abs(r.cos) * r.hw + abs(r.sin) * r.hh - 3, h = abs(r.sin) * r.hw + abs(r.cos) * r.hh - 2;
     if (r.x - w < box.x0 || r.x + w > box.x1 + 6 || r.y - h < box.y0 || r.y + h > box.y1 || hits(solid, r)) return Infinity;
     const beyond = { ...r, x: r.x + 3 * r.up * r.sin, y: r.y - 3 * r.up * r.cos, hh: 11.5 };
     let n = 0;
@@ -81,7 +81,7 @@ function placer(box, kept) {
   return {
     dot: ({ X, Y, r }) => { for (const a of range(8)) solid.push([X + (r + 1) * Math.sin(a * Math.PI / 4), Y + (r + 1) * Math.cos(a * Math.PI / 4)]); },
     line: (id, points) => lines.set(id, points.flatMap(([x, y], i) => {   // a point every 7 px: steep lines have few of their own
-      const [a, b] = points[i - 1] ?? [x, y], n = Math.ceil(Math.hypot(x - a, y - b) / 7) || 1;
+      const [a, b] = points[i - 1] ?? [x, y], n = ceil(hypot(x - a, y - b) / 7) || 1;
       return n < 300 ? range(n).map((k) => [x + (a - x) * k / n, y + (b - y) * k / n]) : [];
     })),
     put(id, own, width, places, must) {
@@ -103,16 +103,16 @@ function placer(box, kept) {
 function along(c, width, { X, Y, y0, y1 }) {
   const seen = c.points.filter(([, y]) => y > y0 && y < y1), out = [], side = [];
   if (!seen.length) return out;
-  const a = seen[0][0], b = seen.at(-1)[0], at = (p) => Y(c.f(X.inv(clamp(p, a, b)))), half = Math.min(width / 2 + 6, (b - a) / 2);
+  const a = seen[0][0], b = seen.at(-1)[0], at = (p) => Y(c.f(X.inv(clamp(p, a, b)))), half = min(width / 2 + 6, (b - a) / 2);
   const goal = c.near === undefined ? b : X(c.near), mids = range(13).map((i) => a + half + (b - a - 2 * half) * i / 12);
-  for (const x of mids.sort((p, q) => Math.abs(p - goal) - Math.abs(q - goal))) {
+  for (const x of mids.sort((p, q) => abs(p - goal) - abs(q - goal))) {
     let turn = 0;
     for (const _ of range(2)) { const h = half * Math.cos(turn); turn = Math.atan2(at(x + h) - at(x - h), 2 * h); }
-    if (Math.abs(turn) < .045) turn = 0;
+    if (abs(turn) < .045) turn = 0;
     const cos = Math.cos(turn), sin = Math.sin(turn), y = at(x);
     const off = range(9).map((i) => { const d = (i / 4 - 1) * half * cos; return (at(x + d) - y) * cos - d * sin; });
-    for (const [d, up] of [[Math.min(...off) - 6, 1], [Math.max(...off) + 15, -1]]) {
-      if (Math.abs(turn) < 1.15 && Math.abs(d - 4.5) < 20.5) out.push({ x: x - d * sin, y: y + d * cos, turn, anchor: 'middle', up });
+    for (const [d, up] of [[min(...off) - 6, 1], [max(...off) + 15, -1]]) {
+      if (abs(turn) < 1.15 && abs(d - 4.5) < 20.5) out.push({ x: x - d * sin, y: y + d * cos, turn, anchor: 'middle', up });
     }
     for (const [dx, dy] of [[-9, -4], [9, 12], [9, -4], [-9, 12]]) side.push({ x: x + dx, y: y + dy, anchor: dx < 0 ? 'end' : 'start' });
   }
@@ -120,22 +120,22 @@ function along(c, width, { X, Y, y0, y1 }) {
 }
 /** Places round a dot. */
 const around = ({ X, Y, r }) => [1, 1.6, 2.4].flatMap((k) => [[-1, -.8], [1, -.8], [0, -1.1], [0, 1.1], [1, .8], [-1, .8], [1.2, 0], [-1.2, 0]]
-  .map(([u, v]) => ({ x: X + u * k * (r + 4), y: Y + v * k * (r + 7) + 4 + 4 * Math.sign(v), anchor: ['end', 'middle', 'start'][Math.sign(u) + 1] })));
+  .map(([u, v]) => ({ x: X + u * k * (r + 4), y: Y + v * k * (r + 7) + 4 + 4 * sign(v), anchor: ['end', 'middle', 'start'][sign(u) + 1] })));
 /** Names in a column right of the plot, in the order of the curves' ends, pushed apart where they are close. */
 function column(named, { x1, y0, y1 }) {
   const rows = named.map((c) => ({ c, p: c.points.findLast(([, y]) => y > y0 && y < y1) })).filter((r) => r.p).sort((a, b) => a.p[1] - b.p[1]);
-  rows.forEach((r, i) => { r.y = Math.max(r.p[1], (rows[i - 1]?.y ?? y0 - 10) + 15); });
-  for (let i = rows.length; i--;) rows[i].y = Math.min(rows[i].y, (rows[i + 1]?.y ?? y1 + 12) - 15);
+  rows.forEach((r, i) => { r.y = max(r.p[1], (rows[i - 1]?.y ?? y0 - 10) + 15); });
+  for (let i = rows.length; i--;) rows[i].y = min(rows[i].y, (rows[i + 1]?.y ?? y1 + 12) - 15);
   return rows.map(({ c, p, y }) => `<g class="${c.hue ?? 'plain'}"><path class="curve thin" d="M${px(p[0])} ${px(p[1])}L${x1 + 9} ${px(y)}"/>${text(`label ${c.light}`, x1 + 12, y + 4, c.text)}</g>`).join('');
 }
 
 /** Draws a scene { x, y, regions, curves, cross, marks } and returns its box. */
 function plot(svg, s, w, id, kept) {
-  const h = Math.round(clamp(w * .56, 250, 360)), y0 = 42, y1 = h - 42, family = getComputedStyle(svg).fontFamily;
-  const measure = (words, bold) => wide(words, bold, family), most = (list) => Math.max(...list);
+  const h = round(clamp(w * .56, 250, 360)), y0 = 42, y1 = h - 42, family = getComputedStyle(svg).fontFamily;
+  const measure = (words, bold) => wide(words, bold, family), most = (list) => max(...list);
   const Y = axis(s.y, y1, y0), rows = Y.ticks(30), named = s.curves.filter((c) => c.text), brief = (l) => w < 480 ? l.short ?? l.text : l.text;
   const ends = s.ends ?? (named.length > 4 && named.every((c) => c.near === undefined));   // many curves: names in a column beyond the plot
-  const x0 = Math.ceil(most(rows.map((v) => measure(tick(v, s.y.unit))))) + 10, x1 = w - (ends ? most(named.map((c) => measure(brief(c), !c.light))) + 16 : 20);
+  const x0 = ceil(most(rows.map((v) => measure(tick(v, s.y.unit))))) + 10, x1 = w - (ends ? most(named.map((c) => measure(brief(c), !c.light))) + 16 : 20);
   const X = axis(s.x, x0, x1), box = { X, Y, x0, x1, y0, y1 }, labels = placer(box, kept);
   const title = (a) => a.title + (a.unit === 'FLOP/B' && !a.title.includes(a.unit) ? `, ${a.unit}` : '');
   let out = `<clipPath id="${id}"><rect x="${x0}" y="${y0 - 2}" width="${x1 - x0 + 2}" height="${y1 - y0 + 2}"/></clipPath>`, top = '';
@@ -145,8 +145,8 @@ function plot(svg, s, w, id, kept) {
     const name = [r.name, r.name.split(/[- ]/)[0]].find((n) => measure(n, 1) + 8 < b - a);
     out += `<g class="${r.hue}">${rect(y1 - y0 + 22)}${rect(22)}${text('label flat', (a + b) / 2, y0 - 7, name ?? '', 'middle')}</g>`;
   }
-  const gap = Math.max(60, 16 + most(X.ticks(60).map((v) => measure(tick(v, s.x.unit)))));
-  for (const v of X.ticks(gap)) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', X(v), y1 + 17, tick(v, s.x.unit), 'middle')}`;
+  const gap = max(60, 16 + most(X.ticks(60).map((v) => measure(tick(v, s.x.unit)))));
+  for (const v of X.ticks(gap)) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', min(X(v), w - measure(tick(v, s.x.unit)) / 2), y1 + 17, tick(v, s.x.unit), 'middle')}`;
   for (const v of rows) out += `<path class="grid" d="M${x0} ${Y(v)}H${x1}"/>${text('tick', x0 - 8, Y(v) + 4, tick(v, s.y.unit), 'end')}`;
   out += `${text('title', 0, 12, title(s.y))}${text('title', w, h - 4, title(s.x), 'end')}<path class="spine" d="M${x0} ${y0}V${y1}H${x1}"/><g clip-path="url(#${id})">`;
 
@@ -175,8 +175,8 @@ function plot(svg, s, w, id, kept) {
       return;
     }
   }
-  const lead = named.find((c) => !c.light), same = (c) => c.light && lead && range(9).every((i) => { const x = X.inv(x0 + (x1 - x0) * i / 8); return Math.abs(Y(c.f(x)) - Y(lead.f(x))) < 3; });
-  const heights = range(Math.floor((y1 - y0 - 12) / 17)).map((i) => y0 + 16 + 17 * i);
+  const lead = named.find((c) => !c.light), same = (c) => c.light && lead && range(9).every((i) => { const x = X.inv(x0 + (x1 - x0) * i / 8); return abs(Y(c.f(x)) - Y(lead.f(x))) < 3; });
+  const heights = range(floor((y1 - y0 - 12) / 17)).map((i) => y0 + 16 + 17 * i);
   for (const d of dots.filter((m) => m.must)) label(d, () => around(d));
   for (const d of s.dots.filter((m) => m.line && m.X > x0 && m.X < x1)) {
     label(d, () => (d.low ? heights.map((y) => y0 + y1 + 6 - y) : heights).flatMap((y) => [{ x: d.X + 7, y, anchor: 'start' }, { x: d.X - 7, y, anchor: 'end' }]));

@@ -7,11 +7,11 @@ function provenance() {
   function hush() { tip.hidden = true; shown?.removeAttribute('aria-describedby'); shown = null; }
   function explain(el) {
     clearTimeout(timer); hush(); shown = el;
-    const { printed, basis, source, note } = el.dataset, at = el.getBoundingClientRect();
-    tip.innerHTML = `<dl>${Object.entries({ 'As printed': printed, Basis: basis, Source: source, Note: note }).map(([k, v]) => v ? `<dt>${k}</dt><dd>${escape(v)}</dd>` : '').join('')}</dl>`;
+    const { printed, basis, source, note } = el.dataset, at = rect(el);
+    tip.innerHTML = `<dl>${entries({ 'As printed': printed, Basis: basis, Source: source, Note: note }).map(([k, v]) => v ? `<dt>${k}</dt><dd>${escape(v)}</dd>` : '').join('')}</dl>`;
     tip.hidden = false; el.setAttribute('aria-describedby', tip.id);
     const above = at.top - tip.offsetHeight - 6;
-    tip.style.cssText = `left:${Math.max(8, Math.min(at.left + (at.width - tip.offsetWidth) / 2, document.documentElement.clientWidth - tip.offsetWidth - 8))}px;top:${above < 4 ? at.bottom + 6 : above}px`;
+    tip.style.cssText = `left:${max(8, min(at.left + (at.width - tip.offsetWidth) / 2, document.documentElement.clientWidth - tip.offsetWidth - 8))}px;top:${above < 4 ? at.bottom + 6 : above}px`;
   }
   const number = (e) => e.target.closest?.('.prov'), leave = () => { clearTimeout(timer); timer = setTimeout(hush, 150); };   // time to move onto the tip
   const on = (types, f) => { for (const type of types) document.addEventListener(type, f, true); };

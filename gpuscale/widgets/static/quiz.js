@@ -23,10 +23,10 @@ function tally(set) {                                      // a notebook's score
   }
 }
 function score(el, set) {
-  el.innerHTML = '<span role="status"></span><ol></ol><div class="row"><button type="button" class="btn">Export</button><button type="button" class="btn">Reset</button></div>';
+  el.innerHTML = '<span role="status"></span><ol></ol><div class="row">' + button('Export') + button('Reset') + '</div>';
   const [save, reset] = $$('button', el);
   save.onclick = () => {
-    const link = make(`<a download="${set}-answers.json"></a>`), answers = Object.fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
+    const link = make(`<a download="${set}-answers.json"></a>`), answers = fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
     link.href = URL.createObjectURL(new Blob([JSON.stringify({ set, saved: new Date(), answers }, null, 1)], { type: 'application/json' }));
     document.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
@@ -39,11 +39,11 @@ function score(el, set) {
 }
 
 function quiz(root, q) {
-  const off = new AbortController(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
+  const off = new AbortController(), on = listener(off.signal), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
   const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
     : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
       <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
-    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? '<button type="button" class="btn">Another variant</button>' : ''}</div></div>`);
+    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? button('Another variant') : ''}</div></div>`);
   const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.after .btn'].map((s) => $(s, body));
   let was = {}, turn;
   if (solution) after.prepend(solution);
@@ -78,8 +78,11 @@ function quiz(root, q) {
     keep({ text, variant: turn, tries: (was.tries ?? 0) + (verdict === 'wrong'), solved: was.solved || verdict === 'right' });
     earned(); tally(set);
   }
-  root.addEventListener('submit', submit, { signal: off.signal });
-  root.addEventListener('input', preview, { signal: off.signal });
+  on(root, 'submit', submit);
+  on(root, 'input', preview);
+  on(root, 'keydown', (e) => {                             // a notebook would keep Enter from sending the form
+    if (e.key === 'Enter' && e.target === field) { e.preventDefault(); root.requestSubmit(); }
+  });
   if (again) again.onclick = () => { keep({ ...was, text: '', tries: 0, variant: (turn + 1) % q.variants.length }); pose(was.variant); tally(set); (field ?? $('input', body)).focus(); };
   cards.set(root, { root, set, id: q.id, number: q.number, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
   was = progress.get(q.id); pose(q.variants[was.variant] ? was.variant : 0);

@@ -6,7 +6,7 @@ const painters = {
   /** Rows are issued instructions, time runs downwards; columns are the lanes of a warp. */
   lanes(svg, w, t, { rows, columns, cells }, id, forward) {
     const side = w > 480, family = getComputedStyle(svg).fontFamily;
-    const left = side ? clamp(Math.max(...rows.map((r) => wide(`${r.label}  ${r.note ?? ''}`, 1, family))) + 22, 60, w * .45) : 0;
+    const left = side ? clamp(max(...rows.map((r) => wide(`${r.label}  ${r.note ?? ''}`, 1, family))) + 22, 60, w * .45) : 0;
     const u = (w - left) / columns, gap = u > 12 ? 2 : 1, high = side ? 20 : 16, pitch = side ? 28 : 41;
     const x = (c) => left + c * u + gap / 2, y = (r) => 26 + r * pitch + (side ? 0 : 20), mid = (c) => x(c) + (u - gap) / 2;
     let out = `<pattern id="${id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" class="wait"><rect class="region" width="5" height="5"/><path class="curve" d="M0 0V5"/></pattern>`;
@@ -28,24 +28,24 @@ const painters = {
 };
 
 function stepper(root, spec) {
-  const { steps, unit = 'step', rate = 900, meter } = spec, off = new AbortController(), id = fresh(), title = $('h3', root);
+  const { steps, unit = 'step', rate = 900, meter } = spec, off = new AbortController(), on = listener(off.signal), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
-  const button = (k, name, cls = '') => `<button type="button" class="tool ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
+  const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
   const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track"><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
-    <div class="player">${button('start', 'To the start')}${button('back', 'One step back')}${button('play', 'Play', 'main')}${button('next', 'One step on')}
+    <div class="player">${tool('start', 'To the start')}${tool('back', 'One step back')}${tool('play', 'Play', 'main')}${tool('next', 'One step on')}
       <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
     <p class="quiet" role="status"></p></div>`);
-  title.after(body); hide(root); typeset(body);
+  title.after(body); hide(root);
   const svg = $('svg', body), scrub = $('input', body), play = $('.main', body);
   function to(n, forward) {
     t = clamp(n, 0, steps);
     if (!body.clientWidth) return;
     const words = `${unit} ${t} of ${steps}`, counted = meter ? `: ${meter.name} ${meter.text[t]}` : '';
     painters[spec.kind](svg, body.clientWidth, t, spec, id, forward);
-    svg.setAttribute('aria-label', `${title.textContent}, ${words}${counted}`);
+    svg.ariaLabel = `${title.textContent}, ${words}${counted}`;
     if (meter) {
       $('b', body).innerHTML = meter.text[t] + (meter.equal && t === steps ? ' <span class="mark" role="img" aria-label="equals the formula">✓</span>' : '');
       $('i', $('.track', body)).style.width = `${100 * meter.values[t] / meter.full}%`;
@@ -61,7 +61,6 @@ function stepper(root, spec) {
   }
   const act = { start: () => to(0), back: () => to(t - 1), next: () => to(t + 1, true) };
   const press = (k) => { if (k === 'play') run(!timer); else if (k) { run(); act[k](); } };
-  const on = (el, type, f) => el.addEventListener(type, f, { signal: off.signal });
   on(body, 'click', (e) => press(e.target.closest('[data-do]')?.dataset.do));
   on(scrub, 'input', () => { run(); to(+scrub.value); });
   on(body, 'keydown', (e) => {                             // arrows and Home anywhere in the player, space on the scrubber
