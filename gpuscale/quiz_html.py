@@ -9,8 +9,9 @@ from gpuscale.derive import Derivation
 from gpuscale.display import derivation_html
 from gpuscale.formula import Formula
 from gpuscale.question import Question, close, outcomes
+from gpuscale.symbols import quantities
 from gpuscale.typeset import escape, span, tex
-from gpuscale.units import EXAMPLES, SCALE, WORDS
+from gpuscale.units import EXAMPLES, SCALE, WORDS, show
 
 # Slips of anybody's, added where they hit no other outcome.
 PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
@@ -182,7 +183,19 @@ def solution(question: Question) -> str:
             continue
         out += [_rows(rows), _part(part, question)]
         rows = []
-    return "".join([*out, _rows(rows)])
+    return "".join([*out, _rows(rows), _put_in(question)])
+
+
+def _put_in(question: Question) -> str:
+    """The values to put in, where all readers have the same ones; the result is left to them."""
+    if question.kind != "number" or len(question.given) > 1:
+        return ""
+    known = quantities()
+    said = [
+        f"{known[k].html} = {show(v, 'count' if known[k].whole else known[k].unit, short=True)}"
+        for k, v in question.given[0].items()
+    ]
+    return f'<p class="note">With {", ".join(said)}.</p>'
 
 
 def _rows(rows: list[str]) -> str:
