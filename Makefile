@@ -6,11 +6,10 @@ PORT ?= 8000
 LAB ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 VENV := .venv
 BIN := $(VENV)/bin
-# One command for `make test` and .ci/run.
 TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n 2 --dist loadfile chapters exercises tests
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test lab notebooks lint bench clean test-ready test-command
+.PHONY: help book serve test lab notebooks lint bench clean test-ready
 .DELETE_ON_ERROR:
 
 help: ## say what can be made
@@ -45,9 +44,6 @@ clean: ## remove what was built, and the environment
 
 test-ready: $(VENV)/.book $(VENV)/.test
 	@$(BIN)/python -m gpuscale.book.build --if-stale
-
-test-command:
-	@echo '$(TEST)'
 
 # The environment, in layers: what the book needs, what the tests need, JupyterLab.
 $(VENV)/.base: pyproject.toml constraints.txt

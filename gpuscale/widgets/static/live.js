@@ -18,7 +18,7 @@ const buttons = (name, data, names) => names.length ? `<div class="row" role="gr
 async function copy(words) {
   try { await navigator.clipboard.writeText(words); } catch {
     const area = make('<textarea style="position:fixed"></textarea>');
-    area.value = words; document.body.append(area); area.select(); document.execCommand('copy'); area.remove();
+    area.value = words; doc.body.append(area); area.select(); doc.execCommand('copy'); area.remove();
   }
 }
 /** Which bound holds where: sampled, and each border found by halving. */
@@ -37,7 +37,7 @@ function regionsOf(bounds, holds, X) {
 }
 
 function live(root, spec, { notebook, onChange } = {}) {
-  const off = new AbortController(), { signal } = off, on = listener(signal), uid = fresh(), kept = new Map(), heading = $('h3', root);
+  const { signal, on, end } = life(), uid = fresh(), kept = new Map(), heading = $('h3', root);
   const { params, views = [], presets = [], values = {}, python } = spec, keys = Object.keys(params);
   const state = { ...spec.fixed, ...fromEntries(keys.map((k) => [k, params[k].value])) };
   const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
@@ -187,6 +187,6 @@ function live(root, spec, { notebook, onChange } = {}) {
       view = views.find((v) => v.name === to.get('view')) ?? view;
       change(fromEntries(to)); root.scrollIntoView();
     },
-    destroy() { off.abort(); hold.disconnect(); clearTimeout(speak); },
+    destroy() { end(); hold.disconnect(); clearTimeout(speak); },
   };
 }

@@ -1,11 +1,15 @@
 /* Numbers, and what every part below uses. */
 const { abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries } = Object, real = Number.isFinite;
-const $ = (q, at = document) => at.querySelector(q);
-const $$ = (q, at = document) => [...at.querySelectorAll(q)];
-const make = (html) => { const t = document.createElement('template'); t.innerHTML = html.trim(); return t.content.firstElementChild; };
+const doc = globalThis.document;
+const $ = (q, at = doc) => at.querySelector(q);
+const $$ = (q, at = doc) => [...at.querySelectorAll(q)];
+const make = (html) => { const t = doc.createElement('template'); t.innerHTML = html.trim(); return t.content.firstElementChild; };
 const range = (n) => [...Array(n).keys()];
-/** Listens until the signal ends it. */
-const listener = (signal) => (el, type, f) => el.addEventListener(type, f, { signal });
+/** What lives until it is told to stop: its listeners, and the signal that ends them. */
+function life() {
+  const off = new AbortController(), { signal } = off;
+  return { signal, end: () => off.abort(), on: (el, type, f) => el.addEventListener(type, f, { signal }) };
+}
 const rect = (el) => el.getBoundingClientRect();
 const button = (words, more = '') => `<button type="button" class="btn" ${more}>${words}</button>`;
 const clamp = (x, lo, hi) => min(hi, max(lo, x));

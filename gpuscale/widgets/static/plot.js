@@ -48,7 +48,7 @@ const widths = new Map();
 function wide(html, bold, family) {
   const key = `${bold ? 700 : 400} 12.5px ${family}`;
   if (!widths.has(key + html)) {
-    const pen = widths.pen ??= document.createElement('canvas').getContext('2d');
+    const pen = widths.pen ??= doc.createElement('canvas').getContext('2d');
     pen.font = key; widths.set(key + html, pen.measureText(html.replace(/<.*?>/g, '')).width);
   }
   return widths.get(key + html);

@@ -1,8 +1,8 @@
 /* Where a number comes from: one tip for pointer and keyboard; Escape closes it. */
 function provenance() {
-  if (document.gpuscaleTip) return;                        // a notebook may load this script more than once
-  const tip = document.gpuscaleTip = make(`<div class="tip" role="tooltip" id="${fresh()}" hidden></div>`);
-  ($('main') ?? document.body).append(tip);
+  if (doc.gpuscaleTip) return;                        // a notebook may load this script more than once
+  const tip = doc.gpuscaleTip = make(`<div class="tip" role="tooltip" id="${fresh()}" hidden></div>`);
+  ($('main') ?? doc.body).append(tip);
   let shown, timer;
   function hush() { tip.hidden = true; shown?.removeAttribute('aria-describedby'); shown = null; }
   function explain(el) {
@@ -11,10 +11,10 @@ function provenance() {
     tip.innerHTML = `<dl>${entries({ 'As printed': printed, Basis: basis, Source: source, Note: note }).map(([k, v]) => v ? `<dt>${k}</dt><dd>${escape(v)}</dd>` : '').join('')}</dl>`;
     tip.hidden = false; el.setAttribute('aria-describedby', tip.id);
     const above = at.top - tip.offsetHeight - 6;
-    tip.style.cssText = `left:${max(8, min(at.left + (at.width - tip.offsetWidth) / 2, document.documentElement.clientWidth - tip.offsetWidth - 8))}px;top:${above < 4 ? at.bottom + 6 : above}px`;
+    tip.style.cssText = `left:${clamp(at.left + (at.width - tip.offsetWidth) / 2, 8, doc.documentElement.clientWidth - tip.offsetWidth - 8)}px;top:${above < 4 ? at.bottom + 6 : above}px`;
   }
   const number = (e) => e.target.closest?.('.prov'), leave = () => { clearTimeout(timer); timer = setTimeout(hush, 150); };   // time to move onto the tip
-  const on = (types, f) => { for (const type of types) document.addEventListener(type, f, true); };
+  const on = (types, f) => { for (const type of types) doc.addEventListener(type, f, true); };
   on(['mouseover', 'focusin', 'click'], (e) => { if (number(e)) explain(number(e)); else if (tip.contains(e.target)) clearTimeout(timer); else if (e.type === 'click') hush(); });
   on(['mouseout', 'focusout'], (e) => { if (number(e) || tip.contains(e.target)) leave(); });
   on(['keydown'], (e) => { if (e.key === 'Escape') hush(); });

@@ -28,7 +28,7 @@ function score(el, set) {
   save.onclick = () => {
     const link = make(`<a download="${set}-answers.json"></a>`), answers = fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
     link.href = URL.createObjectURL(new Blob([JSON.stringify({ set, saved: new Date(), answers }, null, 1)], { type: 'application/json' }));
-    document.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    doc.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
   reset.onclick = () => {                                  // asks once, on the button itself
     const sure = reset.textContent !== 'Reset';
@@ -39,7 +39,7 @@ function score(el, set) {
 }
 
 function quiz(root, q) {
-  const off = new AbortController(), on = listener(off.signal), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
+  const { on, end } = life(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
   const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
     : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
       <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
@@ -91,5 +91,5 @@ function quiz(root, q) {
     preview(); judge(was.text); earned();
   }
   tally(set);
-  return { destroy() { off.abort(); cards.delete(root); } };
+  return { destroy() { end(); cards.delete(root); } };
 }

@@ -12,7 +12,7 @@ function upgrade(root, options) {
 /** #ID:query restores the state of a live figure. */
 function follow() {
   const [, id, query] = /^#([^:]+):(.*)$/.exec(location.hash) ?? [];
-  alive.get(document.getElementById(id))?.load?.(query);
+  alive.get(doc.getElementById(id))?.load?.(query);
 }
 /** What a narrow page scrolls sideways has to be in reach of the keyboard. */
 const reach = () => { for (const el of $$('.expr, .approx, pre')) if (el.scrollWidth > el.clientWidth + 2) el.tabIndex = 0; };
@@ -23,10 +23,10 @@ function start() {
   provenance(); follow();
   addEventListener('hashchange', follow);
   addEventListener('load', async () => { await globalThis.MathJax?.startup?.promise; reach(); });
-  addEventListener('resize', reach); document.addEventListener('toggle', reach, true);
+  addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
   addEventListener('beforeprint', () => { for (const d of $$('details')) d.open = true; });
 }
 globalThis.gpuscale = { start, upgrade, painters, show, literal, plain, timings, grading };
 if (globalThis.document?.currentScript) {                  // a module has none: there the widget decides
-  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', start); else start();
+  if (doc.readyState === 'loading') addEventListener('DOMContentLoaded', start); else start();
 }

@@ -28,7 +28,7 @@ const painters = {
 };
 
 function stepper(root, spec) {
-  const { steps, unit = 'step', rate = 900, meter } = spec, off = new AbortController(), on = listener(off.signal), id = fresh(), title = $('h3', root);
+  const { steps, unit = 'step', rate = 900, meter } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
   const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
@@ -67,6 +67,6 @@ function stepper(root, spec) {
     const k = { ArrowLeft: 'back', ArrowRight: 'next', Home: 'start', ' ': e.target === scrub && 'play' }[e.key];
     if (k) { e.preventDefault(); press(k); }
   });
-  fit(body, () => to(t), off.signal);
-  return { destroy() { off.abort(); clearInterval(timer); } };
+  fit(body, () => to(t), signal);
+  return { destroy() { end(); clearInterval(timer); } };
 }
