@@ -35,9 +35,10 @@ notebooks: $(VENV)/.book ## run all notebooks again and store them in normal for
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .
 
-bench: $(VENV)/.book ## measure: weight of the pages, speed of the library
+bench: $(VENV)/.book $(VENV)/.test ## measure: weight of the pages, speed of the library and of the figures
 	@$(BIN)/python -m gpuscale.book.build --if-stale
 	@$(BIN)/python tests/bench.py
+	@$(BIN)/python tests/bench_browser.py
 
 clean: ## remove what was built, and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -3,7 +3,7 @@
 import sympy
 
 from gpuscale import occupancy, processor
-from gpuscale.quiz import Question, QuestionSet
+from gpuscale.quiz import Question, QuestionSet, Times
 from gpuscale.specs import chip
 from gpuscale.symbols import (
     C,
@@ -43,6 +43,7 @@ SHARED = {
 ALL = REGISTERS | SHARED | {"w_max": h100.max_warps_per_sm, "n_block": h100.max_blocks_per_sm}
 BUDGET = {k: REGISTERS[k] for k in ("R_sm", "g_reg", "w_lanes")}
 idle = processor.divergence_idle
+PERCENT = {"Do you mean percent? Write the sign %, or a share below 1.": Times(100)}
 
 warps = [
     Question(
@@ -90,16 +91,31 @@ warps = [
         choices=[
             (
                 "the registers",
-                "A warp's registers come in units of {g_reg}, from those of its subpartition.",
+                "A warp takes {w_lanes} times {R}, rounded up to {g_reg}, from its subpartition.",
                 occupancy.register_limit.rhs,
             ),
             (
                 "the shared memory",
-                "To what a block asks for comes what the system keeps, {S_res:KiB}.",
+                "A block takes {S_block:KiB} and the {S_res:KiB} that the system keeps, of {S_smem:KiB}.",
                 occupancy.smem_limit.rhs,
             ),
-            ("the warp slots", "An SM has {w_max} of them.", occupancy.slot_limit.rhs),
-            ("the block slots", "An SM has {n_block} of them.", occupancy.block_limit.rhs),
+            (
+                "the warp slots",
+                "An SM has {w_max} of them; work out what the other three allow.",
+                occupancy.slot_limit.rhs,
+            ),
+            (
+                "the block slots",
+                "An SM has {n_block} of them, each with {w_block} of the warps.",
+                occupancy.block_limit.rhs,
+            ),
+        ],
+        solution=[
+            occupancy.register_limit,
+            occupancy.smem_limit,
+            occupancy.slot_limit,
+            occupancy.block_limit,
+            "Put the numbers into all four: the smallest is the limit.",
         ],
     ),
     Question(
@@ -128,11 +144,12 @@ divergence = [
             "That is the share that works.": 1 - idle.rhs,
             "That is the share of lanes off the first path; count lane slots.": 1 - m_then / w_lanes,
             "That is the share of slots on the first path; count lanes too.": n_then / (n_then + n_else),
+            **PERCENT,
         },
     ),
     Question(
-        "A branch has no `else`: $m$ of the $w$ lanes take a path of $n_\\mathrm{then}$ instructions, the "
-        "others skip it. Give the share of its lane slots that is idle. (Type m_then, w_lanes, n_then.)",
+        "A branch has no `else`: `m_then` of the `w_lanes` lanes of a warp take a path of `n_then` "
+        "instructions, the others skip it. Give the share of its lane slots that is idle.",
         answer=1 - m_then / w_lanes,
         symbols=(m_then, w_lanes, n_then),
         unit="1",
@@ -165,7 +182,7 @@ tensor = [
             "Peak and rate both count a multiply-add as two.": {"C": 2 * C},
             "Peak and rate are both dense.": {"C": C / 2},
         },
-        remark="Its boost clock is higher; with all Tensor Cores at work the power is not there for it.",
+        remark="Its boost clock is higher. On the SXM module, too, the peak belongs to a lower clock.",
     ),
     Question(
         "Find the error. A published text gives a Tensor Core of the V100 256 operations in a cycle. The "
@@ -221,6 +238,7 @@ shares = [
         mistakes={
             "That is one rate over the other; the share is of all operations.": C_fp32 / C,
             "That is bf16; fp8 is twice as fast.": {"C": h100.bf16},
+            **PERCENT,
         },
         hint="Both take the same time there: set the times equal and solve for the share.",
     ),
@@ -232,6 +250,7 @@ shares = [
         mistakes={
             "That is the idle share.": 1 - processor.wave_fill.rhs,
             "That is the number of waves, if a part of one took a part of the time.": n_tiles / n_sm,
+            **PERCENT,
         },
         hint="Count the waves, the last one whole, and all places in them.",
     ),

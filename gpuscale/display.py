@@ -72,7 +72,8 @@ class FormulaCard:
             f'<section class="card formula" id="formula-{key}" aria-labelledby="formula-{key}-t">'
             f'<div class="head"><h3 id="formula-{key}-t">{escape(f.title)}</h3>'
             f'<code class="note">{call}</code></div>'
-            f'<div class="equation" tabindex="0" role="region" aria-label="Equation">{equation}</div>'
+            f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
+            f"{equation}</div>"
             f"<p><b>Holds</b> {escape(f.assumes)}.</p>{_approximation(f)}"
             f"<details><summary>Symbols, units and source</summary>{symbols_table([f.lhs, *f.inputs])}"
             f'<p class="note">Source: {cite(f.source)}.</p></details></section>'

@@ -43,11 +43,16 @@ def cannot(reason: str):
     pytest.skip(reason)
 
 
+def chromium() -> str | None:
+    """The path of the browser: $CHROMIUM or one on the path."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 @pytest.fixture(scope="session")
 def browser():
-    """Chromium, headless: $CHROMIUM or one on the path."""
+    """Chromium, headless."""
     playwright = pytest.importorskip("playwright.sync_api")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    found = chromium()
     if not found:
         cannot("no browser: install Debian's package chromium, or set CHROMIUM to the path of one")
     with playwright.sync_playwright() as play:

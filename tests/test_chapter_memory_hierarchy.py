@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from gpuscale import memory, processor
+from gpuscale import memory, processor, prose
 from gpuscale.formula import evaluate
+from gpuscale.quiz import load
 from gpuscale.schedules.requests import run
 from gpuscale.specs import chip, measured
 from gpuscale.symbols import Q, V, W, alpha
@@ -18,7 +19,8 @@ LINK, LATENCY = 4.8e12, 550e-9
 @pytest.mark.parametrize("window", [1, 7, 64, 161, 162, 500])
 def test_a_queue_of_fixed_latency_gives_the_bound_exactly(window):
     got = run(window, 16 * KIB, LATENCY, LINK).bandwidth
-    want = memory.concurrent_bandwidth(Q=window * 16 * KIB, alpha=LATENCY, W=LINK)
+    alone = run(1, 16 * KIB, LATENCY, LINK).wait  # the latency of a request, its own bytes on the link included
+    want = memory.concurrent_bandwidth(Q=window * 16 * KIB, alpha=alone, W=LINK)
     assert got == pytest.approx(want, rel=1e-9)
 
 
@@ -32,20 +34,67 @@ def test_what_is_in_flight_is_rate_times_wait(spread):
 
 def test_the_link_is_full_from_latency_times_bandwidth_on():
     need = memory.bytes_in_flight(alpha=LATENCY, W=LINK)
-    sizes = need * np.array([0.98, 1.02]) / 1000
+    sizes = need * np.array([0.98, 1.02]) / 1000  # a request is a thousandth of it, and so is its time on the link
     below, above = (run(1000, size, LATENCY, LINK).bandwidth for size in sizes)
     assert below < 0.985 * LINK and above == pytest.approx(LINK, rel=1e-9)
 
 
 @pytest.mark.parametrize("size", [1e3, 3e5, 5e6, 1e9])
 def test_one_transfer_after_another_gives_the_effective_bandwidth(size):
-    """A window of one: the next transfer starts when the last byte of this one is there."""
+    """A window of one: the next transfer starts when the last byte of this one is there. The queue is given the
+    start-up and the link, never their sum."""
     wait, link = 3.4e-6, 450e9
-    alone = run(1, size, wait + size / link, link, rounds=8)
+    alone = run(1, size, wait, link, rounds=8)
+    assert alone.wait == pytest.approx(memory.transfer_time(V=size, alpha=wait, W=link), rel=1e-9)
     assert alone.bandwidth == pytest.approx(memory.effective_bandwidth(V=size, alpha=wait, W=link), rel=1e-9)
     assert alone.time == pytest.approx(6 * memory.transfer_time(V=size, alpha=wait, W=link), rel=1e-9)
     half = memory.half_size(alpha=wait, W=link)
-    assert run(1, half, wait + half / link, link).bandwidth == pytest.approx(link / 2, rel=1e-9)
+    assert run(1, half, wait, link).bandwidth == pytest.approx(link / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize(("reuse", "link", "lanes"), [(1, 3, 7), (2, 3, 7), (3, 3, 7), (7, 5, 35), (40, 1, 35)])
+def test_arithmetic_that_a_link_feeds_is_counted_tick_by_tick(reuse, link, lanes):
+    """Whole bytes arrive, whole operations are done: at most so many bytes and so many operations in a tick, and
+    each byte that is there may be used so many times."""
+    ticks, uses, done = 20_000, 0, 0
+    for _ in range(ticks):
+        uses += link * reuse  # uses that the bytes of this tick allow
+        now = min(lanes, uses)
+        uses, done = uses - now, done + now
+    rate = memory.fed_rate(I=reuse, W=link, C=lanes)
+    assert done / ticks == pytest.approx(rate, rel=1e-3)
+
+
+def test_a_link_and_a_processor_in_a_row_run_at_the_fed_rate():
+    """Blocks cross a link one after another and are worked on in turn: two clocks, and the last one counts."""
+    h100, block = chip("h100_sxm"), 1e6
+    for reuse in (10.0, 295.0, 2199.0, 19788.0, 1e5):
+        for link in (h100.hbm_bw, h100.nvlink_bw, h100.nic_bw):
+            here = finished = 0.0
+            for _ in range(4000):
+                here += block / link
+                finished = max(finished, here) + reuse * block / h100.bf16
+            rate = memory.fed_rate(I=reuse, W=link, C=h100.bf16)
+            assert 4000 * reuse * block / finished == pytest.approx(rate, rel=1e-3)
+
+
+def test_no_reply_praises_in_one_variant_what_it_blames_in_another():
+    for item in load("memory_hierarchy"):
+        question = item.question
+        said = {True: set(), False: set()}
+        for variant, given in enumerate(question.given):
+            if question.kind == "choice":
+                for k, choice in enumerate(question.choices):
+                    said[k == question.right(variant)].add(prose.plain(choice[1], given))
+        assert not said[True] & said[False], question.title
+
+
+def test_a_copy_is_never_faster_than_its_bytes_at_the_peak():
+    for row in measured("stream_hbm").rows:
+        peak = chip(row["part"]).hbm_bw
+        expected = memory.transfer_time(V=2 * row["array"], W=peak, alpha=0)
+        assert expected < 2 * row["array"] / row["copy"] < 2 * expected
+        assert max(row["write"], row["read"], row["copy"]) < peak
 
 
 def test_loads_in_flight_are_counted_lane_by_lane():
@@ -112,9 +161,9 @@ def test_chip_totals_by_brute_count():
     assert smem == cycle * h100.boost_clock
 
 
-@pytest.mark.parametrize("bad", [{"window": 0}, {"size": 0}, {"latency": -1}, {"link": 0}, {"spread": 2}])
+@pytest.mark.parametrize("bad", [{"window": 0}, {"size": 0}, {"start": -1}, {"link": 0}, {"spread": 2}])
 def test_bad_runs_say_what_was_expected(bad):
-    given = {"window": 2, "size": 64, "latency": 1e-6, "link": 1e9} | bad
+    given = {"window": 2, "size": 64, "start": 1e-6, "link": 1e9} | bad
     with pytest.raises(ValueError, match="expected"):
         run(**given)
 

@@ -13,7 +13,7 @@ from gpuscale import memory, roofline
 from gpuscale.crossing import Crossing, crossover
 from gpuscale.dimension import DimensionError
 from gpuscale.formula import Formula, evaluate, log2
-from gpuscale.symbols import B, C, T, V, W, W_ref, alpha, b, flop, n
+from gpuscale.symbols import B, C, D, T, V, W, W_ref, alpha, b, flop, n
 from gpuscale.units import GB, TB, us
 
 H100 = {"C": 990e12, "W_hbm": 3.35e12}
@@ -96,6 +96,14 @@ def test_several_crossings_come_in_order():
     assert both.larger(below=True, b=5, W=1) == "f"
 
 
+def test_complex_solutions_are_no_crossings():
+    """V = b (2 +- sqrt(4 - D)): real up to D = 4, then complex, and the costs never meet."""
+    bowl = crossover(V**2 / b + D * b, 4 * V, V)
+    assert len(bowl.exprs) == 2 and bowl.at(b=2, D=3) == pytest.approx([2, 6])
+    assert bowl.at(b=2, D=4.001) == bowl.at(b=2, D=5) == bowl.at(b=2, D=50) == []
+    assert unsolved(V**2 / b + D * b, 4 * V, V).at(b=2, D=3) == pytest.approx([2, 6])
+
+
 def test_a_crossing_of_bent_costs_is_bisected():
     kept = crossover(roofline.matmul_time, alpha, B)
     assert kept.expr is None
@@ -125,9 +133,7 @@ def test_floors_cross_at_their_steps():
 def test_a_stretch_where_both_are_equal_is_given_by_its_ends():
     found = crossover(Max(alpha, V / W), alpha, V)
     points = found.at(alpha=1e-3, W=1e9)
-    assert (
-        len(points) == 2 and points[0] == pytest.approx(1e-12) and points[1] == pytest.approx(1e6, rel=0.02)
-    )
+    assert len(points) == 2 and points[0] == pytest.approx(1e-12) and points[1] == pytest.approx(1e6, rel=0.02)
 
 
 def test_an_infinite_cost_crosses_nothing():
@@ -146,10 +152,7 @@ def test_nothing_below_what_the_quantity_allows():
 
 
 def test_limits_can_be_set():
-    assert (
-        batch.at(lo=1, hi=300, **H100, **SQUARE) == []
-        and len(batch.at(lo=300, hi=400, **H100, **SQUARE)) == 1
-    )
+    assert batch.at(lo=1, hi=300, **H100, **SQUARE) == [] and len(batch.at(lo=300, hi=400, **H100, **SQUARE)) == 1
 
 
 @pytest.mark.parametrize("make", [crossover, unsolved])
@@ -183,9 +186,9 @@ def test_formulas_and_expressions_are_alike():
 
 
 def test_values_are_numbers_of_any_kind():
-    assert batch.at(
-        **H100, b=np.float32(2), b_w=np.int8(2), D=np.int64(4096), F=sympy.Integer(4096)
-    ) == batch.at(**H100, **SQUARE)
+    assert batch.at(**H100, b=np.float32(2), b_w=np.int8(2), D=np.int64(4096), F=sympy.Integer(4096)) == batch.at(
+        **H100, **SQUARE
+    )
     assert all(type(x) is float and math.isfinite(x) for x in batch.at(**H100, **SQUARE))
 
 

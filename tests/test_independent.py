@@ -313,18 +313,21 @@ def bytes_that_wait_and_then_flow(book):
 
 @judges("concurrent_bandwidth", "bytes_in_flight", "warp_bandwidth")
 def requests_kept_in_flight(book):
-    """An event queue: a request is made when one has arrived, and the link hands over one at a time."""
+    """An event queue: a request is made when one has arrived, and the link hands over one at a time.
+
+    The latency of a request alone is its start-up and its own bytes on the link.
+    """
     latency, link, size = 600e-9, 1e9, 32.0
     reached = []
     for window in (1, 2, 5, 12, 18, 19, 25, 60):
-        seen = requests.run(window, size, latency, link, rounds=80).bandwidth
+        seen = requests.run(window, size, latency - size / link, link, rounds=80).bandwidth
         close(book.concurrent_bandwidth(Q=window * size, alpha=latency, W=link), seen, 0.03)
         reached += [window] if seen > 0.999 * link else []
     assert (
         abs(book.bytes_in_flight(alpha=latency, W=link) - reached[0] * size) <= size
     )  # to within one request
     for warps in (1, 3, 8):
-        seen = requests.run(2 * warps * 2 * 3, 4.0, latency, link, rounds=80).bandwidth
+        seen = requests.run(2 * warps * 2 * 3, 4.0, latency - 4.0 / link, link, rounds=80).bandwidth
         ours = book.warp_bandwidth(
             n_sm=2, w_res=warps, w_lanes=2, n_load=3, b_load=4.0, alpha=latency, W=link
         )

@@ -67,12 +67,11 @@ def test_one_version():
 
 
 def test_our_scripts_and_styles_are_light():
-    """What the site serves of our own is under 60 kB."""
-    from gpuscale.widgets import assets
+    """What the site serves of our own is under 60 kB: these texts, as tests/test_site.py makes sure."""
+    from gpuscale.book.served import served
 
-    styles = [path.stat().st_size for path in (ROOT / "assets").rglob("*") if path.suffix in (".css", ".js")]
-    assert sum(styles) < 9 * 1024
-    assert sum(styles) + len(assets.script().encode()) + len(assets.style().encode()) < 60_000
+    assert sum(len(text.encode()) for text in served(ROOT).values()) < 60_000
+    assert [path.name for path in (ROOT / "assets").rglob("*") if path.suffix in (".css", ".js")] == ["book.css"]
 
 
 def test_every_folder_of_the_package_is_packaged():

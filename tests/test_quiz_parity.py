@@ -2,8 +2,8 @@
 
 import hashlib
 import json
+import math
 import time
-from importlib.resources import files
 
 import pytest
 from hypothesis import example, given
@@ -12,8 +12,9 @@ from py_mini_racer import MiniRacer
 from quiz_demo import demo
 
 from gpuscale import answers, grammar
+from gpuscale.book.served import tight_script
 from gpuscale.quiz import load, sets
-from gpuscale.units import DIMENSIONS, SCALE, WORDS
+from gpuscale.units import DIMENSIONS, SCALE, WORDS, show
 from gpuscale.widgets import assets
 
 SPECS = {one.id: one.spec for one in demo}
@@ -23,10 +24,9 @@ NUMBERS = [one.id for one in demo if one.question.kind == "number"]
 
 @pytest.fixture(scope="module")
 def page():
-    """grading.js alone in an engine, as the site serves it: it needs no page."""
+    """The script that the site serves, in an engine of its own: grading needs no page."""
     engine = MiniRacer()
-    script = files("gpuscale.widgets").joinpath("static", "grading.js").read_text(encoding="utf-8")
-    engine.eval(f"{assets.tight_script(script)}\nnull")
+    engine.eval(f"{tight_script(assets.script())}\nconst {{ grading, show }} = gpuscale; null")
     engine.eval(f"const SPECS = {json.dumps(SPECS)}; null")
     yield engine
     engine.close()
@@ -200,3 +200,31 @@ def test_grading_is_quick(page):
     start = time.perf_counter()
     page.eval("for (let i = 0; i < 100; i++) grading.judge(SPECS['demo.1'], 0, '5 s'); null")
     assert (time.perf_counter() - start) / 100 < 0.05
+
+
+# --- numbers ---
+
+SHOWN = ["", "1", "s", "B", "B/s", "FLOP", "FLOP/s", "FLOP/B", "Hz", "USD/h", "%", "count", "KiB", "MiB", "FLOP/cycle"]
+SIZES = st.one_of(st.floats(1e-15, 1e18), st.floats(-1e18, -1e-15), st.floats(0.9, 1.1), st.integers(-(10**9), 10**9))
+
+
+@given(SIZES, st.sampled_from(SHOWN), st.booleans())
+@example(0.9996, "%", False)
+@example(-0.9996, "%", False)
+@example(0.00125, "%", False)
+@example(-1234567, "count", False)
+@example(-12345.6, "1", False)
+@example(2.5, "count", False)
+@example(-0.4, "count", False)
+@example(0.125, "1", True)
+@example(-2.5e-6, "s", False)
+@example(9.995e11, "B/s", False)
+@example(0.0, "B", True)
+def test_numbers_are_shown_alike(page, number, unit, short):
+    """A number in a live figure's words reads as it does in the text."""
+    assert page.eval(f"show({float(number)!r}, {unit!r}, {json.dumps(short)})") == show(number, unit, short)
+
+
+@pytest.mark.parametrize(("number", "python"), [("Infinity", math.inf), ("-Infinity", -math.inf), ("NaN", math.nan)])
+def test_what_is_no_number_is_shown_alike(page, number, python):
+    assert page.eval(f"show({number}, 's')") == show(python, "s")

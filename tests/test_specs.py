@@ -117,9 +117,12 @@ def test_vector_peaks_follow_from_lanes_and_clock(field):
 
 
 def test_halving_the_bits_doubles_the_rate():
+    """On every chip but the B300, which was built for fp4 at the cost of int8."""
+    b300 = specs.chip("b300_sxm")
+    assert 2.8 < b300.fp4 / b300.fp8 < 3.4 and b300.int8 < 0.05 * b300.fp8
     for c in specs.chips().values():
         for narrow, wide in (("fp8", "bf16"), ("fp4", "fp8"), ("int8", "bf16"), ("bf16", "tf32")):
-            if narrow in c and wide in c:
+            if narrow in c and wide in c and (c, narrow) not in ((b300, "fp4"), (b300, "int8")):
                 assert c.get(narrow) == pytest.approx(2 * c.get(wide), rel=1.1e-3), f"{c.key} {narrow}"
         assert c.get("bf16", 0) in (c.get("fp16", c.get("bf16", 0)), 0), c.key
 

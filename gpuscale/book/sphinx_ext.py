@@ -18,14 +18,15 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
+from gpuscale.book.served import served
 
 log = logging.getLogger(__name__)
-ASSETS = ("book.css", "logo.svg")
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
 # What may be wider than a phone scrolls in its own box, which the keyboard must reach.
 MATH, TABLE = '<div class="math notranslate', '<div class="pst-scrollable-table-container">'
 REGIONS = {
     MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
+    '<div class="output text_latex': '<div tabindex="0" role="group" aria-label="Equation" class="output text_latex',
     'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }
@@ -36,13 +37,6 @@ LANDING = """<!DOCTYPE html>
 """
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
-
-
-def widget_files() -> dict[str, str]:
-    """The text of gpuscale.js and gpuscale.css, from the same source that notebooks use."""
-    from gpuscale.widgets import assets
-
-    return {"gpuscale.js": assets.script(), "gpuscale.css": assets.style()}
 
 
 def settle_config(app: Sphinx, config) -> None:
@@ -59,9 +53,8 @@ def serve_assets(app: Sphinx) -> None:
     folder = Path(app.doctreedir).parent / "assets"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name in ASSETS:
-        shutil.copy(Path(app.confdir) / "assets" / name, folder / name)
-    for name, text in widget_files().items():
+    shutil.copy(Path(app.confdir) / "assets" / "logo.svg", folder)
+    for name, text in served(Path(app.confdir)).items():
         (folder / name).write_text(text, encoding="utf-8")
     app.config.html_static_path.append(str(folder))
     app.add_css_file("gpuscale.css", priority=800)

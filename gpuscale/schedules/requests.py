@@ -1,7 +1,8 @@
-"""Memory requests as events: each is asked for, takes its time, waits for its turn at the link, and arrives.
+"""Memory requests as events: each is asked for, starts up, waits for its turn at the link, crosses it, arrives.
 
 A clock and a queue, no formula: it moves requests one at a time and counts bytes and seconds, so that it can
-check the laws of latency, bandwidth and bytes in flight. It shares no algebra with them.
+check the laws of latency, bandwidth and bytes in flight. Start-up and bandwidth are given apart; it never forms
+the time of a transfer, and shares no algebra with the laws.
 """
 
 from __future__ import annotations
@@ -26,39 +27,43 @@ class Traffic:
 
 
 def run(
-    window: int, size: float, latency: float, link: float,
+    window: int, size: float, start: float, link: float,
     *, rounds: int = 40, spread: float = 0.0, seed: int = 1,
 ) -> Traffic:  # fmt: skip
     """Keeps ``window`` requests of ``size`` bytes in flight: when one has arrived, the next is asked for.
 
-    A request takes ``latency`` seconds on an idle machine, its time on the wire included; the link hands over
-    ``link`` bytes per second, one request after another. ``spread`` makes latencies random: 0 for none, 1 for
-    exponential ones of the same mean. Each place in the window is used ``rounds`` times, of which the first
-    quarter is not counted. Raises ValueError for a window below one or numbers that are not above zero.
+    A request is ready ``start`` seconds after it was asked for. Then it waits until the link is free, and the
+    link moves its bytes, ``link`` in a second, one request after another. ``spread`` makes the start-up times
+    random: 0 for none, 1 for exponential ones of the same mean. Each place in the window is used ``rounds``
+    times, of which the first quarter is not counted. Raises ValueError for a window below one, for a size or a
+    link that is not above zero and for a start below zero.
     """
     if window < 1 or rounds < 4:
         raise ValueError(f"window: expected 1 or more, rounds: 4 or more; got {window} and {rounds}")
-    if min(size, latency, link) <= 0 or not 0 <= spread <= 1:
-        given = (size, latency, link, spread)
-        raise ValueError(f"size, latency, link: expected above zero, spread from 0 to 1; got {given}")
+    if min(size, link) <= 0 or start < 0 or not 0 <= spread <= 1:
+        raise ValueError(
+            "size, link: expected above zero, start: zero or more, spread: from 0 to 1; "
+            f"got {size}, {link}, {start} and {spread}"
+        )
     dice = random.Random(seed)
-    wire = size / link
-    rest = max(0.0, latency - wire)  # the part of the latency that is not time on the wire
 
-    def away(asked: float) -> tuple[float, float]:
-        return asked + rest * (1 - spread + spread * dice.expovariate(1.0)), asked
+    def ask(now: float) -> tuple[float, float]:
+        """When the request is ready for the link, and when it was asked for."""
+        return now + start * (1 - spread + spread * dice.expovariate(1.0)), now
 
-    under_way = [away(0.0) for _ in range(window)]
-    heapq.heapify(under_way)
-    free = begun = waited = 0.0
+    on_link = size / link  # seconds that one request holds the link
+    waiting = [ask(0.0) for _ in range(window)]
+    heapq.heapify(waiting)
+    clock = begun = waited = 0.0
     skip = window * (rounds // 4)
     for k in range(window * rounds):
-        ready, asked = under_way[0]
-        free = max(free, ready) + wire
-        heapq.heapreplace(under_way, away(free))
+        ready, asked = waiting[0]
+        clock = max(clock, ready)  # an idle link stands still until a request is ready
+        clock += on_link
+        heapq.heapreplace(waiting, ask(clock))
         if k < skip:
-            begun = free
+            begun = clock
         else:
-            waited += free - asked
+            waited += clock - asked
     count = window * rounds - skip
-    return Traffic(count * size, free - begun, waited / count)
+    return Traffic(count * size, clock - begun, waited / count)

@@ -7,7 +7,6 @@ import json
 
 from gpuscale.display import anchor
 from gpuscale.schedules.warp import Run
-from gpuscale.typeset import inline
 from gpuscale.units import show
 
 
@@ -36,7 +35,7 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
         "meter": {
             "name": f"Idle, of {total} lane slots", "hue": "wait", "full": 1, "values": counted,
             "text": [f"{run.idle_after(t)} or {show(counted[t], '%')}" for t in range(steps + 1)],
-            "equal": True, "formula": value, "label": f"formula {inline(formula.rhs)} = {show(value, '%')}",
+            "equal": True, "formula": value, "label": f"formula: {formula.lhs.html} = {show(value, '%')}",
         },
     }  # fmt: skip
     return _card(

@@ -1,10 +1,11 @@
-"""What the book holds, read from its sources: the pages of the site, the live figures and steppers on them."""
+"""What the book holds, read from its sources: the pages of the site, and what their notebooks call."""
 
 import json
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
 
 
@@ -22,3 +23,13 @@ def code(page: str) -> list[str]:
 def calling(name: str) -> list[str]:
     """The pages whose notebook calls a function of that name."""
     return [page for page in PAGES if any(re.search(rf"\b{name}\(", cell) for cell in code(page))]
+
+
+def probe(name: str) -> str:
+    """A function of probes.js for the browser to evaluate."""
+    return f"(...given) => ({PROBES}).{name}(...given)"
+
+
+def said(problems: list[str]) -> str:
+    """What is wrong, a line each, for an assertion's message."""
+    return "\n" + "\n".join(problems)

@@ -1,4 +1,4 @@
-"""For all browser tests: the site over http, and one open tab for each page of a test file."""
+"""For all browser tests: the site over http, one open tab for each page of a test file, the figures on it."""
 
 import threading
 from contextlib import ExitStack
@@ -7,6 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from bookpages import calling
 
 HERE = Path(__file__).parent
 
@@ -45,3 +46,12 @@ def tab(visiting):
             return open_tabs[name]
 
         yield find
+
+
+@pytest.fixture(scope="module", params=calling("explore"))
+def figures(request, tab):
+    """The live figures of each page in turn."""
+    import twin
+    from livefigure import Figure
+
+    return [Figure(tab(request.param), name, other) for name, other in twin.figures(request.param).items()]

@@ -3,28 +3,9 @@
 import re
 
 import pytest
-from bookpages import calling
+from bookpages import calling, probe
 
 PAGES = calling(r"\w*stepper")
-
-SHOWN = """(root) => {
-  const meter = root.querySelector('.meter'), mark = meter?.querySelector('.track s'), player = root.querySelector('.player');
-  return {
-    step: +player.querySelector('input').value,
-    said: player.querySelector('output').textContent,
-    spoken: player.querySelector('input').getAttribute('aria-valuetext'),
-    status: root.querySelector('.quiet[role=status]').textContent,
-    alt: root.querySelector('.stage svg').getAttribute('aria-label'),
-    drawing: root.querySelector('.stage svg').innerHTML,
-    active: root.querySelectorAll('.stage rect.active').length,
-    masked: root.querySelectorAll('.stage rect.masked').length,
-    text: meter?.querySelector('b').firstChild.textContent.trim(),
-    width: parseFloat(meter?.querySelector('.track i').style.width),
-    mark: mark ? parseFloat(mark.style.left) : null,
-    tick: meter?.querySelector('b [role=img]')?.getAttribute('aria-label') ?? '',
-    play: player.querySelector('.main').ariaLabel,
-  };
-}"""
 
 
 class Stepper:
@@ -34,7 +15,7 @@ class Stepper:
         self.steps = self.spec["steps"]
 
     def shown(self) -> dict:
-        return self.at.evaluate(SHOWN)
+        return self.at.evaluate(probe("stepper"))
 
     def press(self, what: str) -> dict:
         self.at.locator(f"[data-do={what}]").click()
@@ -145,18 +126,12 @@ def test_it_plays_and_pauses(page):
     assert page.errors == []
 
 
-MOVING = """(root) => [...root.querySelectorAll('*')].filter((el) => {
-  const s = getComputedStyle(el);
-  return s.animationName !== 'none' || s.transitionDuration.split(',').some((t) => parseFloat(t) > 0);
-}).map((el) => el.tagName + '.' + el.getAttribute('class'))"""
-
-
 def test_reduced_motion_is_honoured(visiting):
     with visiting(reduced_motion="reduce") as still:
         for one in steppers(still.open(PAGES[0])):
             one.press("start")
             assert one.press("next")["step"] == 1
-            assert one.at.evaluate(MOVING) == []
+            assert one.at.evaluate(probe("moving")) == []
 
 
 def test_it_can_be_read_on_a_phone(all_of):
@@ -166,15 +141,8 @@ def test_it_can_be_read_on_a_phone(all_of):
         one.page.wait_for_function(drawn, arg=one.at.locator(".stage").element_handle())
         for _ in range(one.steps):
             one.press("back")
-        outside = """(svg) => {
-          const box = svg.getBoundingClientRect();
-          return [...svg.querySelectorAll('text')].filter((t) => t.textContent).filter((t) => {
-            const b = t.getBoundingClientRect();
-            return b.left < box.left - 1.5 || b.right > box.right + 1.5 || b.top < box.top - 3 || b.bottom > box.bottom + 3;
-          }).map((t) => t.textContent);
-        }"""
         for step in range(one.steps + 1):
-            assert one.at.locator(".stage svg").evaluate(outside) == [], step
+            assert one.at.locator(".stage svg").evaluate(probe("outside")) == [], step
             one.press("next")
         one.page.set_viewport_size({"width": 1280, "height": 900})
 

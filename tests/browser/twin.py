@@ -114,12 +114,13 @@ class Twin:
         """What stands at each slider."""
         return {key: said(state[key], about["unit"]) for key, about in self.spec["params"].items()}
 
-    def called(self, words: str) -> float:
-        """What the copied Python gives: its statements run, its last line is the value."""
-        *statements, last = words.strip().splitlines()
-        names = {}
-        exec("\n".join(statements), names)
-        return float(eval(last, names))
+
+def called(words: str) -> float:
+    """What copied Python gives: its statements run, its last line is the value."""
+    *statements, last = words.strip().splitlines()
+    names = {}
+    exec("\n".join(statements), names)
+    return float(eval(last, names))
 
 
 def positions(axis: dict, lo: float, hi: float):

@@ -14,6 +14,7 @@ function render({ model, el }) {
     frame ||= requestAnimationFrame(() => { frame = 0; model.set('values', latest); model.save_changes(); });
   };
   const made = $$('[data-gpuscale]', el).map((root) => upgrade(root, { notebook: true, onChange }));
+  for (const at of [el, ...$$('*', el)]) at.dataset.lmSuppressShortcuts = true;   // or arrow keys and letters go to the notebook
   const sync = () => { if (!frame) for (const m of made) m.set?.(model.get('values')); };
   model.on('change:values', sync); sync(); provenance();
   return () => { model.off('change:values', sync); cancelAnimationFrame(frame); for (const m of made) m.destroy(); };

@@ -25,6 +25,8 @@ function rounded(v, n) {
   const [m, e] = v.toExponential(60).split('e'), d = m.replace(/[-.]/g, '');
   return /^50*$/.test(d.slice(n)) && d[n - 1] % 2 === 0 ? sign(v) * `${d.slice(0, n)}e${e - n + 1}` : +v.toExponential(n - 1);
 }
+/** The nearest whole number, as Python rounds. */
+const even = (v) => { const n = round(v); return n - v === .5 && n % 2 ? n - 1 : n; };
 function digits(v, n, short) {
   const x = rounded(v, n), text = x.toFixed(x ? clamp(n - 1 - floor(log10(abs(x)) + 1e-12), 0, 60) : n - 1);
   return plain(short && text.includes('.') ? text.replace(/\.?0+$/, '') : text);
@@ -34,7 +36,7 @@ const prefix = (e) => PREFIX[e + 3].trim();
 /** Three significant digits and an SI unit: show(0.00393, 's') is '3.93 ms'. The twin of units.show. */
 function show(v, unit = '', short = false, n = 3) {
   if (!real(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : 'never';
-  if (unit === 'count') return plain(round(v));
+  if (unit === 'count') return plain(even(v).toFixed());
   if (unit === '%') return `${digits(100 * v, n, short)}%`;
   const two = /^([KMGT])iB/.exec(unit);
   if (two || unit.includes('/cycle')) return `${digits(two ? v / 1024 ** ' KMGT'.indexOf(two[1]) : v, n, short)}\u00a0${unit}`;

@@ -165,6 +165,10 @@ function plot(svg, s, w, id, kept) {
   for (const d of s.dots.filter((c) => c.line && c.X > x0 && c.X < x1)) { out += `<path class="cross" d="M${d.X} ${y0}V${y1}"/>`; labels.line(d.id, [[d.X, y0], [d.X, y1]]); }
   out += '</g>';
   const dots = s.dots.filter((d) => d.X >= x0 - 1 && d.X <= x1 + 1 && d.Y >= y0 - 1 && d.Y <= y1 + 1);
+  for (const d of s.dots.filter((m) => m.must && !dots.includes(m) && m.X === m.X && m.Y === m.Y)) {   // the state is off the plot: a hollow drop points to where
+    const x = clamp(d.X, x0 + 12, x1 - 12), y = clamp(d.Y, y0 + 12, y1 - 12), turn = Math.atan2(d.Y - y, d.X - x) * 180 / Math.PI;
+    labels.dot({ X: x, Y: y, r: 9 }); top += `<path class="dot ${d.hue} open" transform="translate(${px(x)} ${px(y)}) rotate(${px(turn)})" d="M11 0L4 5A6.4 6.4 0 1 1 4-5z"/>`;
+  }
   for (const d of dots) { labels.dot(d); top += `<circle class="dot ${d.hue} ${d.open ? 'open' : ''}" cx="${d.X}" cy="${d.Y}" r="${d.r}"/>`; }
   function label(l, places) {                              // the full text, or the short one where there is no room
     for (const t of new Set([brief(l), l.short ?? l.text])) {

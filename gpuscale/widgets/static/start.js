@@ -3,10 +3,7 @@ const KINDS = { live, stepper, quiz };
 const alive = new WeakMap();
 
 function upgrade(root, options) {
-  if (!alive.has(root)) {
-    alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
-    for (const el of $$('input, button', root)) el.dataset.lmSuppressShortcuts = true;   // a notebook would take the arrow keys
-  }
+  if (!alive.has(root)) alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
   return alive.get(root);
 }
 /** #ID:query restores the state of a live figure. */
@@ -15,7 +12,13 @@ function follow() {
   alive.get(doc.getElementById(id))?.load?.(query);
 }
 /** What a narrow page scrolls sideways has to be in reach of the keyboard. */
-const reach = () => { for (const el of $$('.expr, .approx, pre')) if (el.scrollWidth > el.clientWidth + 2) el.tabIndex = 0; };
+function reach() {
+  for (const el of $$('mjx-container:not([display])')) {   // an equation in a line, too long for any line
+    el.classList.remove('long');
+    el.classList.toggle('long', el.offsetWidth > el.closest('p, li, dd, td, div').clientWidth);
+  }
+  for (const el of $$('.expr, .approx, pre, .long')) if (el.scrollWidth > el.clientWidth + 2) el.tabIndex = 0;
+}
 function start() {
   for (const root of $$('[data-gpuscale]')) {
     try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
@@ -27,6 +30,6 @@ function start() {
   addEventListener('beforeprint', () => { for (const d of $$('details')) d.open = true; });
 }
 globalThis.gpuscale = { start, upgrade, painters, show, literal, plain, timings, grading };
-if (globalThis.document?.currentScript) {                  // a module has none: there the widget decides
+if (doc?.currentScript) {                  // a module has none: there the widget decides
   if (doc.readyState === 'loading') addEventListener('DOMContentLoaded', start); else start();
 }

@@ -1,0 +1,73 @@
+"""A live figure in a browser tab, with its twin in Python."""
+
+import re
+from urllib.parse import parse_qsl, urlencode
+
+import twin
+from bookpages import probe, said
+
+
+class Figure:
+    """A live figure of the site: what it shows, and ways to move it."""
+
+    def __init__(self, tab, name: str, other: twin.Twin):
+        self.tab, self.name, self.twin, self.spec = tab, name, other, other.spec
+        self.at = tab.locator(f"#{name}")
+
+    def shown(self) -> dict:
+        """What can be seen and heard of it now."""
+        return self.at.evaluate(probe("figure"))
+
+    def state(self) -> tuple[dict, dict]:
+        """Its inputs as numbers, and its view."""
+        pairs = dict(parse_qsl(self.at.evaluate(probe("link")).partition(":")[2]))
+        name = pairs.pop("view", None)
+        view = next((v for v in self.spec["views"] if v["name"] == name), {})
+        return {k: float(v) for k, v in pairs.items()}, view
+
+    def put(self, **to) -> None:
+        """Press a view and a preset by number, set sliders to thousandths of their way (``at``)."""
+        self.at.evaluate(probe("put"), to)
+
+    def reset(self) -> "Figure":
+        """Back to the state it opens with, on a desk."""
+        self.tab.set_viewport_size({"width": 1280, "height": 900})
+        first = {"view": self.spec["views"][0]["name"]} if self.spec["views"] else {}
+        first |= self.spec["fixed"] | {k: p["value"] for k, p in self.spec["params"].items()}
+        self.tab.evaluate(probe("follow"), f"#{self.name}:{urlencode(first)}")
+        return self
+
+    def plot(self) -> tuple[float, float, float, float]:
+        """The corners of its plot in the window: x0, y0, x1, y1."""
+        self.at.locator(".plot").scroll_into_view_if_needed()
+        x0, y0, y1, x1 = self.shown()["ends"]
+        svg = self.at.locator(".plot svg").bounding_box()
+        return svg["x"] + x0, svg["y"] + y0, svg["x"] + x1, svg["y"] + y1
+
+    @property
+    def movable(self) -> bool:
+        """Whether the plot itself can be dragged."""
+        return bool(self.spec["drag"]) or self.spec["x"]["param"] in self.spec["params"]
+
+    def readout(self) -> str:
+        """What stands under the pointer."""
+        there = self.at.locator(".readout")
+        return there.inner_text() if there.is_visible() else ""
+
+    @property
+    def page(self) -> str:
+        """The page it stands on."""
+        return re.search(r"/html/([^#]*)", self.tab.url)[1]
+
+
+def each(figures, check) -> None:
+    """Run a check on every figure of a page from its first state, and say all that is wrong."""
+    problems = []
+    for figure in figures:
+        problems += [f"{figure.name}: {what}" for what in check(figure.reset())]
+    assert not problems, said(problems)
+
+
+def drawing(shown: dict) -> tuple:
+    """The curves and dots of a figure."""
+    return shown["paths"], shown["dots"]

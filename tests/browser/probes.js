@@ -1,0 +1,247 @@
+/* What the browser tests ask of a page, as data. One object of functions; see probe() in bookpages.py. */
+({
+  /* --- pages --- */
+
+  /** What makes a page scroll sideways: elements that stick out of it and are in no box that scrolls. */
+  overflow(slack = 0) {
+    const wide = document.documentElement.clientWidth, whole = document.scrollingElement.scrollWidth;
+    if (whole <= wide + slack) return [];
+    const loose = [...document.body.querySelectorAll('*')].filter((el) => {
+      if (el.getBoundingClientRect().right <= wide + 1) return false;
+      let box = el.parentElement;
+      while (box && box !== document.body && getComputedStyle(box).overflowX === 'visible') box = box.parentElement;
+      return !box || box === document.body;
+    });
+    const name = (el) => `${el.tagName}.${el.getAttribute('class')} in #${el.closest('[id]')?.id}`;
+    return [`scrolls to ${whole} px`, ...loose.slice(0, 4).map(name)];
+  },
+
+  /** Pictures without words: each has a text, or is hidden from who cannot see it, or stands in a named control. */
+  wordless: () => [...document.querySelectorAll('img, svg')].filter((el) => {
+    if (el.closest('[aria-hidden=true], [hidden], noscript')) return false;
+    if (el.matches('img')) return !el.getAttribute('alt')?.trim();
+    const words = el.getAttribute('aria-label') || el.querySelector(':scope > title')?.textContent;
+    const control = el.closest('button, a');
+    return !(words?.trim() && (control || el.getAttribute('role') === 'img')) && !control?.ariaLabel;
+  }).map((el) => el.outerHTML.slice(0, 120)),
+
+  twice() {
+    const ids = [...document.querySelectorAll('[id]')].map((el) => el.id);
+    return [...new Set(ids.filter((id, i) => ids.indexOf(id) !== i))];
+  },
+
+  titles: () => [...document.querySelectorAll('h1')].filter((h) => h.checkVisibility()).map((h) => h.innerText),
+
+  /** Mathematics that nothing has set. */
+  raw: () => [...document.querySelectorAll('.math')]
+    .filter((el) => el.checkVisibility() && !el.querySelector('mjx-container'))
+    .map((el) => el.textContent.slice(0, 60)),
+
+  /** What a page lacks where no script runs. */
+  still() {
+    const seen = (el) => !!el && el.checkVisibility() && el.getBoundingClientRect().height > 0, out = [];
+    for (const el of document.querySelectorAll('[data-gpuscale=live]')) {
+      const pictures = [...el.querySelectorAll('.fallback svg')].filter(seen);
+      if (pictures.length !== 1) out.push(`${el.id}: ${pictures.length} pictures`);
+      if (!pictures[0]?.querySelector('path')) out.push(`${el.id}: no curve`);
+      if (!seen(el.querySelector('.fallback table td'))) out.push(`${el.id}: no table`);
+    }
+    for (const el of document.querySelectorAll('[data-gpuscale=stepper]')) {
+      if (!seen(el.querySelector('table td'))) out.push(`${el.id}: no table`);
+    }
+    for (const el of document.querySelectorAll('[data-gpuscale=quiz]')) {
+      if (!seen(el.querySelector('.fallback .prompt'))) out.push(`${el.id}: no question`);
+      for (const d of el.querySelectorAll('.solution')) {
+        if (!d.open || !seen(d.lastElementChild)) out.push(`${el.id}: solution folded`);
+      }
+    }
+    return out;
+  },
+
+  /** What is cut, missing or idle on paper. */
+  paper() {
+    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().width > 0, out = [];
+    for (const el of document.querySelectorAll('.card, .still')) {
+      const name = el.id || el.className;
+      if (!seen(el)) out.push(`${name}: not on paper`);
+      for (const svg of [...el.querySelectorAll('svg')].filter(seen)) {
+        const at = svg.getBoundingClientRect();
+        for (let box = svg.parentElement; box && box !== document.body; box = box.parentElement) {
+          const b = box.getBoundingClientRect(), cuts = getComputedStyle(box).overflowX !== 'visible';
+          if (cuts && (at.right > b.right + 1 || at.left < b.left - 1)) out.push(`${name}: cut`);
+        }
+        if (at.right > document.documentElement.clientWidth + 1) out.push(`${name}: wider than the paper`);
+      }
+    }
+    for (const el of document.querySelectorAll('[data-gpuscale=live]')) {
+      const n = [...el.querySelectorAll('svg')].filter(seen).length;
+      if (n !== 1) out.push(`${el.id}: ${n} pictures`);
+      if (!seen(el.querySelector('.fallback td'))) out.push(`${el.id}: no numbers`);
+    }
+    for (const el of document.querySelectorAll('.quiz .solution')) {
+      if (!el.open || !seen(el.lastElementChild)) out.push(`${el.closest('.quiz').id}: solution folded`);
+    }
+    for (const el of document.querySelectorAll('.player, .answer, .btn, .toc, .bar')) {
+      if (seen(el)) out.push(`a control is printed: ${el.className}`);
+    }
+    return out;
+  },
+
+  /** What still moves. */
+  moving: (root) => [...root.querySelectorAll('*')].filter((el) => {
+    const s = getComputedStyle(el);
+    return s.animationName !== 'none' || s.transitionDuration.split(',').some((t) => parseFloat(t) > 0);
+  }).map((el) => `${el.tagName}.${el.getAttribute('class')}`),
+
+  /** Texts of a drawing that stick out of it. */
+  outside(svg) {
+    const box = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim()).filter((t) => {
+      const b = t.getBoundingClientRect(), dx = 1.5, dy = 3;
+      return b.left < box.left - dx || b.right > box.right + dx || b.top < box.top - dy || b.bottom > box.bottom + dy;
+    }).map((t) => t.textContent);
+  },
+
+  /* --- live figures --- */
+
+  figure(root) {
+    const all = (q, f) => [...root.querySelectorAll(q)].map(f);
+    const sliders = (f) => Object.fromEntries(all('.sliders input', (i) => [i.dataset.k, f(i)]));
+    return {
+      paths: all('.plot svg path.curve', (p) => p.getAttribute('d')),
+      thick: all('.plot svg path.curve.now', (p) => p.getAttribute('d')),
+      dots: all('.plot svg > circle', (c) => [c.getAttribute('cx'), c.getAttribute('cy')].join()),
+      dot: all('.plot svg > circle[r="7.5"]', (c) => [+c.getAttribute('cx'), +c.getAttribute('cy')])[0] ?? null,
+      labels: all('.plot svg text', (t) => t.textContent),
+      ends: root.querySelector('.plot svg path.spine').getAttribute('d').match(/[\d.]+/g).map(Number),
+      sentence: root.querySelector('.state').innerText,
+      code: root.querySelector('.call code').textContent,
+      values: sliders((i) => i.nextElementSibling.textContent),
+      spoken: sliders((i) => i.getAttribute('aria-valuetext')),
+      positions: sliders((i) => +i.value),
+      views: all('[data-view]', (b) => b.ariaPressed === 'true'),
+      presets: all('[data-preset]', (b) => b.ariaPressed === 'true'),
+    };
+  },
+
+  /** The whole state of a figure: it is in the link that the figure offers. */
+  link(root) {
+    const was = location.href;
+    root.querySelector('[data-copy=link]').click();
+    const link = location.hash;
+    history.replaceState(null, '', was);
+    return link;
+  },
+
+  /** Presses a view and a preset, and sets sliders to thousandths of their way. */
+  put(root, { view, preset, at = {} }) {
+    if (view !== undefined) root.querySelectorAll('[data-view]')[view]?.click();
+    if (preset !== undefined) root.querySelectorAll('[data-preset]')[preset]?.click();
+    for (const input of root.querySelectorAll('.sliders input')) {
+      if (!(input.dataset.k in at)) continue;
+      input.value = at[input.dataset.k];
+      input.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+  },
+
+  follow: (hash) => new Promise((done) => {
+    history.replaceState(null, '', location.pathname);
+    addEventListener('hashchange', done, { once: true });
+    location.hash = hash;
+  }),
+
+  /** Every corner of a figure's states: each slider at its ends and where it opens, in each view, and each preset.
+   *  Texts have to be sane and inside the drawing; labels may touch, but not overlap. */
+  corners(root) {
+    const inputs = [...root.querySelectorAll('.sliders input')], views = [...root.querySelectorAll('[data-view]')];
+    const svg = root.querySelector('.plot svg'), out = new Set(), slack = 2.5;
+    const frame = (t) => {                                 // a text's corners on the screen, turned as it is
+      const b = t.getBBox(), m = t.getScreenCTM(), top = b.y + slack, low = b.y + b.height - slack;
+      return [[b.x, top], [b.x + b.width, top], [b.x + b.width, low], [b.x, low]]
+        .map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
+    };
+    const apart = (p, q) => [[p, 0], [p, 1], [q, 0], [q, 1]].some(([r, i]) => {
+      const n = [r[i + 1][0] - r[i][0], r[i + 1][1] - r[i][1]], along = (s) => s.map((c) => c[0] * n[0] + c[1] * n[1]);
+      const a = along(p), b = along(q), give = 1.5 * Math.hypot(...n);
+      return Math.max(...a) < Math.min(...b) + give || Math.max(...b) < Math.min(...a) + give;
+    });
+    function look(where) {
+      const say = (what) => out.size < 12 && out.add(`${where}: ${what}`);
+      const spoken = inputs.map((i) => i.getAttribute('aria-valuetext')).join(' ');
+      const words = `${root.querySelector('.drawn').innerText} ${svg.textContent} ${svg.getAttribute('aria-label')} ${spoken}`;
+      const odd = /NaN|undefined|Infinity|null|\[object|[{}]/.exec(words) ?? /NaN|undefined|Infinity/.exec(svg.innerHTML);
+      if (odd) say(`“${odd.input.slice(Math.max(0, odd.index - 30), odd.index + 30)}”`);
+      const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
+      const beyond = ([x, y]) => x < box.left - 1.5 || x > box.right + 1.5 || y < box.top - 1.5 || y > box.bottom + 1.5;
+      const places = texts.map(frame), name = (i) => `“${texts[i].textContent}”`;
+      places.forEach((p, i) => {
+        if (p.some(beyond)) say(`${name(i)} sticks out of the drawing`);
+        for (let j = 0; j < i; j++) if (!apart(p, places[j])) say(`${name(i)} lies on ${name(j)}`);
+      });
+      const edge = root.getBoundingClientRect().right + 1;
+      for (const el of root.querySelectorAll('.state, .call code, .sliders output, .btn')) {
+        if (el.getBoundingClientRect().right > edge) say(`${el.className || el.tagName} sticks out of the card`);
+      }
+    }
+    const home = inputs.map((i) => i.value);
+    for (const view of views.length ? views : [null]) {
+      view?.click();
+      for (let n = 0; n < 3 ** inputs.length; n++) {
+        inputs.forEach((input, i) => {
+          input.value = [0, 1000, home[i]][Math.floor(n / 3 ** i) % 3];
+          input.dispatchEvent(new Event('input', { bubbles: true }));
+        });
+        look([view?.innerText, ...inputs.map((i) => `${i.dataset.k} = ${i.getAttribute('aria-valuetext')}`)].join(', '));
+      }
+    }
+    for (const button of root.querySelectorAll('[data-preset]')) { button.click(); look(button.innerText); }
+    return [...out];
+  },
+
+  /* --- steppers --- */
+
+  stepper(root) {
+    const [meter, player] = ['.meter', '.player'].map((q) => root.querySelector(q)), scrub = player.querySelector('input');
+    const mark = meter?.querySelector('.track s');
+    return {
+      step: +scrub.value,
+      said: player.querySelector('output').textContent,
+      spoken: scrub.getAttribute('aria-valuetext'),
+      status: root.querySelector('.quiet[role=status]').textContent,
+      alt: root.querySelector('.stage svg').getAttribute('aria-label'),
+      drawing: root.querySelector('.stage svg').innerHTML,
+      active: root.querySelectorAll('.stage rect.active').length,
+      masked: root.querySelectorAll('.stage rect.masked').length,
+      text: meter?.querySelector('b').firstChild.textContent.trim(),
+      width: parseFloat(meter?.querySelector('.track i').style.width),
+      mark: mark ? parseFloat(mark.style.left) : null,
+      tick: meter?.querySelector('b [role=img]')?.getAttribute('aria-label') ?? '',
+      play: player.querySelector('.main').ariaLabel,
+    };
+  },
+
+  /* --- quizzes --- */
+
+  /** Types an answer into a card, at one of its variants, and tells what the card says. */
+  answer(form, { text, variant, variants }) {
+    const again = [...form.querySelectorAll('.after .btn')].find((b) => b.textContent === 'Another variant');
+    for (form.turn ??= 0; form.turn !== variant; form.turn = (form.turn + 1) % variants) again.click();
+    const field = form.querySelector('.answer input');
+    if (field) { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }
+    for (const option of form.querySelectorAll('input[type=radio]')) option.checked = option.value === text;
+    form.requestSubmit();
+    const said = form.querySelector('.feedback');
+    return {
+      verdict: form.dataset.result,
+      html: said.innerHTML,
+      message: said.querySelector('span:last-child').textContent,
+      invalid: field?.ariaInvalid,
+      solution: !!form.querySelector('.solution')?.checkVisibility(),
+    };
+  },
+
+  score: (el) => ({
+    text: el.querySelector('span').textContent,
+    pips: [...el.querySelectorAll('ol a')].map((a) => [a.className, a.textContent, a.hash]),
+  }),
+})

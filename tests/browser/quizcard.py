@@ -1,0 +1,86 @@
+"""A quiz card in a browser tab, with its question in Python."""
+
+import html
+import re
+
+from bookpages import probe, said
+
+from gpuscale import prose
+from gpuscale.symbols import flop
+from gpuscale.units import SCALE
+
+# Units other than those in "such as ...", by what is asked.
+OTHER = {
+    "s": ("ns", "min", "us"), "B": ("Gbit", "KiB"), "B/s": ("Gbit/s", "kB/s"), "FLOP": ("GFLOP", "kFLOP"),
+    "FLOP/s": ("GFLOP/s", "PFLOP/s"), "FLOP/B": ("kFLOP/B", "FLOP/byte"), "Hz": ("MHz", "kHz"), "W": ("kW",),
+    "USD/h": ("USD/h",), "1": ("",),
+}  # fmt: skip
+
+
+class Card:
+    """A question with its card on the page."""
+
+    def __init__(self, page, item):
+        self.page, self.item, self.question, self.spec = page, item, item.question, item.spec
+        self.at = page.locator(f"#q-{item.set_name}-{item.number}")
+        self.variants = range(len(self.question.given))
+
+    def answer(self, text: str, variant: int = 0) -> dict:
+        """Type an answer into the card at a variant; what the card then says."""
+        return self.at.evaluate(probe("answer"), {"text": text, "variant": variant, "variants": len(self.variants)})
+
+    def turned(self, variant: int) -> None:
+        """The card stands at that variant, by other means than ``answer``."""
+        self.at.evaluate("(form, turn) => { form.turn = turn; }", variant)
+
+    def right(self, variant: int = 0) -> str:
+        """The right answer as one would type it, in another unit than the card's example."""
+        q = self.question
+        if q.kind == "choice":
+            return str(q.right(variant))
+        if q.kind == "formula":
+            return typed(q.expr)
+        value = q.value(q.expr, variant)
+        if q.asked_unit == "%":
+            return f"{value:.9g}"
+        if q.base == "1" or q.exact:
+            return f"{value:,.0f} {q.noun}".strip() if q.exact else f"{value:.9g}"
+        units = [u for u in OTHER[q.base] if not self.spec["expects"].endswith(f" {u}")]
+        return f"{value / SCALE[units[0]][0]:.9g} {units[0]}"
+
+    def wrong(self) -> str:
+        """A wrong answer that is no known mistake; for a choice the next option."""
+        q = self.question
+        if q.kind == "choice":
+            return str((q.right(0) + 1) % len(q.choices))
+        if q.kind == "formula":
+            return f"({typed(q.expr)}) * 12347"
+        value = q.value(q.expr) * 12347.7
+        return f"{round(value) if q.exact else value} {'' if q.base == '1' else q.base}"
+
+    def says(self, message: str, variant: int = 0) -> str:
+        """A message of the question as the page shows it."""
+        return plain(prose.render(message, self.question.given[variant], tex=False))
+
+
+def plain(text: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).split())
+
+
+def typed(expr) -> str:
+    """An expression as a reader types it."""
+    return str(expr.subs(flop, 1)).replace("**", "^")
+
+
+def respelled(expr) -> str:
+    """The same expression in other words."""
+    over, under = expr.subs(flop, 1).as_numer_denom()
+    return f"({under})^-1 * (2*({over}) - ({over}))".replace("**", "^")
+
+
+def each(cards, check, kinds=("number", "choice", "formula")) -> None:
+    problems = []
+    for card in cards:
+        if card.question.kind in kinds:
+            problems += [f"{card.item.id}: {what}" for what in check(card)]
+    assert not problems, said(problems)

@@ -1,0 +1,271 @@
+"""Every question of every set on the site: right and wrong answers get what Python says of them, and nothing leaks.
+
+Answers are worked out here from the questions' formulas and typed into the page's cards.
+"""
+
+import json
+import math
+import re
+
+import pytest
+import sympy
+from bookpages import PAGES, probe, said
+from quizcard import Card, each, plain, respelled, typed
+
+from gpuscale import prose, quiz
+from gpuscale.dimension import dimension, of_unit
+from gpuscale.question_checks import values_at
+
+MALFORMED = ("foo", "", "1e999", "<b>x</b>", "3 4", "((1)")
+
+
+@pytest.fixture(scope="module", params=quiz.sets())
+def cards(request, tab, site):
+    """The cards of each set in turn, on the first page that has them."""
+    here = [p for p in PAGES if f'id="q-{request.param}-1"' in (site / p).read_text(encoding="utf-8")]
+    assert here, f"no page of the book asks the questions of {request.param}"
+    page = tab(here[0])
+    page.evaluate("() => localStorage.clear()")
+    page.reload()
+    return [Card(page, item) for item in quiz.load(request.param)]
+
+
+def test_solutions_are_hidden_until_right_or_tried_twice(cards):
+    """Comes first: the cards are as a reader finds them."""
+    each(cards, solution_is_earned)
+
+
+def solution_is_earned(card):
+    if not card.at.locator(".solution").count():
+        return
+    wrong = card.wrong()
+    seen = [card.at.evaluate("(form) => form.querySelector('.solution').checkVisibility()")]
+    seen += [card.answer(text)["solution"] for text in ("foo", wrong, "foo", wrong)]
+    if seen != [False, False, False, False, True]:
+        yield f"the solution is seen {seen} after nothing, unclear, wrong, unclear, wrong"
+    if card.at.evaluate("(form) => form.querySelector('.solution').open"):
+        yield "the solution is unfolded before anyone asks"
+
+
+def test_right_answers_are_right_in_any_unit(cards):
+    each(cards, right_is_right)
+
+
+def right_is_right(card):
+    for variant in card.variants:
+        text = card.right(variant)
+        found = card.answer(text, variant)
+        if found["verdict"] != "right" or found["invalid"] == "true":
+            yield f"variant {variant}: {text!r}: {found['message']}"
+        if card.question.kind == "number" and plain(
+            card.question.show(card.question.value(card.question.expr, variant))
+        ) not in plain(found["message"]):
+            yield f"variant {variant}: {found['message']!r} does not give the answer"
+        if card.question.remark and card.says(card.question.remark, variant) not in plain(found["message"]):
+            yield f"variant {variant}: the remark is missing in {found['message']!r}"
+        if not found["solution"] and card.at.locator(".solution").count():
+            yield "the solution stays hidden"
+
+
+def test_every_known_mistake_is_told_by_name(cards):
+    each(cards, mistakes_are_named)
+
+
+def mistakes_are_named(card):
+    q = card.question
+    for variant in card.variants:
+        texts = {}
+        if q.kind == "choice":
+            texts = {i: (str(i), c[1]) for i, c in enumerate(q.choices) if i != q.right(variant)}
+        for message, expr in q.amounts().items():
+            if q.kind == "formula":
+                texts[message] = typed(expr), message
+            else:
+                value = q.value(expr, variant)
+                texts[message] = f"{value!r} {'' if q.base == '1' else q.base}", message
+        for text, message in texts.values():
+            found = card.answer(text, variant)
+            if found["verdict"] != "wrong" or card.says(message, variant) not in plain(found["message"]):
+                yield f"variant {variant}: {text!r}: expected “{message}”, got {found['verdict']} {found['message']!r}"
+
+
+def test_choices_answer_with_their_reason(cards):
+    each(cards, reason_is_given, kinds=("choice",))
+
+
+def reason_is_given(card):
+    for variant in card.variants:
+        i = card.question.right(variant)
+        found = card.answer(str(i), variant)
+        if found["verdict"] != "right" or card.says(card.question.choices[i][1], variant) not in plain(
+            found["message"]
+        ):
+            yield f"option {i}: {found['verdict']} {found['message']!r}"
+
+
+def test_what_cannot_be_read_is_not_graded(cards):
+    each(cards, unreadable_is_not_graded)
+
+
+def unreadable_is_not_graded(card):
+    if card.question.kind == "choice":
+        found = card.answer("none of them")
+        if found["verdict"] != "unclear":
+            yield f"nothing chosen is {found['verdict']}"
+        return
+    for text in MALFORMED:
+        found = card.answer(text)
+        if found["verdict"] != "unclear" or "Not graded" not in found["message"]:
+            yield f"{text!r} is {found['verdict']}: {found['message']!r}"
+        if "<b>x" in found["html"]:
+            yield f"what was typed becomes part of the page: {found['html']}"
+    text = "3 s" if card.question.base == "B" else "3 GB"
+    if card.question.kind == "formula":
+        wanted = of_unit(card.question.base)
+        odd = [s.name for s in card.question.may_use if dimension(s) not in (wanted, of_unit("1"))]
+        text = odd[0] if odd else ""
+    if text:
+        found = card.answer(text)
+        if found["verdict"] != "unclear" or "asked" not in found["message"]:
+            yield f"{text} where {card.spec['expects']} is asked: {found['verdict']}: {found['message']!r}"
+
+
+def test_formulas_may_be_spelled_in_any_way(cards):
+    each(cards, spelling_is_free, kinds=("formula",))
+
+
+def spelling_is_free(card):
+    for text in (
+        respelled(card.question.expr),
+        f"  {typed(sympy.expand(card.question.expr))} ",
+        typed(card.question.expr).replace("*", "·"),
+    ):
+        found = card.answer(text)
+        if found["verdict"] != "right":
+            yield f"{text!r}: {found['message']!r}"
+        if not card.at.locator(".preview math").count():
+            yield f"{text!r} has no preview"
+    card.at.locator(".answer input").fill("((")
+    if card.at.locator(".preview math").count() or len(card.at.locator(".preview").inner_text()) < 10:
+        yield "the preview of “((” does not say what is wrong"
+
+
+def test_another_variant_is_another_question(cards):
+    each(cards, variants_differ)
+
+
+def variants_differ(card):
+    buttons = card.at.locator(".after .btn", has_text="Another variant")
+    if len(card.variants) == 1:
+        if buttons.count():
+            yield "offers another variant, but has one"
+        return
+    turn = len(card.variants) - 1
+    card.answer(card.right(turn), turn)
+    asked = [card.at.locator(".drawn .prompt").inner_text()]
+    for _ in card.variants:
+        buttons.click()
+        asked.append(card.at.locator(".drawn .prompt").inner_text())
+        if card.at.locator(".feedback").inner_text() or card.at.locator(".after").is_visible():
+            yield "a new variant shows the old feedback"
+        turn = (turn + 1) % len(card.variants)
+        card.turned(turn)
+        if (
+            plain(card.spec["variants"][turn]["ask"])[:20] not in plain(asked[-1].split(". ", 1)[1])[:40]
+            and "\\(" not in card.spec["ask"]
+        ):
+            yield f"variant {turn} asks {asked[-1]!r}"
+        if card.answer(card.right(turn), turn)["verdict"] != "right":
+            yield f"variant {turn} takes the answer of another"
+    if len(set(asked)) != len(card.variants):
+        yield f"asks the same: {asked}"
+
+
+def test_the_score_counts_keeps_exports_and_forgets(cards):
+    """In a reader's order, with real keys and clicks where the reader has them."""
+    page = cards[0].page
+    score = page.locator(f".score[data-set={cards[0].item.set_name}]")
+    press_reset(score)
+    assert score.evaluate(probe("score"))["text"] == f"0 of {len(cards)} right"
+    first = next(c for c in cards if c.question.kind == "number")
+    for card in cards:
+        card.turned(0)
+    place = cards.index(first)
+    first.at.locator(".answer input").fill(first.wrong())
+    first.at.locator(".answer input").press("Enter")
+    seen = score.evaluate(probe("score"))
+    assert seen["text"] == f"0 of {len(cards)} right" and seen["pips"][place][0] == "wrong"
+    first.at.locator(".answer input").fill(first.right())
+    first.at.locator(".btn.main").click()
+    seen = score.evaluate(probe("score"))
+    assert seen["text"] == f"1 of {len(cards)} right" and seen["pips"][place][:2] == ["right", "✓"]
+    for card in cards:
+        assert card.answer(card.right())["verdict"] == "right", card.item.id
+    done = score.evaluate(probe("score"))
+    assert done["text"] == f"{len(cards)} of {len(cards)} right"
+    assert [p[0] for p in done["pips"]] == ["right"] * len(cards)
+    assert [p[2] for p in done["pips"]] == [f"#q-{c.item.set_name}-{c.item.number}" for c in cards]
+    page.reload()
+    assert score.evaluate(probe("score")) == done
+    for card in cards:
+        assert card.at.get_attribute("data-result") == "right", card.item.id
+    with page.expect_download() as saved:
+        score.get_by_role("button", name="Export").click()
+    exported = json.loads(saved.value.path().read_text(encoding="utf-8"))
+    assert exported["set"] == cards[0].item.set_name
+    assert {k: v["text"] for k, v in exported["answers"].items()} == {c.item.id: c.right() for c in cards}
+    press_reset(score)
+    page.reload()
+    assert score.evaluate(probe("score"))["text"] == f"0 of {len(cards)} right"
+    assert all(not card.at.get_attribute("data-result") for card in cards)
+    assert page.errors == []
+
+
+def press_reset(score) -> None:
+    """Forgetting is asked once more, on the button itself."""
+    score.get_by_role("button", name="Reset").click()
+    score.get_by_role("button", name="Forget all answers?").click()
+    assert score.get_by_role("button", name="Reset").count() == 1
+
+
+def test_the_page_holds_no_answer(cards, site):
+    """Neither the grading data nor the folded solution has the digits of an answer; messages are sealed."""
+    problems = []
+    for card in cards:
+        form = card.at.evaluate("(form) => form.querySelector('script[type$=json]').textContent")
+        spec = json.loads(form)
+        assert spec == json.loads(json.dumps(card.spec)), card.item.id
+        for number, variant in enumerate(spec["variants"]):
+            grade = variant["grade"]
+            assert set(grade) <= {"salt", "outcomes", "wrong", "tolerance", "exact", "points"}
+            assert all(re.fullmatch("[0-9a-f]+", k + v) for k, v in grade["outcomes"].items())
+            problems += [f"{card.item.id}: {what}" for what in leaks(card, spec, number)]
+    assert not problems, said(problems)
+
+
+def leaks(card, spec, variant):
+    q = card.question
+    told = card.at.locator(".solution").text_content() if card.at.locator(".solution").count() else ""
+    rest = [spec["expects"], spec["variants"][variant]["grade"]["wrong"], told]
+    if q.kind == "number":
+        digits = re.sub(r"[^\d.,]", "", q.show(q.value(q.expr, variant)))
+        given = {re.sub(r"[^\d.,]", "", prose.shown(k, v)) for k, v in q.given[variant].items()}
+        if len(re.sub(r"\D", "", digits).strip("0")) >= 3 and digits not in given:
+            yield from (
+                f"{digits} in {text!r}" for text in rest if re.search(rf"(?<![\d.]){re.escape(digits)}(?!\d)", text)
+            )
+    if q.kind == "formula":
+        values = [f"{v:.6g}" for v in values_at(q.expr, q.points)]
+        yield from (
+            f"{v} among the points" for v in values if math.isfinite(float(v)) and v in json.dumps(spec["variants"])
+        )
+
+
+def test_all_questions_stand_on_their_page(cards):
+    page = cards[0].page
+    shown = page.evaluate("() => [...document.querySelectorAll('form.quiz')].map((f) => f.id)")
+    assert {f"q-{c.item.set_name}-{c.item.number}" for c in cards} <= set(shown)
+    for card in cards:
+        assert card.at.locator(".fallback").is_hidden()
+        label = card.at.evaluate("(f) => f.querySelector('.answer label, legend')?.innerText")
+        assert label and (card.question.kind == "choice" or card.spec["expects"] in label)
