@@ -91,7 +91,7 @@ warps = [
         choices=[
             (
                 "the registers",
-                "A warp takes {w_lanes} times {R}, rounded up to {g_reg}, from its subpartition.",
+                "A warp takes {w_lanes} times {R}, in units of {g_reg}; {n_sub} subpartitions share {R_sm}.",
                 occupancy.register_limit.rhs,
             ),
             (
@@ -106,7 +106,7 @@ warps = [
             ),
             (
                 "the block slots",
-                "An SM has {n_block} of them, each with {w_block} of the warps.",
+                "An SM has {n_block} of them, times {w_block} for the warps of a block.",
                 occupancy.block_limit.rhs,
             ),
         ],

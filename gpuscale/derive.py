@@ -63,11 +63,9 @@ def proof_of_equality(a, b) -> str:
 
 def _plain_logs(value):
     """A number with its logarithms taken apart into those of primes, so that equal ones cancel."""
-    return (
-        sympy.expand_log(value.rewrite(sympy.log), factor=True, force=True)
-        if value.has(log2, sympy.log)
-        else value
-    )
+    if not value.has(log2, sympy.log):
+        return value
+    return sympy.expand_log(value.rewrite(sympy.log), factor=True, force=True)
 
 
 def _branches(expr):
@@ -98,8 +96,7 @@ def _out_there(symbols, regime):
     last = len(regime) - 1
     for base in _points([q for q in symbols if q not in dict(regime)], _POINTS // 2):
         yield [
-            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)}
-            for k in (16, 32, 64)
+            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)} for k in (16, 32, 64)
         ]
 
 
@@ -181,9 +178,7 @@ class Derivation:
         """Formulas in place of their left-hand side, expressions in place of symbols: computed, not typed."""
         from gpuscale.symbols import quantities
 
-        swaps = {f.lhs: f.rhs for f in formulas} | {
-            quantities()[k]: sympy.sympify(v) for k, v in values.items()
-        }
+        swaps = {f.lhs: f.rhs for f in formulas} | {quantities()[k]: sympy.sympify(v) for k, v in values.items()}
         for symbol, expr in swaps.items():
             _check_side(f"put {symbol}", symbol, expr)
             if symbol not in self.expr.free_symbols:
@@ -204,9 +199,9 @@ class Derivation:
             raise StepError(f"{equation} is no equation with something to solve; expected Eq of two costs")
         gap = equation.lhs - equation.rhs
         dimension(gap)  # unlike sides are refused here, with both named
-        found = (
-            [tidy(s) for s in sympy.solve(gap, symbol) if s != 0] if expr is None else [sympy.sympify(expr)]
-        )
+        found = [sympy.sympify(expr)]
+        if expr is None:
+            found = [tidy(s) for s in sympy.solve(gap, symbol) if s != 0]
         if len(found) != 1:
             raise StepError(f"{equation} has {len(found)} solutions for {symbol}; expected one")
         _check_side(f"solved {symbol}", symbol, found[0])

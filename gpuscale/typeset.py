@@ -46,9 +46,7 @@ class _Printer(LatexPrinter):
         wrap = (sympy.Add, sympy.Piecewise)
         return (
             r" \, ".join(
-                rf"\left({self._print(f)}\right)" if isinstance(f, wrap) else self._print(f)
-                for f in factors
-                if f != 1
+                rf"\left({self._print(f)}\right)" if isinstance(f, wrap) else self._print(f) for f in factors if f != 1
             )
             or "1"
         )
@@ -94,15 +92,8 @@ def _without_flop(expr):
 def _rank(expr):
     """Numbers first, then symbols as declared, then powers, functions and sums."""
     order = {q: i for i, q in enumerate(quantities().values())}
-    kind = (
-        0
-        if expr.is_number
-        else 4
-        if isinstance(expr, sympy.Add)
-        else 2
-        if isinstance(expr, sympy.Function)
-        else 1
-    )
+    kinds = (4, sympy.Add), (2, sympy.Function), (1, sympy.Basic)
+    kind = 0 if expr.is_number else next(rank for rank, type_ in kinds if isinstance(expr, type_))
     return kind, sorted(order.get(q, -1) for q in expr.free_symbols), str(expr)
 
 

@@ -22,19 +22,16 @@ from gpuscale import catalogue, jsprint
 from gpuscale.formula import Formula, compiled, evaluate, inputs
 from gpuscale.symbols import (
     B,
-    B_rule,
     C,
     D,
     F,
     T,
     V,
     W,
-    W_hbm,
     alpha,
     b,
     flop,
     n,
-    ops,
     quantities,
 )  # fmt: skip
 from gpuscale.typeset import tex
@@ -57,10 +54,7 @@ def rng(f):
 
 def rescaled(point, scales):
     """The same quantities in other base units."""
-    return {
-        q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items())
-        for q, v in point.items()
-    }
+    return {q: v * sympy.prod(scales[base] ** e for base, e in DIMENSIONS[q.unit].items()) for q, v in point.items()}
 
 
 def joined(node):
@@ -80,9 +74,7 @@ def joined(node):
 def unbalanced(expr, unit, scales, seed=0):
     """The first part of an expression that a change of units does not scale as it should, or None."""
     draw = np.random.default_rng(seed)
-    point = {
-        q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols
-    }
+    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols}
     other = rescaled(point, scales)
 
     def factor(part):
@@ -179,9 +171,7 @@ def test_names_and_titles_are_unique():
     assert len(set(names)) == len(names) and len(set(titles)) == len(titles)
 
 
-PROPER = re.compile(
-    r"[A-Z]{2,}s?('s?)?|Tensor|Cores?|NVLink|HBM\d?\w?|GPU-\w+|ZeRO(-\d)?|InfiniBand|Amdahl's|Little's"
-)
+PROPER = re.compile(r"[A-Z]{2,}s?('s?)?|Tensor|Cores?|NVLink|HBM\d?\w?|GPU-\w+|ZeRO(-\d)?|InfiniBand|Amdahl's|Little's")
 
 
 @every
@@ -193,12 +183,7 @@ def test_the_title_is_in_sentence_case(f):
 
 @every
 def test_the_assumptions_end_a_sentence_that_the_card_begins(f):
-    assert (
-        f.assumes
-        and f.assumes[0].islower()
-        and not f.assumes.endswith(".")
-        and f.assumes == f.assumes.strip()
-    )
+    assert f.assumes and f.assumes[0].islower() and not f.assumes.endswith(".") and f.assumes == f.assumes.strip()
     assert f.source and f.source == f.source.strip() and not f.source.endswith((".", ","))
 
 
@@ -209,9 +194,7 @@ def test_an_unknown_formula_is_refused_with_close_names():
 
 def test_the_catalogue_finds_what_is_there_and_loads_no_drawing():
     code = "import sys; from gpuscale.catalogue import formulas; print(len(formulas()));" + LOADED
-    out = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, text=True
-    ).stdout.split()
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout.split()
     assert int(out[0]) == len(FORMULAS) >= 40 and out[1:] == []
     loaded = [m for name, m in list(sys.modules.items()) if name.startswith("gpuscale.")]
     there = {f for m in loaded for f in vars(m).values() if isinstance(f, Formula)}
@@ -246,21 +229,16 @@ def test_the_package_says_what_it_has():
 @pytest.mark.parametrize("f", [f for f in FORMULAS.values() if f.approx is not None], ids=lambda f: f.name)
 def test_the_approximation_is_the_limit(f):
     draw = rng(f)
-    others = [
-        q for q in sorted(f.rhs.free_symbols | f.approx.free_symbols, key=str) if q not in dict(f.regime)
-    ]
+    others = [q for q in sorted(f.rhs.free_symbols | f.approx.free_symbols, key=str) if q not in dict(f.regime)]
     for _ in range(4):
         base = {
-            q: sympy.Rational(int(draw.integers(1, 999)), int(draw.integers(1, 99)))
-            + sympy.nsimplify(q.least)
+            q: sympy.Rational(int(draw.integers(1, 999)), int(draw.integers(1, 99))) + sympy.nsimplify(q.least)
             for q in others
         }
         gaps = []
         for power in (40, 80, 160):
             far = {q: to if to != sympy.oo and to else 0 for q, to in f.regime}
-            for place, (q, to) in enumerate(
-                reversed(f.regime)
-            ):  # the first symbol of the regime goes out farthest
+            for place, (q, to) in enumerate(reversed(f.regime)):  # the first symbol of the regime goes out farthest
                 step = sympy.Integer(2) ** (power * 6**place)
                 far[q] = step if to == sympy.oo else to + 1 / step
             gaps.append(abs(sympy.N((f.rhs / f.approx).subs(base | far) - 1, 60)))
@@ -286,13 +264,8 @@ def engine():
 
 def twin(engine, expr, values):
     """What the page computes at each point."""
-    rows = [
-        dict(zip(values, row, strict=True))
-        for row in zip(*(v.tolist() for v in values.values()), strict=True)
-    ]
-    script = (
-        f"{json.dumps(rows)}.map({jsprint.function(expr)}).map((y) => Number.isFinite(y) ? y : String(y))"
-    )
+    rows = [dict(zip(values, row, strict=True)) for row in zip(*(v.tolist() for v in values.values()), strict=True)]
+    script = f"{json.dumps(rows)}.map({jsprint.function(expr)}).map((y) => Number.isFinite(y) ? y : String(y))"
     return np.array([float(y) for y in json.loads(engine.eval(f"JSON.stringify({script})"))])
 
 
@@ -431,9 +404,9 @@ class Reader(HTMLParser):
         self.open, self.text, self.ids = [], [], []
 
     def handle_starttag(self, tag, attrs):
-        assert re.fullmatch(
-            rf"<{tag}(\s+[a-zA-Z:-]+(=\"[^\"<]*\")?)*\s*/?>", self.get_starttag_text(), re.S
-        ), self.get_starttag_text()
+        assert re.fullmatch(rf"<{tag}(\s+[a-zA-Z:-]+(=\"[^\"<]*\")?)*\s*/?>", self.get_starttag_text(), re.S), (
+            self.get_starttag_text()
+        )
         assert len({k for k, _ in attrs}) == len(attrs)
         self.ids += [v for k, v in attrs if k == "id"]
         if tag not in self.VOID:
@@ -462,12 +435,7 @@ def test_the_card_is_well_formed_and_names_each_input(f):
     assert len(set(reader.ids)) == len(reader.ids) and any(f.name.replace("_", "-") in i for i in reader.ids)
     for q in (f.lhs, *f.inputs):
         assert q.meaning in text and q.unit in text and q.name in f"{text} {f.lhs.name}", q.name
-    assert (
-        f.title in text
-        and f.assumes in text
-        and f"{f.name}(" in text
-        and "flop" not in text.replace("floating", "")
-    )
+    assert f.title in text and f.assumes in text and f"{f.name}(" in text and "flop" not in text.replace("floating", "")
     assert (f.approx is None) == ("≈" not in text and r"\approx" not in text)
     assert f.title in repr(card) and f.assumes in repr(card) and str(f.rhs) in repr(card)
 
@@ -513,7 +481,3 @@ def test_the_result_is_what_its_kind_allows(f):
     """Times, bytes, rates and counts are never negative, whatever usual inputs come together."""
     out = f(**points(f, 300, rng(f)))
     assert np.all(out >= 0), f"{f.name} gives {out.min()}"
-
-
-def test_symbols_used_above_are_the_librarys():
-    assert ops.unit == "FLOP" and B_rule.unit == "1" and W_hbm.unit == "B/s"

@@ -3,12 +3,14 @@
 import json
 import re
 import zipfile
+from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
 from bs4 import BeautifulSoup
 
 from gpuscale.book import prune
+from gpuscale.book.served import served
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,11 @@ def test_styles_and_scripts_name_no_other_host(site):
     for path in [*site.rglob("*.css"), *site.glob("_static/*.js")]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"""(@import|url\()\s*["']?(https?:)?//""", text), path
+
+
+def test_our_own_files_are_the_ones_that_are_weighed(site):
+    for name, text in served(Path(__file__).resolve().parents[1]).items():
+        assert (site / "_static" / name).read_text(encoding="utf-8") == text, name
 
 
 def test_every_link_leads_somewhere(site, pages):

@@ -41,10 +41,8 @@ def run(
     if window < 1 or rounds < 4:
         raise ValueError(f"window: expected 1 or more, rounds: 4 or more; got {window} and {rounds}")
     if min(size, link) <= 0 or start < 0 or not 0 <= spread <= 1:
-        raise ValueError(
-            "size, link: expected above zero, start: zero or more, spread: from 0 to 1; "
-            f"got {size}, {link}, {start} and {spread}"
-        )
+        wrong = f"got {size}, {link}, {start} and {spread}"
+        raise ValueError(f"size, link: expected above zero, start: zero or more, spread: from 0 to 1; {wrong}")
     dice = random.Random(seed)
 
     def ask(now: float) -> tuple[float, float]:

@@ -7,6 +7,7 @@ const grading = (() => {
   const safe = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
 
   /* Units: size in base units, and the base unit, as in units.py */
+  const low = (text) => text.toLowerCase();
   const both = (text) => text.split(' ').flatMap((w) => [w, `${w}s`]);
   const COUNTS = ['1', 'half', 'halves', 'USD', ...both('GPU SM core unit lane warp thread block register word link port token element parameter layer head ALU row cycle')];
   const MORE_COUNTS = ['way', 'switch', 'switches', 'microbatch', 'microbatches', ...both('time step hop node rank expert stage chip level group instruction operation')];
@@ -38,7 +39,7 @@ const grading = (() => {
   const normalise = (text) => String(text).replace(/[\ud800-\udfff]/gu, '\ufffd').replace(/[\u200b-\u200d\u2060\ufeff]/g, '')
     .replace(/[\u0000-\u001f\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ').replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
     .replace(/[·⋅∙∗]/g, '*').replace(/[∕⁄÷]/g, '/')
-    .replace(/[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+/g, (s) => `^${[...s].map((c) => '0123456789-+'[SUPER.indexOf(c)]).join('')}`).replace(/^ +| +$/g, '');
+    .replace(RegExp(`[${SUPER}]+`, 'g'), (s) => `^${joined([...s], (c) => '0123456789-+'[SUPER.indexOf(c)])}`).replace(/^ +| +$/g, '');
   const brief = (text) => [...text].length <= 40 ? text : `${[...text].slice(0, 40).join('')}…`;
   function cleanText(text) {
     const clean = normalise(text);
@@ -53,7 +54,7 @@ const grading = (() => {
   const TOKEN = new RegExp(`(${NUMBER})|\\*\\*|[^ ]`, 'gu'), FORMULA_TOKEN = new RegExp(`(${PLAIN})|[A-Za-z][A-Za-z0-9_]*|\\*\\*|[^ ]`, 'gu');
   const HEAD = new RegExp(`^(?:${NUMBER}|[-+*/^×() ])*`);
   const FUNCTIONS = new Map([['log_2', 'log2'], ['ceiling', 'ceil'], ...['min', 'max', 'log2', 'ceil', 'floor', 'sqrt'].map((f) => [f, f])]);
-  const functionOf = (name) => FUNCTIONS.get(name.toLowerCase());
+  const functionOf = (name) => FUNCTIONS.get(low(name));
   function literal(token) {
     if (token.includes(',') && !/^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/.test(token)) unclear(`“${token}” can be read in two ways: write 1.5 for one and a half, 1,500 for fifteen hundred`);
     if (token.endsWith('_') || token.includes('__')) unclear(`“${token}” is no number`);
@@ -118,7 +119,7 @@ const grading = (() => {
     function name(token) {
       at++;
       if (functionOf(token) && peek() === '(') return call(functionOf(token));
-      const same = symbols.filter((s) => s.length > 1 && s.toLowerCase() === token.toLowerCase());
+      const same = symbols.filter((s) => s.length > 1 && low(s) === low(token));
       if (symbols.includes(token)) return ['sym', token];
       if (same.length === 1) return ['sym', same[0]];
       if (functionOf(token)) unclear(`“${token}” needs its argument in parentheses`);
@@ -168,11 +169,11 @@ const grading = (() => {
     return unit === '/s' ? 'Hz' : unit === 'percent' ? '%' : unit;
   }
   function unitOf(text, want, expects, noun) {
-    const exact = SCALE.get(text), low = text.toLowerCase(), n = noun.toLowerCase();
+    const exact = SCALE.get(text), n = low(noun);
     if (exact?.[1] === want) return exact;
-    if (MORE_COUNTS.includes(text) || (n && [n, n.replace(/s$/, ''), n.replace(/es$/, '')].includes(low))) return [1, '1'];
+    if (MORE_COUNTS.includes(text) || (n && [n, n.replace(/s$/, ''), n.replace(/es$/, '')].includes(low(text)))) return [1, '1'];
     const near = new Map();
-    for (const [k, v] of SCALE) if (k.toLowerCase() === low && v[1] === want && !near.has(v[0])) near.set(v[0], k);
+    for (const [k, v] of SCALE) if (low(k) === low(text) && v[1] === want && !near.has(v[0])) near.set(v[0], k);
     if (near.size === 1) return [[...near.keys()][0], want];
     if (exact) return exact;
     if (near.size) unclear(`“${text}” can be read in two ways: write ${[...near.values()].sort().join(' or ')}`);
@@ -243,7 +244,7 @@ const grading = (() => {
     }
     return state.flatMap((x) => [24, 16, 8, 0].map((shift) => x >>> shift & 255));
   }
-  const hex = (bytes) => bytes.map((x) => x.toString(16).padStart(2, '0')).join('');
+  const hex = (bytes) => joined(bytes, (x) => x.toString(16).padStart(2, '0'));
   const digest = (salt, text) => hex(sha256(`${salt}|${text}`)).slice(0, 16);
   function unseal(sealed, salt, text) {
     let stream = [], out = '';
@@ -259,14 +260,8 @@ const grading = (() => {
   const whole = (v) => abs(v - floor(v + .5)) <= 1e-9 * abs(v) && abs(v) < 2 ** 53;
   const bucketToken = (v, tolerance, exact) => v === 0 || (exact && whole(v)) ? `=${floor(v + .5)}` : `${v < 0 ? '-' : '+'}${bucket(v, tolerance)}`;
   function nearTokens(v, tolerance, exact) {
-    const out = [bucketToken(v, tolerance, exact)];
-    if (v === 0) return out;
-    const middle = bucket(v, tolerance);
-    for (let i = 0; i <= REACH; i++) for (const d of [i, -i]) {
-      const t = `${v < 0 ? '-' : '+'}${middle + d}`;
-      if (!out.includes(t)) out.push(t);
-    }
-    return out;
+    const first = bucketToken(v, tolerance, exact), steps = v ? range(REACH + 1).flatMap((i) => [i, -i]) : [];
+    return [...new Set([first, ...steps.map((d) => `${v < 0 ? '-' : '+'}${bucket(v, tolerance) + d}`)])];
   }
   function outcome(grade, tokens) {
     const read = tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));

@@ -12,7 +12,7 @@ function snapped(q, v) {
   return clamp(f(clamp(v, q.lo, q.hi)), q.lo, q.hi);
 }
 const scale = (q) => axis(q, 0, 1000);
-const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${names.map((n, i) => button(n, `data-${data}="${i}"`)).join('')}</div>` : '';
+const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${joined(names, (n, i) => button(n, `data-${data}="${i}"`))}</div>` : '';
 
 /** Plain http has no clipboard interface, so the old way stands behind it. */
 async function copy(words) {
@@ -102,7 +102,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   const body = make(`<div class="drawn"><div class="head">${buttons('Shown as', 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>${buttons('Presets', 'preset', presets.map(([n]) => n))}
-    <div class="sliders">${keys.map(slider).join('')}</div>
+    <div class="sliders">${joined(keys, slider)}</div>
     <div class="call"><code></code>${button('Copy as Python', 'data-copy="py"')}${link}</div></div>`);
   const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
   $('.call', body).hidden = !python;
@@ -168,7 +168,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   function hover(e) {                                      // reads every named curve
     const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && real(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
-    $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${rows.map((c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`).join('')}`;
+    $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${joined(rows, (c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`)}`;
     readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
     readout.hidden = false;
     const top = clamp(e.clientY - rect(area).top + 12, 0, max(0, box.y1 - readout.offsetHeight));

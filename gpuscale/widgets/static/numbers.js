@@ -12,6 +12,7 @@ function life() {
 }
 const rect = (el) => el.getBoundingClientRect();
 const button = (words, more = '') => `<button type="button" class="btn" ${more}>${words}</button>`;
+const joined = (list, f) => list.map(f).join('');
 const clamp = (x, lo, hi) => min(hi, max(lo, x));
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
 /** Ids are made when shown: a notebook may hold one figure twice, and its stored output must not change. */

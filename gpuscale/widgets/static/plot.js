@@ -41,7 +41,7 @@ function trace(f, X, Y, a, b) {
   for (const i of range(n)) add(out.at(-1), at(a + (b - a) * (i + 1) / n), 4);
   return out;
 }
-const path = (points) => points.map(([x, y], i) => y === y ? `${points[i - 1]?.[1] + 1 ? 'L' : 'M'}${px(x)} ${px(y)}` : '').join('');
+const path = (points) => joined(points, ([x, y], i) => y === y ? `${points[i - 1]?.[1] + 1 ? 'L' : 'M'}${px(x)} ${px(y)}` : '');
 
 const widths = new Map();
 /** The width of a label, measured as it will be drawn. */
@@ -126,7 +126,7 @@ function column(named, { x1, y0, y1 }) {
   const rows = named.map((c) => ({ c, p: c.points.findLast(([, y]) => y > y0 && y < y1) })).filter((r) => r.p).sort((a, b) => a.p[1] - b.p[1]);
   rows.forEach((r, i) => { r.y = max(r.p[1], (rows[i - 1]?.y ?? y0 - 10) + 15); });
   for (let i = rows.length; i--;) rows[i].y = min(rows[i].y, (rows[i + 1]?.y ?? y1 + 12) - 15);
-  return rows.map(({ c, p, y }) => `<g class="${c.hue ?? 'plain'}"><path class="curve thin" d="M${px(p[0])} ${px(p[1])}L${x1 + 9} ${px(y)}"/>${text(`label ${c.light}`, x1 + 12, y + 4, c.text)}</g>`).join('');
+  return joined(rows, ({ c, p, y }) => `<g class="${c.hue ?? 'plain'}"><path class="curve thin" d="M${px(p[0])} ${px(p[1])}L${x1 + 9} ${px(y)}"/>${text(`label ${c.light}`, x1 + 12, y + 4, c.text)}</g>`);
 }
 
 /** Draws a scene { x, y, regions, curves, cross, marks } and returns its box. */

@@ -19,7 +19,7 @@ function tally(set) {                                      // a notebook's score
   for (const el of new Set([...$$(at), ...held.flatMap((c) => $$(at, c.root.parentNode ?? c.root))])) {
     if (!$('ol', el)) score(el, set);
     $('span', el).textContent = `${now.filter((v) => v === 'right').length} of ${held.length} right`;
-    $('ol', el).innerHTML = held.map(({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="Question ${number}, ${VERDICT[now[i]][2]}">${now[i] === 'right' ? '✓' : number}</a></li>`).join('');
+    $('ol', el).innerHTML = joined(held, ({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="Question ${number}, ${VERDICT[now[i]][2]}">${now[i] === 'right' ? '✓' : number}</a></li>`);
   }
 }
 function score(el, set) {
@@ -40,7 +40,7 @@ function score(el, set) {
 
 function quiz(root, q) {
   const { on, end } = life(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
-  const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${q.choices.map((c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`).join('')}</fieldset>${check}`
+  const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${joined(q.choices, (c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`)}</fieldset>${check}`
     : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
       <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
     <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? button('Another variant') : ''}</div></div>`);
