@@ -96,8 +96,9 @@ def test_a_bad_declaration_is_refused_by_name(args, says):
 
 
 def test_the_registry_cannot_be_changed_from_outside():
+    before = len(quantities())
     quantities().clear()
-    assert quantities() == ALL
+    assert len(quantities()) == before > 50
 
 
 def test_pickles_carry_over_to_a_fresh_process():
