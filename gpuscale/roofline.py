@@ -65,13 +65,13 @@ matmul_bytes = Formula(
 )  # fmt: skip
 
 matmul_intensity = Formula(
-    "Intensity of a matrix product", I, 2 * flop * B * D * F / (b * B * D + b * D * F + b * B * F),
+    "Intensity of a matrix product", I, matmul_ops.rhs / matmul_bytes.rhs.subs(b_w, b),
     source=f"{_BOOK} question 3", assumes=f"{_STREAMED}, all in one precision",
     approx=2 * flop * B / b, regime=((D, sympy.oo), (F, sympy.oo)),
 )  # fmt: skip
 
 matmul_math_time = Formula(
-    "Arithmetic of a matrix product", T_math, 2 * flop * B * D * F / C, source=f"{_BOOK} question 4",
+    "Arithmetic of a matrix product", T_math, matmul_ops.rhs / C, source=f"{_BOOK} question 4",
     assumes="at the peak rate of the Tensor Cores",
 )  # fmt: skip
 

@@ -386,6 +386,42 @@ def test_latex_is_whole_and_names_each_symbol_its_own_way(f):
             assert all(q.tex in latex for q in expr.free_symbols), latex
 
 
+@pytest.mark.parametrize(
+    "expr, latex",
+    [
+        (V / W * (n - 1) / n, r"\frac{V}{W} \, \frac{n - 1}{n}"),
+        (2 * V / W * (n - 1) / n, r"\frac{2 \, V}{W} \, \frac{n - 1}{n}"),
+        (alpha + V / W, r"\alpha + \frac{V}{W}"),
+        (V / W - alpha, r"\frac{V}{W} - \alpha"),
+        (-V / W, r"- \frac{V}{W}"),
+        (2 * flop * B * D * F / C, r"\frac{2 \, B \, D \, F}{C}"),
+        (B * flop, "B"),
+        (1 - 1 / n, r"1 - \frac{1}{n}"),
+        (n / 3, r"\frac{n}{3}"),
+        (n * (V + b), r"n \, \left(b + V\right)"),
+        ((n - 1) / n, r"\frac{n - 1}{n}"),
+        (V / (alpha + V / W), r"\frac{V}{\alpha + \frac{V}{W}}"),
+        (sympy.ceiling(log2(n)), r"\left\lceil \log_2 n \right\rceil"),
+        (log2(n) ** 2, r"\left(\log_2 n\right)^{2}"),
+        (sympy.floor(n / 2), r"\left\lfloor \frac{n}{2} \right\rfloor"),
+        (
+            sympy.Piecewise((n, n > 3), (B, True)),
+            r"\begin{cases} n & \text{if } n > 3 \\ B & \text{otherwise} \end{cases}",
+        ),
+    ],
+    ids=str,
+)
+def test_latex_has_the_books_habits(expr, latex):
+    assert tex(expr) == latex and grouped(latex)
+
+
+def test_latex_on_one_line_has_no_tall_fractions():
+    assert tex(V / (alpha + V / W), fold_short_frac=True) == r"V / \left(\alpha + V / W\right)"
+    assert tex(V / (W * n), fold_short_frac=True) == r"V / (W \, n)"
+    assert tex(alpha - V / W, fold_short_frac=True) == r"\alpha - V / W"
+    assert not any(r"\frac" in tex(f.rhs, fold_short_frac=True) for f in FORMULAS.values())
+
+
 def test_latex_keeps_what_the_expression_says():
     """Two expressions that differ are typeset differently."""
     shown = {}
