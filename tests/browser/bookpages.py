@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,3 +34,16 @@ def probe(name: str) -> str:
 def said(problems: list[str]) -> str:
     """What is wrong, a line each, for an assertion's message."""
     return "\n" + "\n".join(problems)
+
+
+def until(page, holds, limit: float = 15) -> None:
+    """Wait until something holds that only Python can tell; a page's own conditions wait in wait_for_function."""
+    end = time.monotonic() + limit
+    while not holds():
+        assert time.monotonic() < end, "it never came about"
+        page.wait_for_timeout(20)
+
+
+def clipboard(page) -> str:
+    """The text on the clipboard."""
+    return page.evaluate("() => navigator.clipboard.readText()")

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from bookpages import ROOT
+from bookpages import ROOT, until
 
 CHAPTER = "roofline.ipynb"
 FIGURE = "live-critical-batch"
@@ -143,10 +143,7 @@ def test_a_slider_moved_by_keyboard_is_a_value_in_python(notebook):
     notebook.keyboard.press("ArrowRight")
     shown = slider.get_attribute("aria-valuetext")
     assert shown != "64" and figure(notebook).locator(".state").inner_text() != sentence
-    wait = "print(f\"{figure.values['B']:g}\")"
-    notebook.wait_for_function(
-        f"async ([code, shown]) => (await ({RUN})(code)).trim() === shown", arg=[FIND + wait, shown]
-    )
+    until(notebook, lambda: python(notebook, "print(f\"{figure.values['B']:g}\")") == shown)
     assert slider.evaluate("(el) => document.activeElement === el")
 
 

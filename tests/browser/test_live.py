@@ -7,7 +7,7 @@ import random
 import re
 
 import pytest
-from bookpages import PAGES, calling, probe
+from bookpages import PAGES, calling, clipboard, probe, until
 from livefigure import Figure, drawing, each
 
 
@@ -151,7 +151,7 @@ def link_restores(figure):
     last = {kind: max(0, len(figure.spec[f"{kind}s"]) - 1) for kind in ("view", "preset")}
     figure.put(**last, at={k: dice.randrange(1001) for k in figure.spec["params"]})
     figure.at.locator("[data-copy=link]").click()
-    figure.tab.wait_for_function("async () => await navigator.clipboard.readText() === location.href")
+    until(figure.tab, lambda: clipboard(figure.tab) == figure.tab.url)
     before = figure.shown()
     figure.tab.reload(wait_until="domcontentloaded")
     figure.tab.wait_for_function("(name) => document.querySelector(`#${name} .state`)?.innerText", arg=figure.name)

@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 import twin
+from bookpages import clipboard, until
 from livefigure import each
 
 STATES = 6
@@ -102,8 +103,8 @@ def copied_runs(figure):
     for _, state, view in random_states(figure, 3):
         figure.at.locator("[data-copy=py]").click()
         code = figure.shown()["code"]
-        figure.tab.wait_for_function("async (c) => (await navigator.clipboard.readText()).trim().endsWith(c)", arg=code)
-        copied = figure.tab.evaluate("() => navigator.clipboard.readText()")
+        until(figure.tab, lambda code=code: clipboard(figure.tab).strip().endswith(code))
+        copied = clipboard(figure.tab)
         try:
             value = twin.called(copied)
         except Exception as error:
