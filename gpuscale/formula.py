@@ -126,7 +126,7 @@ def _check_side(what: str, lhs, expr) -> None:
     strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
     if strange:
         raise TypeError(
-            f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols.py"
+            f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols"
         )
     try:
         balanced = fits(expr, lhs.unit)

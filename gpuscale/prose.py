@@ -25,7 +25,7 @@ class TextError(ValueError):
 def _quantity(name: str):
     known = quantities().get(name)
     if known is None:
-        raise TextError(f"{{{name}}} is no quantity of the book; see gpuscale/symbols.py")
+        raise TextError(f"{{{name}}} is no quantity of the book; see gpuscale/symbols")
     return known
 
 

@@ -165,7 +165,7 @@ def _numbers(given: Mapping) -> dict[str, float]:
     for key, value in given.items():
         name = key.name if isinstance(key, Quantity) else key
         if name not in known:
-            raise QuestionError(f"given {name!r} is no quantity; see gpuscale/symbols.py")
+            raise QuestionError(f"given {name!r} is no quantity; see gpuscale/symbols")
         out[name] = float(as_number(known[name], value))
     return out
 

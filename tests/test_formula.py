@@ -341,7 +341,7 @@ def test_a_named_formula_survives_a_pickle_as_itself():
 def test_a_formula_holds_quantities_only():
     stranger = sympy.Symbol("N", positive=True)
     with pytest.raises(
-        TypeError, match="Wrong: rhs holds N, which is no Quantity; declare it in gpuscale/symbols.py"
+        TypeError, match="Wrong: rhs holds N, which is no Quantity; declare it in gpuscale/symbols"
     ):
         Formula("Wrong", T, V / W * stranger, "nobody", "never")
     twin = sympy.Symbol("V", positive=True)

@@ -14,7 +14,10 @@ LAYERS = [
         *("formula", "derive", "crossing", "dimension", "jsprint", "typeset", "display"),
         *("specs", "spec_io", "spec_table"),
     ],
-    ["processor", "memory", "roofline", "occupancy", "schedules"],
+    [
+        *("processor", "memory", "roofline", "occupancy", "schedules", "topology"),
+        *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "fabric"),
+    ],
     [
         *("catalogue", "plotting", "widgets", "page", "prose", "appendices", "grammar", "typed", "answers"),
         *("mistakes", "question", "question_checks", "quiz", "quiz_html", "quiz_result", "grade"),

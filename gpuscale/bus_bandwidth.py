@@ -1,0 +1,26 @@
+"""Bandwidths of a collective as benchmarks print them, and what the links then carry."""
+
+from gpuscale.formula import Formula
+from gpuscale.symbols import M, N, T_comms, V, W_alg, W_bus, W_nic
+
+_TESTS = "nccl-tests, performance"
+_RING = "for the printed size V, as nccl-tests counts it"
+
+algorithm_bandwidth = Formula("Algorithm bandwidth", W_alg, V / T_comms, source=_TESTS, assumes=_RING)
+all_reduce_bus = Formula(
+    "Bus bandwidth of an all-reduce", W_bus, 2 * W_alg * (N - 1) / N, source=_TESTS,
+    assumes="as if a ring had moved the bytes; a link carries that much only if one has",
+)  # fmt: skip
+all_gather_bus = Formula(
+    "Bus bandwidth of an all-gather or reduce-scatter", W_bus, W_alg * (N - 1) / N, source=_TESTS,
+    assumes="when V is the full buffer, not the shard of a rank",
+)  # fmt: skip
+all_to_all_bus = Formula(
+    "Bus bandwidth of an all-to-all", W_bus, W_alg * (N - 1) / N, source=_TESTS,
+    assumes="when V is what ONE rank sends and keeps, as nccl-tests counts it",
+)  # fmt: skip
+nic_rate = Formula(
+    "Rate of a network card in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
+    source="ml-engineering, network",
+    assumes="when each GPU has a card, and a rail of one GPU per node reduces what its node has scattered",
+)  # fmt: skip

@@ -1,0 +1,125 @@
+"""Collectives among ranks that can all talk to each other: bytes, steps and time of each algorithm.
+
+V is the full buffer: what an all-gather ends with, what a reduce-scatter begins with, the vector of an all-reduce.
+"""
+
+from dataclasses import replace
+
+from sympy import Min, ceiling, oo
+
+from gpuscale.formula import Formula, log2
+from gpuscale.symbols import N, T_comms, V, V_all, V_hop, V_rank, W, alpha, n_chunk, n_steps
+
+_BOOK = "scaling-book-gpus, intra-node collectives"
+_THAKUR = "thakur2005"
+_TWO = "for a power of two of ranks"
+_LARGE = ((V, oo), (N, oo))
+
+
+def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "") -> Formula:
+    """The alpha-beta time of an algorithm from its steps and the bytes of its busiest rank."""
+    whole = step_time.where(steps, sent, title=title)
+    whole = replace(whole, source=sent.source, assumes=assumes or sent.assumes, module=__name__)
+    return whole if approx is None else replace(whole, approx=approx, regime=regime)
+
+
+step_time = Formula(
+    "Time of steps and bytes", T_comms, n_steps * alpha + V_rank / W, source="hockney1994",
+    assumes="when each step waits once and the busiest rank then sends at the full bandwidth",
+)  # fmt: skip
+
+# Rings: every rank sends to its right-hand neighbour
+ring_hop = Formula(
+    "Bytes of one hop of a ring", V_hop, V / N, source=_BOOK, assumes="for a buffer cut into one chunk for each rank",
+)  # fmt: skip
+ring_steps = Formula(
+    "Steps of a ring", n_steps, N - 1, source=_BOOK, assumes="until each chunk has visited every rank",
+)  # fmt: skip
+ring_all_reduce_steps = Formula(
+    "Steps of a ring all-reduce", n_steps, 2 * (N - 1), source="patarasuk2009",
+    assumes="for a reduce-scatter, then an all-gather",
+)  # fmt: skip
+all_gather_bytes = Formula(
+    "Bytes a rank sends in an all-gather", V_rank, V * (N - 1) / N, source=_BOOK,
+    assumes="when each rank lacks all chunks but its own and each is sent to it once",
+    approx=V, regime=((N, oo),),
+)  # fmt: skip
+reduce_scatter_bytes = Formula(
+    "Bytes a rank sends in a reduce-scatter", V_rank, V * (N - 1) / N, source=_BOOK,
+    assumes="when each rank gives away all chunks but its own, summed on the way",
+    approx=V, regime=((N, oo),),
+)  # fmt: skip
+all_reduce_bytes = Formula(
+    "Bytes a rank sends in an all-reduce", V_rank, 2 * V * (N - 1) / N, source="patarasuk2009",
+    assumes="for a reduce-scatter, then an all-gather: the least that ranks alone can do",
+    approx=2 * V, regime=((N, oo),),
+)  # fmt: skip
+all_gather_total = Formula(
+    "Bytes that all ranks send in an all-gather", V_all, V * (N - 1), source=_BOOK,
+    assumes="when every rank has to receive what the others hold",
+)  # fmt: skip
+ring_all_gather = _costed(ring_steps, all_gather_bytes, "Ring all-gather", V / W)
+ring_reduce_scatter = _costed(ring_steps, reduce_scatter_bytes, "Ring reduce-scatter", V / W)
+ring_all_reduce = _costed(ring_all_reduce_steps, all_reduce_bytes, "Ring all-reduce", 2 * V / W)
+
+# Doubling and halving: partners at distance 1, 2, 4, ...
+doubling_steps = Formula(
+    "Steps of recursive doubling", n_steps, log2(N), source=_THAKUR, assumes=_TWO,
+)  # fmt: skip
+halving_doubling_steps = Formula(
+    "Steps of halving and doubling", n_steps, 2 * log2(N), source=_THAKUR, assumes=_TWO,
+)  # fmt: skip
+recursive_doubling_bytes = Formula(
+    "Bytes a rank sends in a recursive-doubling all-reduce", V_rank, V * log2(N), source=_THAKUR,
+    assumes="when partners swap the whole vector in each step; " + _TWO,
+)  # fmt: skip
+doubling_all_gather = _costed(
+    doubling_steps, all_gather_bytes, "Recursive-doubling all-gather", V / W,
+    assumes="when the chunks held double in each step; " + _TWO,
+)  # fmt: skip
+halving_reduce_scatter = _costed(
+    doubling_steps, reduce_scatter_bytes, "Recursive-halving reduce-scatter", V / W,
+    assumes="when the chunks still to be summed halve in each step; " + _TWO,
+)  # fmt: skip
+halving_doubling_all_reduce = _costed(
+    halving_doubling_steps, all_reduce_bytes, "Halving-doubling all-reduce", 2 * V / W,
+    assumes="for a recursive-halving reduce-scatter, then a recursive-doubling all-gather; " + _TWO,
+)  # fmt: skip
+recursive_doubling_all_reduce = _costed(
+    doubling_steps, recursive_doubling_bytes, "Recursive-doubling all-reduce", V * log2(N) / W, ((V, oo),),
+)  # fmt: skip
+
+# Trees and chains: a vector goes from one rank to all, or from all to one
+tree_steps = Formula(
+    "Steps of a binomial tree", n_steps, ceiling(log2(N)), source=_THAKUR,
+    assumes="when every rank that has the vector passes it on in each step",
+)  # fmt: skip
+tree_broadcast = Formula(
+    "Binomial-tree broadcast", T_comms, ceiling(log2(N)) * (alpha + V / W), source=_THAKUR,
+    assumes="when every rank that has the vector passes all of it on in each step; a reduce runs it backwards",
+)  # fmt: skip
+tree_all_reduce = Formula(
+    "Tree all-reduce", T_comms, 2 * ceiling(log2(N)) * (alpha + V / W), source=_THAKUR,
+    assumes="for a reduce up a binomial tree, then a broadcast down it, the vector in one piece",
+)  # fmt: skip
+chain_broadcast = Formula(
+    "Pipelined chain broadcast", T_comms, (N - 2 + n_chunk) * (alpha + V / (n_chunk * W)), source="sanders2009",
+    assumes="when the vector goes along a chain of two ranks or more in chunks, each passed on as it arrives",
+)  # fmt: skip
+scatter_bytes = Formula(
+    "Bytes the root sends in a scatter", V_rank, V * (N - 1) / N, source=_THAKUR,
+    assumes="when the root keeps its own chunk and sends each other one once; a gather runs it backwards",
+    approx=V, regime=((N, oo),),
+)  # fmt: skip
+direct_scatter = _costed(ring_steps, scatter_bytes, "Scatter, one message for each rank", V / W)
+
+# The least that any algorithm needs
+broadcast_floor = Formula(
+    "Least number of steps of a broadcast", n_steps, ceiling(log2(N)), source=_THAKUR,
+    assumes="when a rank talks to one other at a time: the ranks that know can at best double",
+)  # fmt: skip
+best_all_reduce = Formula(
+    "The faster of ring and halving-doubling", T_comms,
+    Min(ring_all_reduce.rhs, halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
+    source=_THAKUR, assumes="when a library picks the best of ring, halving-doubling and recursive doubling",
+)  # fmt: skip

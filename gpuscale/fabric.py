@@ -1,0 +1,87 @@
+"""Links, switches and cuts of a fabric: what its bandwidths and counts are."""
+
+from gpuscale.formula import Formula
+from gpuscale.symbols import (
+    D,
+    D_1,
+    N,
+    N_max,
+    S_top,
+    T_comms,
+    W,
+    W_bis,
+    W_coll,
+    W_link,
+    W_nic,
+    W_node,
+    W_nvl,
+    W_sw,
+    n_down,
+    n_hop,
+    n_link,
+    n_nic,
+    n_port,
+    n_sw,
+    n_up,
+    r_over,
+    t_hop,
+)  # fmt: skip
+
+_NODE = "scaling-book-gpus, at the node level"
+_BEYOND = "scaling-book-gpus, beyond the node level"
+_TREE = "alfares2008"
+
+gpu_egress = Formula(
+    "Bandwidth of a GPU into its switches", W_nvl, n_link * W_link, source=_NODE,
+    assumes="when all links run at once, one direction",
+)  # fmt: skip
+node_gpus_bandwidth = Formula(
+    "Bandwidth of a node's GPUs together", W_coll, D_1 * W_nvl, source="scaling-book-gpus, quiz 2 question 1",
+    assumes="when every GPU sends at its full rate",
+)  # fmt: skip
+switch_bandwidth = Formula(
+    "Bandwidth of the switches of a level", W_sw, n_sw * n_port * W_link, source="scaling-book-gpus, quiz 2 question 1",
+    assumes="when every port is used, one direction",
+)  # fmt: skip
+node_egress = Formula(
+    "Bandwidth out of a node", W_node, n_nic * W_nic, source=_BEYOND,
+    assumes="when every network card runs at its full rate, one direction",
+)  # fmt: skip
+links_to_each_switch = Formula(
+    "Switches that hold a level's cables", n_sw, n_down / n_port, source=_TREE,
+    assumes="at the top of a fabric, where every port faces down",
+)  # fmt: skip
+leaf_switches = Formula(
+    "Switches that pass a level on", n_sw, 2 * n_down / n_port, source=_TREE,
+    assumes="without oversubscription: as many ports face up as down",
+)  # fmt: skip
+oversubscription = Formula(
+    "Oversubscription of a level", r_over, n_down / n_up, source=_TREE, assumes="for cables of one bandwidth",
+)  # fmt: skip
+two_level_capacity = Formula(
+    "Endpoints of a two-level fat tree", N_max, n_port**2 / 2, source=_TREE,
+    assumes="for switches of one kind and full bisection",
+)  # fmt: skip
+three_level_capacity = Formula(
+    "Endpoints of a three-level fat tree", N_max, n_port**3 / 4, source=_TREE,
+    assumes="for switches of one kind and full bisection",
+)  # fmt: skip
+bisection = Formula(
+    "Bisection bandwidth of a full fat tree", W_bis, S_top * W / 2, source="leiserson1985",
+    assumes="for an even number of endpoints of bandwidth W, one direction: no cut is tighter than the endpoints",
+)  # fmt: skip
+tapered_bisection = Formula(
+    "Bisection bandwidth below a tapered top", W_bis, S_top * W / (2 * r_over), source="leiserson1985",
+    assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over",
+)  # fmt: skip
+collective_bandwidth = Formula(
+    "Bandwidth that a collective sees", W_coll, 2 * W_bis / N, source="scaling-book-gpus, cross-node collectives",
+    assumes="for N equal units and the bisection counted in one direction",
+)  # fmt: skip
+share_of_a_gpu = Formula(
+    "Bandwidth of one GPU beyond its unit", W_nic, W / D, source=_BEYOND, assumes="when D GPUs share the uplink W",
+)  # fmt: skip
+wire_latency = Formula(
+    "Latency through the switches", T_comms, (n_hop - 1) * t_hop, source="dgx-superpod-h100",
+    assumes="for n_hop links with a switch between two of them, and no queue",
+)  # fmt: skip

@@ -1,0 +1,163 @@
+"""Collectives over a tree of levels: GPUs in a node, nodes under leaves, units under spines.
+
+Level i joins D_i children, each by a link of bandwidth W_i; level 1 joins GPUs. A cost over a tree of any depth is
+a function that returns a formula; a few depths stand here under names.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from operator import mul
+
+from sympy import Expr, Max, Min, S, oo
+
+from gpuscale.formula import Formula
+from gpuscale.symbols import D as degree
+from gpuscale.symbols import (
+    S_child,
+    S_top,
+    S_unit,
+    T_comms,
+    V,
+    V_in,
+    V_link,
+    V_out,
+    W,
+    W_coll,
+    Y,
+    alpha,
+    indexed,
+)  # fmt: skip
+
+_BOOK = "scaling-book-gpus, cross-node collectives"
+_QUIZ = "scaling-book-gpus, quiz 4 question 1"
+_SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
+_LEAVES = "when what a child does not hold enters through its uplink, which also carries what comes from above"
+_RAILS = "when network cards feed their GPUs directly, so that NVLink carries the node's own traffic only"
+
+
+def _levels(depth: int) -> range:
+    if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+        raise ValueError(f"depth: expected a whole number of levels from 1 up; got {depth!r}")
+    return range(1, depth + 1)
+
+
+def _size(level: int) -> Expr:
+    """GPUs below a unit of that level: D_1 ... D_level, and 1 for level 0."""
+    return reduce(mul, (indexed(degree, i) for i in range(1, level + 1)), S.One)
+
+
+def _siblings(i: int) -> Expr:
+    """Seconds for each byte of V while level i shares among its D_i children."""
+    d = indexed(degree, i)
+    return (d - 1) / (d * indexed(W, i))
+
+
+def _composed(title: str, of: Callable, depth: int, assumes: str, source: str = _BOOK, times: int = 1) -> Formula:
+    whole = times * V * of(*(_siblings(i) for i in _levels(depth)))
+    return Formula(f"{title}, {_words(depth)}", T_comms, whole, source=source, assumes=assumes, module=__name__)
+
+
+def _words(depth: int) -> str:
+    return {1: "one level", 2: "two levels", 3: "three levels"}.get(depth, f"{depth} levels")
+
+
+def _sum(*terms: Expr) -> Expr:
+    return sum(terms, S.Zero)
+
+
+def level_bandwidth(level: int) -> Formula:
+    """What an all-gather sees of a level: its children's links, less the share that each child holds already."""
+    d, w = indexed(degree, level), indexed(W, level)
+    return Formula(
+        f"Collective bandwidth of level {level}", W_coll, w * d / (d - 1), source=_BOOK, module=__name__,
+        assumes="for two children or more, each lacking what its siblings hold", approx=w, regime=((d, oo),),
+    )  # fmt: skip
+
+
+def all_gather_rule(depth: int) -> Formula:
+    """The level rule: the slowest level, each counted by itself, all at work at once. Raises for a depth below 1."""
+    told = "when the levels overlap perfectly and each counts its own children only"
+    return _composed("All-gather by the level rule", Max, depth, told)
+
+
+def all_gather_sum(depth: int) -> Formula:
+    """The same phases one after another: no overlap between levels."""
+    return _composed("All-gather, one level after another", _sum, depth, "when each level waits for the one before")
+
+
+def all_reduce_rule(depth: int) -> Formula:
+    """A reduce-scatter and an all-gather by the level rule."""
+    told = "for a reduce-scatter, then an all-gather, the levels of each overlapping perfectly"
+    return _composed("All-reduce by the level rule", Max, depth, told, times=2)
+
+
+def phased_all_gather(depth: int) -> Formula:
+    """A ring on each level, one level after another, with the latency of every step."""
+    rings = _sum(*((indexed(degree, i) - 1) * indexed(alpha, i) + V * _siblings(i) for i in _levels(depth)))
+    told = "for a ring on each level, one level after another, a step of level i waiting alpha_i"
+    title = f"All-gather by rings, {_words(depth)}"
+    return Formula(title, T_comms, rings, source=_BOOK, assumes=told, module=__name__)
+
+
+def all_gather_links(depth: int, rails: bool = True) -> Formula:
+    """The exact bound: for each level the bytes that enter a child through its link, over that link's bandwidth.
+
+    ``rails``: the cards feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
+    """
+    top = _size(depth)
+    terms = [(1 - _size(i - 1) / top) / indexed(W, i) for i in _levels(depth)]
+    if rails:
+        terms[0] = _siblings(1)
+    told, how = (_RAILS, "rails") if rails else (_LEAVES, "all through the node's switch")
+    title = f"All-gather by its busiest link, {_words(depth)}, {how}"
+    return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told, module=__name__)
+
+
+def in_network_all_reduce(depth: int) -> Formula:
+    """Switches reduce at every level: each child sends V once and receives V once."""
+    slowest = V * Max(*(1 / indexed(W, i) for i in _levels(depth)))
+    title = f"All-reduce in the switches, {_words(depth)}"
+    told = "when the switches of every level add and multicast, the levels overlapping perfectly"
+    return Formula(title, T_comms, slowest, source="graham2016", assumes=told, module=__name__)
+
+
+node_bandwidth, leaf_bandwidth, spine_bandwidth = (level_bandwidth(i) for i in (1, 2, 3))
+two_level_rule, three_level_rule = (all_gather_rule(depth) for depth in (2, 3))
+two_level_sum, three_level_sum = (all_gather_sum(depth) for depth in (2, 3))
+two_level_all_reduce, three_level_all_reduce = (all_reduce_rule(depth) for depth in (2, 3))
+two_level_phases, three_level_phases = (phased_all_gather(depth) for depth in (2, 3))
+two_level_links, three_level_links = (all_gather_links(depth) for depth in (2, 3))
+two_level_transit, three_level_transit = (all_gather_links(depth, rails=False) for depth in (2, 3))
+two_level_switches, three_level_switches = (in_network_all_reduce(depth) for depth in (2, 3))
+
+# One level of an all-gather over X, of an array that is also sharded over an inner axis Y
+sharded_bytes = Formula(
+    "Bytes into a child, array sharded over Y", V_link,
+    V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_top, Y)), source=_SHARDED, assumes=_LEAVES,
+)  # fmt: skip
+sharded_bytes_rails = Formula(
+    "Bytes into a child, array sharded over Y, rails", V_link,
+    V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_unit, Y)), source=_SHARDED,
+    assumes="for the NVLink level: " + _RAILS.removeprefix("when "),
+)  # fmt: skip
+link_time = Formula(
+    "Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED, assumes="at the link's full bandwidth",
+)  # fmt: skip
+sharded_all_gather = link_time.where(sharded_bytes, title="All-gather over X of an array sharded over Y, one level")
+sharded_all_gather_rails = link_time.where(
+    sharded_bytes_rails, title="All-gather over X of an array sharded over Y, node level with rails"
+)
+
+# What passes through the switches of one unit in an all-gather over the whole fabric
+unit_switch_in = Formula(
+    "Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top), source=_QUIZ,
+    assumes="from the unit's own GPUs, and from above",
+)  # fmt: skip
+unit_switch_out = Formula(
+    "Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top), source=_QUIZ,
+    assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
+)  # fmt: skip
+top_switch_out = Formula(
+    "Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
+    assumes="down to each of S_top/S_unit units all that it lacks, the switches making the copies below",
+)  # fmt: skip

@@ -1,0 +1,12 @@
+"""Every quantity of the book, once: Python name, unit, meaning, LaTeX.
+
+The Python name, the symbol's name and the keyword argument of a formula are one word. Nothing else in the
+project makes a symbol. Bandwidths are one direction, per GPU, in bytes; peaks are dense; counts have "1".
+``quantity`` holds what a quantity is; ``gpu`` and ``network`` declare them, part by part of the book.
+"""
+
+from gpuscale.symbols.gpu import *  # noqa: F403
+from gpuscale.symbols.network import *  # noqa: F403
+from gpuscale.symbols.quantity import Quantity, _lookup, _registry, indexed, quantities
+
+__all__ = ["Quantity", "indexed", "quantities", *sorted(quantities())]  # noqa: PLE0604

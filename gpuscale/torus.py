@@ -1,0 +1,43 @@
+"""Rings and tori with links to neighbours only, as TPUs are wired. W is one link, one way."""
+
+from sympy import Max, floor, oo
+
+from gpuscale.formula import Formula
+from gpuscale.symbols import D_1, D_2, D_3, N, T_comms, V, W, W_bis, W_link, W_node, n_dim, n_hop
+
+_TPU = "scaling-book-tpus, networking"
+_WRAP = "when each axis closes to a ring and both directions are used"
+
+torus_egress = Formula(
+    "Bandwidth out of a chip of a torus", W_node, 2 * n_dim * W_link, source=_TPU,
+    assumes="when each axis has a link each way; the number of links does not grow with the torus",
+)  # fmt: skip
+ring_diameter = Formula(
+    "Most hops in a ring", n_hop, floor(N / 2), source=_TPU, assumes="when both ways round are open",
+)  # fmt: skip
+torus_diameter = Formula(
+    "Most hops in a torus", n_hop, floor(D_1 / 2) + floor(D_2 / 2) + floor(D_3 / 2), source=_TPU,
+    assumes="for the sides D_1, D_2, D_3, each closed to a ring; a side of 1 is no side",
+)  # fmt: skip
+torus_bisection = Formula(
+    "Bisection bandwidth of a torus", W_bis, 2 * W_link * D_1 * D_2 * D_3 / Max(D_1, D_2, D_3), source=_TPU,
+    assumes="for even sides above 2: a cut across the longest side, which every ring of that side crosses twice",
+)  # fmt: skip
+both_ways_all_gather = Formula(
+    "All-gather on a ring, both ways at once", T_comms, V * (N - 1) / (2 * N * W), source=_TPU,
+    assumes="when half of each chunk goes either way round", approx=V / (2 * W), regime=((N, oo),),
+)  # fmt: skip
+torus_all_gather = Formula(
+    "All-gather on a torus", T_comms, V * (N - 1) / (2 * n_dim * N * W), source=_TPU,
+    assumes="when the buffer is cut so that all axes work at once, each both ways, for equal sides",
+    approx=V / (2 * n_dim * W), regime=((N, oo),),
+)  # fmt: skip
+ring_all_to_all_even = Formula(
+    "All-to-all on a ring, N even", T_comms, V / (8 * W), source=_TPU,
+    assumes="for an even number of ranks; blocks go the shorter way, those half-way round split in two",
+)  # fmt: skip
+ring_all_to_all_odd = Formula(
+    "All-to-all on a ring, N odd", T_comms, V * (N**2 - 1) / (8 * N**2 * W), source=_TPU,
+    assumes="for an odd number of ranks; blocks go the shorter way",
+    approx=V / (8 * W), regime=((N, oo),),
+)  # fmt: skip
