@@ -9,7 +9,10 @@ from sympy import Min, binomial, oo
 
 from gpuscale.collectives import ring_steps, step_time
 from gpuscale.formula import Formula
+from gpuscale.needs import at_most, whole
 from gpuscale.symbols import (
+    B,
+    D,
     E,
     M,
     M_lim,
@@ -21,6 +24,7 @@ from gpuscale.symbols import (
     W,
     W_node,
     Z,
+    b,
     f_hit,
     g_load,
     k,
@@ -65,6 +69,7 @@ hit_top_k = Formula(
     "Share of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
     source="deepseek-v3",
     assumes="for k different experts out of E, all sets equally likely, E/Z whole experts on each shard",
+    needs=(whole(E, Z), at_most(k, E)),
 )  # fmt: skip
 shards_hit = Formula(
     "Shards that a token reaches", n_hit, Z * f_hit, source=_NOTE, assumes="on average over the tokens",
@@ -77,7 +82,17 @@ node_limited = Formula(
     "Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
     assumes="when a token may go to at most M_lim nodes, a node counting as one shard: an upper bound",
 )  # fmt: skip
+node_sparse_all_to_all = Formula(
+    "All-to-all of routed tokens across nodes", T_comms, f_hit * V * (M - 1) / (M**2 * W_node), source="deepseek-v3",
+    assumes="when a token crosses once to each node it must reach, f_hit counting nodes; the load being even",
+)  # fmt: skip
 imbalanced_all_to_all = Formula(
     "All-to-all with a fullest shard", T_comms, g_load * V * (N - 1) / (N**2 * W), source="deepseek-v3",
     assumes="when the fullest shard receives g times the mean: everyone waits for it",
 )  # fmt: skip
+dispatch = Formula(
+    "Dispatch of tokens to their experts", T_comms, f_hit * b * B * D * (Z - 1) / (Z * W), source="deepseek-v3",
+    assumes="for B tokens of D numbers spread over Z shards, each sent once to every shard it must reach, even load",
+    approx=f_hit * b * B * D / W, regime=((Z, oo),),
+)  # fmt: skip
+top_k_dispatch = dispatch.where(hit_top_k, title="Dispatch of tokens by top-k routing")
