@@ -13,6 +13,8 @@ import time
 import numpy as np
 
 from gpuscale import memory, occupancy, processor, roofline
+from gpuscale.schedules import hierarchical, ring
+from gpuscale.schedules.routes import Tree
 
 POINTS = 1_000_000
 HEAVY = ("matplotlib.pyplot", "ipywidgets", "anywidget")
@@ -139,6 +141,19 @@ def point_by_point(expr, values, count=20) -> float:
     return seconds(some, 3) / count * POINTS
 
 
+def schedules() -> None:
+    """How long it takes to build schedules of 1,024 ranks and to count their bytes."""
+    pod = (8, 32, 4)
+    rows = {
+        "ring all-reduce, busiest rank": lambda: ring.all_reduce(1024).busiest(),
+        "ring all-reduce, time": lambda: ring.all_reduce(1024).time(0, 1, 1),
+        "pod all-gather, physical links": lambda: hierarchical.all_gather(pod).per_link(Tree(pod, rails=True)),
+    }
+    print(f"\n{'schedules of 1,024 ranks':38}{'seconds':>10}")
+    for name, count in rows.items():
+        print(f"{name:38}{seconds(count, 3):10.2f}")
+
+
 def pages() -> None:
     """The weight of the built pages, where there are any."""
     print("\npages")
@@ -150,4 +165,5 @@ def pages() -> None:
 if __name__ == "__main__":
     imports()
     formulas()
+    schedules()
     pages()

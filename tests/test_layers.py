@@ -11,16 +11,17 @@ PACKAGE = ROOT / "gpuscale"
 LAYERS = [
     ["symbols", "units"],
     [
-        *("formula", "derive", "crossing", "dimension", "jsprint", "typeset", "display"),
+        *("formula", "derive", "crossing", "dimension", "jsprint", "typeset", "display", "exact", "needs"),
         *("specs", "spec_io", "spec_table"),
     ],
     [
-        *("processor", "memory", "roofline", "occupancy", "schedules", "topology"),
-        *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "fabric"),
+        *("processor", "memory", "roofline", "occupancy", "schedules", "topology", "fat_tree", "tori"),
+        *("fabric_cut", "fabric_graph", "fabric_level"),
+        *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "fabric", "fit"),
     ],
     [
         *("catalogue", "plotting", "widgets", "page", "prose", "appendices", "grammar", "typed", "answers"),
-        *("mistakes", "question", "question_checks", "quiz", "quiz_html", "quiz_result", "grade"),
+        *("topologies", "mistakes", "question", "question_checks", "quiz", "quiz_html", "quiz_result", "grade"),
     ],
     ["book"],
 ]
