@@ -9,8 +9,8 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from bs4 import BeautifulSoup
 
-from gpuscale.book import prune
-from gpuscale.book.served import served
+from gpuscale.book import prune, weight
+from gpuscale.book.served import STEPPER_FILES, served
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,18 @@ def test_styles_and_scripts_name_no_other_host(site):
 def test_our_own_files_are_the_ones_that_are_weighed(site):
     for name, text in served(Path(__file__).resolve().parents[1]).items():
         assert (site / "_static" / name).read_text(encoding="utf-8") == text, name
+
+
+def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
+    """Steppers and what draws them come with the pages that hold one; all stay light."""
+    for name, page in pages.items():
+        if name == "index.html":
+            continue
+        tags = page.select("head script[src], head link[rel=stylesheet]")
+        ours = {Path((tag.get("src") or tag["href"]).split("?")[0]).name for tag in tags} & set(weight.OURS)
+        holds = bool(page.select("[data-gpuscale=stepper]"))
+        assert ours == {"gpuscale.js", "gpuscale.css", "book.css", *(STEPPER_FILES if holds else ())}, name
+        assert weight.weigh(site / name, site)["own"] < (68_000 if holds else 60_000), name
 
 
 def test_every_link_leads_somewhere(site, pages):

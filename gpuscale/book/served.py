@@ -26,11 +26,17 @@ def tight_style(source: str) -> str:
     return re.sub(r"(var\([\w-]+\)) (?=[\w.]|#\d)", r"\1", plain).strip() + "\n"
 
 
+STEPPER_FILES = ("steppers.js", "steppers.css")  # only pages that hold a stepper load these
+STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
+
+
 def served(root: Path) -> dict[str, str]:
-    """The text of each file of our own that every page loads."""
+    """The text of each file of our own that pages load: all of them, but for STEPPER_FILES."""
     book = (root / "assets" / "book.css").read_text(encoding="utf-8")
     return {
         "gpuscale.js": tight_script(assets.script()),
         "gpuscale.css": tight_style(assets.page_style()),
         "book.css": tight_style(book),
+        "steppers.js": tight_script(assets.stepper_script()),
+        "steppers.css": tight_style(assets.stepper_style()),
     }

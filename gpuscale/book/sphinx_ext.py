@@ -1,4 +1,4 @@
-"""Sphinx extension of the book: serves the widgets' one script and style, offers the wheel, prunes the site.
+"""Sphinx extension of the book: serves the widgets' scripts and styles, offers the wheel, prunes the site.
 
 Everything a page loads comes from the site itself. What third-party packages bring along and no page loads
 (menus, speech, other fonts, the theme's own styles and icons) is removed once the pages are written.
@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
-from gpuscale.book.served import served
+from gpuscale.book.served import STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
@@ -47,7 +47,7 @@ def settle_config(app: Sphinx, config) -> None:
 
 
 def serve_assets(app: Sphinx) -> None:
-    """Write our scripts and styles into a folder that Sphinx copies to _static; load them on every page."""
+    """Write our scripts and styles into a folder that Sphinx copies to _static; load on every page what all need."""
     if app.builder.format != "html":
         return
     folder = Path(app.doctreedir).parent / "assets"
@@ -107,7 +107,7 @@ def mark_cell(cell: nodes.Element) -> None:
 
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Load MathJax where HTML outputs need it, and let wide equations be scrolled from the keyboard."""
+    """Load MathJax and steppers where a page needs them, and let wide equations be scrolled from the keyboard."""
     body = context.get("body", "")
     for plain, focusable in REGIONS.items():
         body = body.replace(plain, focusable)
@@ -117,6 +117,10 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     if TEX.search(body) and not known:
         app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
         app.add_js_file(app.config.mathjax_path, loading_method="defer")
+    if STEPPER in body:
+        script, style = STEPPER_FILES
+        app.add_css_file(style, priority=805)
+        app.add_js_file(script, loading_method="defer", priority=805)
     first = next(doctree.findall(nodes.paragraph), None) if doctree else None
     context["page_description"] = first.astext() if first else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""

@@ -1,7 +1,8 @@
 """The script and style sheet of the page and of the notebook widgets: one copy of each, read from ``static``.
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
-``gpuscale.book.served`` does that when the book is built.
+``gpuscale.book.served`` does that when the book is built. Steppers have a script and a style sheet of their own,
+which only the pages that hold one load; a new kind of stepper is one more file in STEPPERS.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import functools
 from importlib.resources import files
 
-SCRIPTS = ("numbers", "grading", "plot", "live", "stepper", "quiz", "prov", "start")
+SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
+STEPPERS = ("stepper", "transfers")
 STYLES = ("components",)
+STEPPER_STYLES = ("steppers",)
+SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
 NOTEBOOK = "notebook"  # the part of either that no page needs
 
 
@@ -21,14 +25,21 @@ def _read(*names: str, kind: str) -> str:
 
 @functools.cache
 def script() -> str:
-    """The whole front end as one classic script, for modules do not load from ``file://``."""
-    return _closed(_read(*SCRIPTS, kind="js"))
+    """The front end of every page as one classic script, for modules do not load from ``file://``."""
+    return _closed(f"{_read(*SCRIPTS, kind='js')}globalThis.gpuscale.parts = {{ {', '.join(SHARED)} }};\n")
+
+
+@functools.cache
+def stepper_script() -> str:
+    """What pages that hold a stepper load as well, behind ``script``."""
+    names = f"const {{ {', '.join(SHARED)} }} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"
+    return _closed(names + _read(*STEPPERS, kind="js"))
 
 
 @functools.cache
 def esm() -> str:
-    """The same as the module that a notebook widget loads."""
-    own = _closed(_read(*SCRIPTS, NOTEBOOK, kind="js"))
+    """All of it as the module that a notebook widget loads."""
+    own = _closed(_read(*SCRIPTS, *STEPPERS, NOTEBOOK, kind="js"))
     return f"{own}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
@@ -39,9 +50,15 @@ def page_style() -> str:
 
 
 @functools.cache
+def stepper_style() -> str:
+    """The style sheet of steppers, behind ``page_style``."""
+    return _read(*STEPPER_STYLES, kind="css")
+
+
+@functools.cache
 def style() -> str:
-    """The same for a notebook, which has rules of its own that ours have to meet."""
-    return _read(NOTEBOOK, *STYLES, kind="css")
+    """All of it for a notebook, which has rules of its own that ours have to meet."""
+    return _read(NOTEBOOK, *STYLES, *STEPPER_STYLES, kind="css")
 
 
 def _closed(source: str) -> str:

@@ -13,7 +13,7 @@ HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "octave" or "step:8").
+    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "power" of two, "octave" or "step:8").
 
     ``unit`` is what it shows ("KiB", "%"), where that is not the quantity's own unit.
     """

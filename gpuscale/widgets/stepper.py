@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import html as escaping
-import json
 
 from gpuscale.display import anchor
 from gpuscale.schedules.warp import Run
 from gpuscale.units import show
+from gpuscale.widgets.collective import collective_stepper, primitive_stepper
+from gpuscale.widgets.playing import card
+
+__all__ = ["collective_stepper", "primitive_stepper", "warp_stepper"]
 
 
 def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int | None = None, **given):
@@ -38,35 +41,11 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
             "equal": True, "formula": value, "label": f"formula: {formula.lhs.html} = {show(value, '%')}",
         },
     }  # fmt: skip
-    return _card(
-        spec,
-        caption,
-        _table(run),
-        f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}",
-    )
-
-
-def _table(run: Run) -> str:
-    rows = "".join(
-        f"<tr><td>{i + 1}</td><td>{escaping.escape(issue.text)}</td><td>{escaping.escape(issue.path)}</td>"
-        f'<td class="num">{sum(issue.active)}</td><td class="num">{len(issue.active) - sum(issue.active)}</td></tr>'
-        for i, issue in enumerate(run.issues)
-    )
-    head = "".join(
-        f'<th scope="col">{h}</th>' for h in ("Slot", "Instruction", "Path", "Active lanes", "Waiting lanes")
-    )
-    return f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
-def _card(spec: dict, caption: str, table: str, text: str):
-    from gpuscale.widgets.base import Card
-
-    spec = {**spec, "caption": caption}
-    data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    html = (
-        f'<figure class="card stepper" id="{spec["id"]}" data-gpuscale="stepper">'
-        f"<h3>{escaping.escape(spec['title'])}</h3>"
-        f'<div class="fallback">{table}</div><figcaption>{caption}</figcaption>'
-        f'<script type="application/json">{data}</script></figure>'
-    )
-    return Card(spec=data, html=html, text=text)
+    columns = [(head, False) for head in ("Slot", "Instruction", "Path")]
+    columns += [(head, True) for head in ("Active lanes", "Waiting lanes")]
+    rows = [
+        (i + 1, escaping.escape(x.text), escaping.escape(x.path), sum(x.active), len(x.active) - sum(x.active))
+        for i, x in enumerate(run.issues)
+    ]
+    text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"
+    return card(spec, caption, columns, rows, text)

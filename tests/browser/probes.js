@@ -220,6 +220,23 @@
     };
   },
 
+  /** Every frame of a stepper, from the start to one press beyond the end, and one back: what is shown, its drawing
+   *  as a number that tells it from others, and texts that stick out of it. */
+  frames(root, steps) {
+    const press = (what) => root.querySelector(`[data-do=${what}]`).click(), out = [];
+    const look = () => {
+      const shown = this.stepper(root), svg = root.querySelector('.stage svg');
+      const odd = /NaN|undefined|Infinity|\[object/.exec(shown.drawing + shown.alt + shown.status);
+      let hash = 7;
+      for (const c of shown.drawing.replace(/<rect class="chunk flight.*?>/g, '').replace(/ fresh/g, '')) hash = (31 * hash + c.charCodeAt()) | 0;
+      out.push({ ...shown, drawing: hash, odd: odd?.[0], outside: this.outside(svg), top: root.querySelector('.player').offsetTop });
+    };
+    press('start'); look();
+    for (let i = 0; i <= steps; i++) { press('next'); look(); }
+    press('back'); look();
+    return out;
+  },
+
   /* --- quizzes --- */
 
   /** Types an answer into a card, at one of its variants, and tells what the card says. */

@@ -4,6 +4,7 @@ const timings = [];
 const SNAP = {
   two: (v) => +v.toPrecision(2),
   whole: (v) => round(v > 10 ? v : +v.toPrecision(1)),
+  power: (v) => 2 ** round(Math.log2(v)),
   /** The sizes models have: quarters of an octave, such as 4,096, 5,120, 14,336. */
   octave: (v) => { const q = 2 ** floor(Math.log2(v)) / 4; return ceil(round(v / q) * q); },
 };

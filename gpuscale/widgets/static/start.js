@@ -1,5 +1,5 @@
 /* Start: on a page every marked element comes alive; in a notebook the widget calls upgrade. */
-const KINDS = { live, stepper, quiz };
+const KINDS = { live, quiz };               // a page of steppers brings one more
 const alive = new WeakMap();
 
 function upgrade(root, options) {
@@ -29,7 +29,7 @@ function start() {
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
   addEventListener('beforeprint', () => { for (const d of $$('details')) d.open = true; });
 }
-globalThis.gpuscale = { start, upgrade, painters, show, literal, plain, timings, grading };
+globalThis.gpuscale = { start, upgrade, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides
-  if (doc.readyState === 'loading') addEventListener('DOMContentLoaded', start); else start();
+  if (doc.readyState === 'complete') start(); else addEventListener('DOMContentLoaded', start);   // once every script that waits has run
 }

@@ -1,7 +1,7 @@
 /* Stepper: frames of a schedule, a meter the schedule feeds, controls as on a player. */
 const ICON = { start: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M12 2v12L3 8z', play: 'M4 2l10 6-10 6z', pause: 'M4 2h3v12H4zM9 2h3v12H9z', next: 'M4 2l9 6-9 6z' };
 
-/** One painter for each kind of schedule: (svg, width, t, spec, id, forward) draws frame t. */
+/** One painter for each kind of schedule, in a file of its own: (svg, width, t, spec, id, forward) draws frame t. */
 const painters = {
   /** Rows are issued instructions, time runs downwards; columns are the lanes of a warp. */
   lanes(svg, w, t, { rows, columns, cells }, id, forward) {
@@ -28,18 +28,18 @@ const painters = {
 };
 
 function stepper(root, spec) {
-  const { steps, unit = 'step', rate = 900, meter } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
+  const { steps, unit = 'step', rate = 900, meter, said } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
   const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
-  const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>
+  const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>${said ? '<p class="told"></p>' : ''}
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track"><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
     <div class="player">${tool('start', 'To the start')}${tool('back', 'One step back')}${tool('play', 'Play', 'main')}${tool('next', 'One step on')}
       <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
     <p class="quiet" role="status"></p></div>`);
   title.after(body); hide(root);
-  const svg = $('svg', body), scrub = $('input', body), play = $('.main', body);
+  const svg = $('svg', body), scrub = $('input', body), play = $('.main', body), told = $('.told', body);
   function to(n, forward) {
     t = clamp(n, 0, steps);
     if (!body.clientWidth) return;
@@ -51,7 +51,8 @@ function stepper(root, spec) {
       $('i', $('.track', body)).style.width = `${100 * meter.values[t] / meter.full}%`;
     }
     scrub.value = t; scrub.ariaValueText = $('output', body).textContent = words;
-    if (!timer) $('.quiet', body).textContent = words + counted;
+    if (said) told.innerHTML = said[t];
+    if (!timer) $('.quiet', body).textContent = words + counted + (said ? `. ${said[t]}` : '');
   }
   function run(on) {
     clearInterval(timer);
@@ -67,6 +68,15 @@ function stepper(root, spec) {
     const k = { ArrowLeft: 'back', ArrowRight: 'next', Home: 'start', ' ': e.target === scrub && 'play' }[e.key];
     if (k) { e.preventDefault(); press(k); }
   });
-  fit(body, () => to(t), signal);
+  let seen = t;                                            // paper shows the outcome
+  on(globalThis, 'beforeprint', () => { seen = t; run(); to(steps); });
+  on(globalThis, 'afterprint', () => to(seen));
+  fit(body, () => {
+    if (said) told.style.minHeight = 0;                     // what stands below stays where it is
+    for (const words of said ?? []) { told.innerHTML = words; told.style.minHeight = `${max(told.offsetHeight, parseFloat(told.style.minHeight) || 0)}px`; }
+    to(t);
+  }, signal);
   return { destroy() { end(); clearInterval(timer); } };
 }
+Object.assign(KINDS, { stepper });
+globalThis.gpuscale.painters = painters;

@@ -1,0 +1,172 @@
+"""What a step of a schedule does, in words: for the line under a stepper and for the table without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gpuscale.units import NBSP
+
+LONG = 30  # characters from which a phrase may be broken
+FEW = 3  # pairs of nodes that a sentence still names one by one
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """Whole numbers as ranges: [0, 1, 2, 5] is "0–2, 5"."""
+    out: list[list[int]] = []
+    for n in sorted(set(numbers)):
+        if out and out[-1][1] == n - 1:
+            out[-1][1] = n
+        else:
+            out.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}–{b}" if b > a + 1 else f"{a}, {b}" for a, b in out)
+
+
+def pairs(transfers) -> dict[tuple[int, int], list]:
+    """The transfers of a step by who sends to whom."""
+    out: dict[tuple[int, int], list] = {}
+    for one in transfers:
+        out.setdefault((one.source, one.target), []).append(one)
+    return out
+
+
+def opening(schedule) -> str:
+    """What the ranks hold before the first step."""
+    counts = schedule.start.sum(axis=1).tolist()
+    if len(set(counts)) > 1:
+        holders = [rank for rank, count in enumerate(counts) if count]
+        return f"At the start {_ranks(holders)} {'hold' if holders[1:] else 'holds'} all there is."
+    if schedule.chunks == schedule.ranks**2 > 1 and counts[0] == schedule.ranks:
+        return "At the start each rank holds one block for each rank."
+    if (schedule.start.sum(axis=0) == schedule.ranks).all() and schedule.ranks > 1:
+        return "At the start each rank holds values of its own in every chunk; the sums are still to come."
+    return f"At the start each rank holds {_many(counts[0])} of {schedule.chunks}."
+
+
+def happening(schedule, step: int, size: Callable[[int], str], group: str = "node") -> str:
+    """One sentence on a step. ``size``: a number of units as the reader sees it, such as "8.00 MB"; ``group``: what
+    ``schedule.group`` ranks are called."""
+    talk = pairs(schedule[step])
+    rows = list(talk.values())
+    what = _what(schedule, rows, size)
+    adds = all(one.reduce for row in rows for one in row)
+    ends = len({a for a, _ in talk}), len({b for _, b in talk})
+    if len(talk) == 1 or (len(talk) <= FEW and min(ends) > 1):
+        said = _named(schedule, talk, what, adds)
+    elif any(max(pair) >= schedule.ranks for pair in talk):
+        said = _switched(schedule, talk, what)
+    elif all((b, a) in talk for a, b in talk) and len({a for a, _ in talk}) == len(talk):
+        said = f"{_partners(schedule, talk, group)} swap {what}" + (" and add what they get" if adds else "")
+    else:
+        said = _crowd(schedule, talk, what, group) + (", to be added" if adds else "")
+    return said[0].upper() + said[1:] + "."
+
+
+def _what(schedule, rows, size) -> str:
+    """What each pair of a step moves: "2 chunks (16.0 MB)"."""
+    counts, loads = {len(row) for row in rows}, {sum(one.units for one in row) for row in rows}
+    bytes_ = f" ({size(loads.pop())})" if len(loads) == 1 else ""
+    if schedule.chunks == 1:
+        return f"the whole buffer{bytes_}"
+    if len(counts) > 1:
+        return f"{min(counts)} to {max(counts)} chunks{bytes_}"
+    count = counts.pop()
+    return (f"all {count} chunks" if count == schedule.chunks else _many(count)) + bytes_
+
+
+def _partners(schedule, talk, group: str) -> str:
+    apart = {abs(a - b) for a, b in talk}
+    if len(talk) < schedule.ranks:
+        return "ranks " + ", ".join(f"{a} and {b}" for a, b in talk if a < b)
+    if len(apart) > 1:
+        return "partners"
+    far = apart.pop()
+    if schedule.group and far % schedule.group == 0:
+        return f"ranks of equal place in two {group}s"
+    return "neighbours" if far == 1 else f"ranks {far} apart"
+
+
+def _crowd(schedule, talk, what: str, group: str) -> str:
+    sources, targets = sorted({a for a, _ in talk}), sorted({b for _, b in talk})
+    if len(sources) == 1:
+        return f"rank {sources[0]} sends {what} to each of {_ranks(targets)}"
+    if len(targets) == 1:
+        return f"{_ranks(sources)} each send {what} to rank {targets[0]}"
+    who = "each rank" if sources == list(range(schedule.ranks)) else f"each of {_ranks(sources)}"
+    whom = _whom(talk, schedule.ranks, "")
+    inside = schedule.group and all(a // schedule.group == b // schedule.group for a, b in talk)
+    whom = whom or (inside and _whom(talk, schedule.group, f" of its {group}", schedule.ranks))
+    if schedule.group and not whom and all((b - a) % schedule.group == 0 for a, b in talk):
+        peers, others = len(talk) // len(sources), schedule.ranks // schedule.group - 1
+        if peers * len(sources) == len(talk):
+            whom = f"the ranks of equal place in {'the' if peers == others else str(peers)} other {group}s"
+    return f"{who} sends {what} to {whom}" if whom else f"{len(talk)} transfers of {what} each"
+
+
+def _whom(talk, size: int, where: str, ranks: int = 0) -> str:
+    """The one relation between senders and receivers among ``size`` ranks; "" if there is none."""
+    ahead = {(b - a) % size for a, b in talk}
+    everyone = ranks or size
+    if len(talk) == everyone * (size - 1):
+        return f"each other rank{where}"
+    if ahead == {1, size - 1} and len(talk) == 2 * everyone:
+        return f"each neighbour{where and ' in' + where.removeprefix(' of')}"
+    if len(ahead) > 1:
+        return ""
+    far = ahead.pop()
+    return {1: "the next rank", size - 1: "the rank before it"}.get(far, f"the rank {far} further on") + where
+
+
+def _switched(schedule, talk, what: str) -> str:
+    """A step through switches: what goes up, then what comes down."""
+    said = []
+    for end, verb in ((0, "up"), (1, "down")):
+        group = [pair for pair in talk if pair[1 - end] > pair[end] and pair[1 - end] >= schedule.ranks]
+        if not group:
+            continue
+        near, far = sorted({p[end] for p in group}), sorted({p[1 - end] for p in group})
+        switch = f"the {schedule.name(far[0])}" if len(far) == 1 else "its switch"
+        if verb == "up":
+            adds = all(one.reduce for p in group for one in talk[p])
+            said.append(f"{_each(schedule, near)} sends {what} to {switch}{', which adds them up' if adds else ''}")
+        else:
+            copied = len(group) > 1 and len({one.chunk for p in group for one in talk[p]}) == len(talk[group[0]])
+            sender = switch if len(far) == 1 else "each switch"
+            said.append(f"{sender} sends {what} to {_each(schedule, near)}{', to all the same' if copied else ''}")
+    return "; ".join(said)
+
+
+def _each(schedule, nodes: list[int]) -> str:
+    """Who is below a switch: ranks, or switches of a lower level."""
+    if nodes[0] >= schedule.ranks:
+        return "each switch below" if nodes[1:] else f"the {schedule.name(nodes[0])}"
+    if nodes == list(range(schedule.ranks)):
+        return "each rank"
+    return f"each of {_ranks(nodes)}" if nodes[1:] else f"rank {nodes[0]}"
+
+
+def _named(schedule, talk, what: str, adds: bool) -> str:
+    parts = []
+    for (a, b), rows in talk.items():
+        chunk = what if schedule.chunks == 1 else f"chunk{'s' * (len(rows) > 1)} {spans([t.chunk for t in rows])}"
+        parts.append(f"{schedule.name(a)} sends {chunk} to {schedule.name(b)}")
+    return ", ".join(parts) + ((", to be added" if parts[1:] else ", which adds it") if adds else "")
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
+
+
+def _many(count: int) -> str:
+    return "one chunk" if count == 1 else f"{count} chunks"
+
+
+def listed(schedule, step: int, name: Callable[[int], str]) -> str:
+    """All transfers of a step, a phrase for each pair that no line breaks: "0 → 1: 0; 1 → 2: 1"."""
+    short = [str(n) if n < schedule.ranks else schedule.name(n) for n in range(schedule.nodes)]
+    out = []
+    for (a, b), rows in pairs(schedule[step]).items():
+        chunks = [one.chunk for one in rows]
+        what = spans(chunks) if name is str else ", ".join(map(name, chunks))
+        phrase = f"{short[a]} → {short[b]}" + (f": {what}" if schedule.chunks > 1 else "")
+        out.append(phrase.replace(" ", NBSP) if len(phrase) < LONG else phrase)
+    return "; ".join(out)
