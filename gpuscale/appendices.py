@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gpuscale import catalogue, specs
 from gpuscale.display import Html, anchor, cite
+from gpuscale.spec_io import MISSING
 from gpuscale.symbols import flop, quantities
 from gpuscale.typeset import escape, inline, span, tex
-from gpuscale.units import WORDS
+from gpuscale.units import NBSP, SCALE, WORDS, show
 
 TITLES = {
     "processor": "What a GPU does in a cycle",
@@ -105,3 +106,99 @@ def hardware(group: str):
     fields = GROUPS[group]
     parts = [p for p in specs.chips().values() if any(f in p for f in fields)]
     return specs.table(parts, {f: t for f, t in fields.items() if any(f in p for p in parts)}, caption=group)
+
+
+NETWORK = {
+    "Links and network cards, one direction": {
+        "bw": "interface", "links": "links", "link_bw": "one link", "lanes": "lanes", "latency": "latency",
+    },
+    "Switches": {
+        "switch_generation": "generation", "switch_ports": "ports", "link_bw": "one port, one direction",
+        "node_gpus": "GPUs joined", "node_switches": "by switches", "power": "power",
+    },
+    "Transceivers and cables": {"bw": "one direction", "power": "power"},
+    "Interconnects of TPUs": {
+        "links": "links per chip", "link_bw": "one link, one direction", "latency": "latency of a hop",
+        "pod_chips": "chips of a pod", "slice_chips": "chips of a slice",
+    },
+}  # fmt: skip
+
+
+def network(group: str):
+    """One group of the tables of links, switches and cables. Raises KeyError for another group."""
+    fields = NETWORK[group]
+    parts = [p for p in specs.fabrics().values() if _group(p) == group]
+    return specs.table(parts, fields, caption=group)
+
+
+def _group(fabric: specs.Part) -> str:
+    links, switches, cables, tpus = NETWORK
+    if "pod_chips" in fabric:
+        return tpus
+    if "bw" not in fabric:
+        return switches
+    return cables if "power" in fabric else links
+
+
+MEASURED = {
+    "one node": (
+        "allreduce_h200", "allreduce_small_h200", "nvls_by_gpu_count", "collectives_h200", "allreduce_azure",
+        "collectives_h100", "allreduce_h100_figure", "allreduce_stated", "all_gather_stated", "allreduce_a100",
+        "collectives_b200", "allreduce_points", "p2p_write",
+    ),
+    "several nodes": (
+        "allreduce_h100_2_nodes", "collectives_h100_10_nodes", "collectives_by_gpus_per_node", "allreduce_b200",
+        "allreduce_b200_nic", "allreduce_b200_earlier", "gb300_nvl72", "allreduce_mi300x",
+    ),
+    "experts": ("deepep_normal", "deepep_low_latency"),
+    "TPUs": ("tpu_all_gather", "tpu_v7x_all_gather"),
+    "wiring": ("nvswitch_links", "dgx1_p100_links", "dgx1_v100_links", "superpod_components"),
+}  # fmt: skip
+
+
+def measured(group: str) -> Html:
+    """One group of the published tables; the head of a column says where its numbers come from."""
+    tables = [specs.measured(key) for key in MEASURED[group]]
+    return Html("".join(map(_published, tables)), "\n\n".join(map(repr, tables)))
+
+
+def _published(table: specs.Table) -> str:
+    columns = [table.column(name) for name in table.columns]
+    shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
+    head = "".join(f'<th scope="col"{_right(columns[i])}>{_head(columns[i])}</th>' for i in shown)
+    rows = []
+    for row in table.printed:
+        cells = (f"<td{_right(columns[i])}>{escape(_cell(row[i], columns[i].unit))}</td>" for i in shown)
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}"><table class="specs">'
+        f"<caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>{note}</div>"
+    )
+
+
+def _right(column: specs.Column) -> str:
+    return "" if column.unit == "text" else ' class="num"'
+
+
+def _head(column: specs.Column) -> str:
+    if column.unit == "text":
+        return escape(column.title)
+    unit = column.unit.replace("us", "µs")
+    said = {"printed": "numbers" if unit == "1" else f"in {unit}", "basis": column.basis}
+    said |= {"source": specs.cited(column.source), "note": column.note}
+    data = "".join(f' data-{key}="{escape(value)}"' for key, value in said.items() if value)
+    title = column.title if unit in {"1", "B"} else f"{column.title}, {unit}"
+    return f'<button type="button" class="prov"{data}>{escape(title)}</button>'
+
+
+def _cell(cell, unit: str) -> str:
+    """A cell as printed, to six digits; sizes with the binary prefix that makes them whole."""
+    if isinstance(cell, str):
+        chip = specs.chips().get(cell)
+        return chip.short if chip else "–" if cell == MISSING else cell if len(cell) > 20 else cell.replace(" ", NBSP)
+    if unit != "B":
+        return f"{float(f'{cell:.6g}'):,.10g}"
+    whole = (u for u in ("GiB", "MiB", "KiB") if (cell / SCALE[u][0]).is_integer() and cell < 1024 * SCALE[u][0])
+    return show(cell, next(whole, "B"), short=True, digits=4)

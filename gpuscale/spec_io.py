@@ -18,10 +18,11 @@ from pathlib import Path
 from gpuscale.units import NBSP, SCALE, UnitError, base_unit, dimension_word, show
 
 DATA = Path(__file__).parent / "data"
-KINDS = ("chip", "fabric", "model", "capability", "measured")
+KINDS = ("chip", "fabric", "model", "capability", "measured", "level", "topology", "torus", "mesh")
 NEEDED = ("value", "unit", "basis", "source")
 OPTIONAL = ("note", "printed", "date", "others")
 LABELS = ("title", "short", "architecture", "compute_capability", "memory", "fabric", "pcie", "note")
+LABELS += ("levels", "makes", "switch", "cable", "network", "links")  # of a topology and of its levels
 TAKEN = frozenset("key kind as_of origin labels specs fields spec get about title short".split())
 MISSING = "-"
 

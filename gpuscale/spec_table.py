@@ -106,6 +106,11 @@ class Table:
             raise KeyError(f"{self.key} has {len(found)} rows with {equal}; expected one")
         return found[0]
 
+    @property
+    def printed(self) -> tuple[tuple, ...]:
+        """The cells as the source prints them, in the units of the columns; "-" is a missing number."""
+        return self._cells
+
     def __len__(self) -> int:
         return len(self._cells)
 

@@ -20,7 +20,7 @@ from gpuscale.spec_table import Column, Table, View
 
 __all__ = [
     "Column", "Other", "Part", "Spec", "SpecError", "Table", "UnknownPart", "View", "capabilities",
-    "capability", "chip", "chips", "cited", "fabric", "fabrics", "load", "measured", "model", "models",
+    "capability", "chip", "chips", "cited", "fabric", "fabrics", "load", "measured", "model", "models", "part", "parts",
     "source_name", "table", "tables",
 ]  # fmt: skip
 
@@ -124,7 +124,7 @@ def _remarks(spec: Spec) -> str:
 def _registry() -> dict[str, dict]:
     """Everything loaded: kind -> key -> part. The built-in files first, then those of GPUSCALE_DATA."""
     store: dict[str, dict] = {kind: {} for kind in KINDS}
-    for name in ("chips", "fabrics", "models", "measured"):
+    for name in ("chips", "fabrics", "models", "measured", "measured_network", "topologies"):
         _add(store, DATA / f"{name}.toml", "")
     for path in filter(None, os.environ.get("GPUSCALE_DATA", "").split(os.pathsep)):
         _add(store, path, str(Path(path).expanduser().resolve()))
@@ -244,6 +244,16 @@ def capabilities() -> Mapping[str, Part]:
     return _all("capability")
 
 
+def part(kind: str, key: str) -> Part:
+    """A part of any kind, such as ``part("level", "h100_leaf")``; the others have functions of their own."""
+    return _one(kind, key)
+
+
+def parts(kind: str) -> Mapping[str, Part]:
+    """Every part of a kind by key."""
+    return _all(kind)
+
+
 def measured(key: str) -> Table:
     """A published or measured table, such as ``measured("mamf_bf16")``."""
     return _one("measured", key)
@@ -265,6 +275,6 @@ def source_name(key: str) -> str:
 
 
 def cited(source: str) -> str:
-    """A source as a page shows it: short name, then the place."""
-    key, comma, place = source.partition(",")
-    return source_name(key.strip()) + comma + place
+    """A source as a page shows it: short name, then the place; several are joined by a semicolon."""
+    parts = (one.partition(",") for one in source.split("; "))
+    return "; ".join(source_name(key.strip()) + comma + place for key, comma, place in parts)

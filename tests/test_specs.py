@@ -14,7 +14,7 @@ from gpuscale.spec_io import DATA, KINDS, known_fields
 from gpuscale.units import KiB, MiB, base_unit
 
 BIB = Path(__file__).parents[1] / "chapters" / "references.bib"
-FILES = ("chips", "fabrics", "models", "measured")
+FILES = ("chips", "fabrics", "models", "measured", "measured_network", "topologies")
 
 
 def parts():
@@ -137,7 +137,7 @@ def test_links_add_up():
             assert c.pcie_bw == specs.fabric(c.pcie).bw, c.key
     assert specs.chip("h800_sxm").nvlink_bw < specs.fabric("nvlink_4").bw
     for f in specs.fabrics().values():
-        assert "link_bw" not in f or f.bw == f.links * f.link_bw, f.key
+        assert not {"bw", "links", "link_bw"} <= set(f.fields) or f.bw == f.links * f.link_bw, f.key
         assert "lane_bw" not in f or f.link_bw == f.lanes * f.lane_bw, f.key
     for new, old in (("pcie_4", "pcie_3"), ("pcie_5", "pcie_4"), ("pcie_6", "pcie_5"), ("pcie_7", "pcie_6")):
         assert specs.fabric(new).bw == pytest.approx(2 * specs.fabric(old).bw, rel=0.05)
@@ -146,6 +146,12 @@ def test_links_add_up():
     for key in ("nvlink_5", "nvl72"):
         f = specs.fabric(key)
         assert f.node_gpus * f.links == f.node_switches * f.switch_ports
+    for key, links in (("nvswitch_1", 6), ("nvswitch_3", 18), ("nvswitch_4", 18)):
+        f = specs.fabric(key)
+        assert f.node_gpus * links <= f.node_switches * f.switch_ports, key
+    for key in ("tpu_v5e", "tpu_v5p"):  # a chip's links are those of its fabric
+        c, f = specs.chip(key), specs.fabric(key.replace("tpu_", "tpu_ici_"))
+        assert (c.ici_links, c.ici_link_bw, c.pod_chips) == (f.links, f.link_bw, f.pod_chips)
 
 
 def test_limits_of_a_compute_capability_fit_together():
@@ -223,10 +229,13 @@ def test_measurements_stay_below_the_peaks_they_belong_to():
 
 
 def test_llama_dimensions_give_the_names():
-    for m in specs.models().values():
+    for m in [m for m in specs.models().values() if "kv_heads" in m]:
         head = m.d_model // m.heads
         layer = 2 * m.d_model**2 + 2 * m.d_model * head * m.kv_heads + 3 * m.d_model * m.d_ff
         assert m.layers * layer + 2 * m.vocab * m.d_model == pytest.approx(m.params, rel=0.01), m.key
+    moe = specs.model("deepseek_v3")  # the experts, one of them shared, are nearly all of it
+    experts = (moe.layers - 3) * (moe.experts + 1) * 3 * moe.d_model * moe.d_ff
+    assert experts == pytest.approx(moe.params, rel=0.03) and experts < moe.params
     big = specs.model("llama3_405b")
     assert 6 * big.params * big.train_tokens == pytest.approx(big.train_flop, rel=0.01)
 
