@@ -14,6 +14,13 @@ TITLES = {
     "occupancy": "Occupancy",
     "memory": "Moving bytes",
     "roofline": "The roofline",
+    "fabric": "Links, switches and cuts",
+    "torus": "Rings and tori",
+    "collectives": "Collectives",
+    "bus_bandwidth": "Bandwidths that benchmarks print",
+    "in_network": "Reduction in the switch",
+    "all_to_all": "All-to-all",
+    "hierarchy": "Across a hierarchy",
 }
 
 

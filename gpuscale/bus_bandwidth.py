@@ -1,7 +1,10 @@
 """Bandwidths of a collective as benchmarks print them, and what the links then carry."""
 
+from sympy import oo
+
 from gpuscale.formula import Formula
-from gpuscale.symbols import M, N, T_comms, V, W_alg, W_bus, W_nic
+from gpuscale.needs import at_least, whole
+from gpuscale.symbols import M, N, T_comms, V, W, W_alg, W_bus, W_nic, alpha
 
 _TESTS = "nccl-tests, performance"
 _RING = "for the printed size V, as nccl-tests counts it"
@@ -23,4 +26,11 @@ nic_rate = Formula(
     "Rate of a network card in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
     source="ml-engineering, network",
     assumes="when each GPU has a card, and a rail of one GPU per node reduces what its node has scattered",
+    needs=(at_least(N, 2), whole(N, M)),
+)  # fmt: skip
+ring_equivalent = all_reduce_bus.where(algorithm_bandwidth, title="Bus bandwidth from size and time")
+ring_bus = Formula(
+    "Bus bandwidth of a ring with latency", W_bus, V / (N * alpha + V / W), source=_TESTS,
+    assumes="for a ring all-gather, reduce-scatter or all-reduce whose every step waits alpha",
+    approx=W, regime=((V, oo),), needs=(at_least(N, 2),),
 )  # fmt: skip

@@ -5,14 +5,17 @@ V is the full buffer: what an all-gather ends with, what a reduce-scatter begins
 
 from dataclasses import replace
 
-from sympy import Min, ceiling, oo
+from sympy import Min, ceiling, oo, sqrt
 
 from gpuscale.formula import Formula, log2
-from gpuscale.symbols import N, T_comms, V, V_all, V_hop, V_rank, W, alpha, n_chunk, n_steps
+from gpuscale.needs import at_least, power_of_two, whole
+from gpuscale.symbols import N, T_comms, V, V_all, V_cross, V_half, V_hop, V_rank, W, alpha, n_chunk, n_steps
 
 _BOOK = "scaling-book-gpus, intra-node collectives"
 _THAKUR = "thakur2005"
+_SANDERS = "sanders2009"
 _TWO = "for a power of two of ranks"
+_POWER = (power_of_two(N),)
 _LARGE = ((V, oo), (N, oo))
 
 
@@ -64,14 +67,14 @@ ring_all_reduce = _costed(ring_all_reduce_steps, all_reduce_bytes, "Ring all-red
 
 # Doubling and halving: partners at distance 1, 2, 4, ...
 doubling_steps = Formula(
-    "Steps of recursive doubling", n_steps, log2(N), source=_THAKUR, assumes=_TWO,
+    "Steps of recursive doubling", n_steps, log2(N), source=_THAKUR, assumes=_TWO, needs=_POWER,
 )  # fmt: skip
 halving_doubling_steps = Formula(
-    "Steps of halving and doubling", n_steps, 2 * log2(N), source=_THAKUR, assumes=_TWO,
+    "Steps of halving and doubling", n_steps, 2 * log2(N), source=_THAKUR, assumes=_TWO, needs=_POWER,
 )  # fmt: skip
 recursive_doubling_bytes = Formula(
     "Bytes a rank sends in a recursive-doubling all-reduce", V_rank, V * log2(N), source=_THAKUR,
-    assumes="when partners swap the whole vector in each step; " + _TWO,
+    assumes="when partners swap the whole vector in each step; " + _TWO, needs=_POWER,
 )  # fmt: skip
 doubling_all_gather = _costed(
     doubling_steps, all_gather_bytes, "Recursive-doubling all-gather", V / W,
@@ -103,8 +106,40 @@ tree_all_reduce = Formula(
     assumes="for a reduce up a binomial tree, then a broadcast down it, the vector in one piece",
 )  # fmt: skip
 chain_broadcast = Formula(
-    "Pipelined chain broadcast", T_comms, (N - 2 + n_chunk) * (alpha + V / (n_chunk * W)), source="sanders2009",
-    assumes="when the vector goes along a chain of two ranks or more in chunks, each passed on as it arrives",
+    "Pipelined chain broadcast", T_comms, (N - 2 + n_chunk) * (alpha + V / (n_chunk * W)), source=_SANDERS,
+    assumes="when the vector goes along a chain of two ranks or more in equal chunks, each passed on as it arrives",
+    needs=(at_least(N, 2),), approx=V / W, regime=((V, oo), (n_chunk, oo)),
+)  # fmt: skip
+best_chunks = Formula(
+    "Chunks with which a chain is fastest", n_chunk, sqrt((N - 2) * V / (alpha * W)), source=_SANDERS,
+    assumes="for three ranks or more; to be rounded to a whole number, at least 1", needs=(at_least(N, 3),),
+)  # fmt: skip
+best_chain_broadcast = Formula(
+    "Pipelined chain broadcast with the best chunks", T_comms,
+    (N - 2) * alpha + V / W + 2 * sqrt((N - 2) * alpha * V / W), source=_SANDERS,
+    assumes="for two ranks or more and chunks of the best size, their number not rounded: the least time of a chain",
+    needs=(at_least(N, 2),), approx=V / W, regime=((V, oo),),
+)  # fmt: skip
+double_tree_steps = Formula(
+    "Steps of a double binary tree", n_steps, n_chunk / 2 - 1 + 2 * ceiling(log2(N)), source=_SANDERS,
+    assumes="for an all-reduce of two ranks or more, half of the chunks through each of two binary trees, pipelined",
+    needs=(at_least(N, 2), whole(n_chunk, 2)),
+)  # fmt: skip
+double_tree_bytes = Formula(
+    "Bytes a rank sends in a double binary tree", V_rank, 2 * V, source=_SANDERS,
+    assumes="for an all-reduce of four ranks or more: a rank inside one tree is a leaf of the other",
+)  # fmt: skip
+double_tree_all_reduce = Formula(
+    "Double binary tree all-reduce", T_comms,
+    double_tree_steps.rhs.subs(ceiling(log2(N)), log2(N)) * alpha + 2 * V / W * (1 + (2 * log2(N) - 3) / n_chunk),
+    source=_SANDERS,
+    assumes="for a power of two of 8 ranks or more, and enough chunks to fill both trees: 4 log2 N or more",
+    needs=(power_of_two(N), at_least(N, 8), whole(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
+    approx=2 * V / W, regime=((V, oo), (n_chunk, oo)),
+)  # fmt: skip
+flat_broadcast = Formula(
+    "Broadcast by one message for each rank", T_comms, (N - 1) * (alpha + V / W), source=_THAKUR,
+    assumes="when the root sends the whole vector to the others one after another",
 )  # fmt: skip
 scatter_bytes = Formula(
     "Bytes the root sends in a scatter", V_rank, V * (N - 1) / N, source=_THAKUR,
@@ -119,7 +154,20 @@ broadcast_floor = Formula(
     assumes="when a rank talks to one other at a time: the ranks that know can at best double",
 )  # fmt: skip
 best_all_reduce = Formula(
-    "The faster of ring and halving-doubling", T_comms,
+    "Fastest of three all-reduces", T_comms,
     Min(ring_all_reduce.rhs, halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
-    source=_THAKUR, assumes="when a library picks the best of ring, halving-doubling and recursive doubling",
+    source=_THAKUR, assumes="when a library picks the best of ring, halving-doubling and recursive doubling; " + _TWO,
+    needs=_POWER,
+)  # fmt: skip
+
+# Where latency and bandwidth meet
+ring_half_size = Formula(
+    "Size at which a ring waits as long as it sends", V_half, N * alpha * W, source="hockney1994",
+    assumes="for all-gather, reduce-scatter and all-reduce alike: half of the bandwidth is reached there",
+)  # fmt: skip
+doubling_cross = Formula(
+    "Size from which halving and doubling beats recursive doubling", V_cross,
+    alpha * W * N * log2(N) / (N * log2(N) - 2 * N + 2), source=_THAKUR,
+    assumes="for all-reduces of four ranks or more; below, fewer steps win; " + _TWO,
+    needs=(power_of_two(N), at_least(N, 4)),
 )  # fmt: skip

@@ -1,9 +1,13 @@
 """Links, switches and cuts of a fabric: what its bandwidths and counts are."""
 
+from sympy import Min, Mod, ceiling
+
 from gpuscale.formula import Formula
+from gpuscale.needs import at_least, whole
 from gpuscale.symbols import (
-    D,
     D_1,
+    D_3,
+    M,
     N,
     N_max,
     S_top,
@@ -43,16 +47,29 @@ switch_bandwidth = Formula(
     "Bandwidth of the switches of a level", W_sw, n_sw * n_port * W_link, source="scaling-book-gpus, quiz 2 question 1",
     assumes="when every port is used, one direction",
 )  # fmt: skip
+gpu_share = Formula(
+    "Bandwidth of each GPU when all of a node send", W_coll, Min(W_nvl, W_sw / D_1), source="scaling-book-gpus, quiz 2",
+    assumes="for D_1 GPUs of bandwidth W_nvl that share switches of bandwidth W_sw evenly",
+)  # fmt: skip
+full_rate_gpus = Formula(
+    "GPUs that switches serve at full rate", N_max, n_sw * n_port / n_link, source="nvidia-nvswitch3-blog",
+    assumes="for one port for each link of a GPU, the links spread evenly over the switches",
+)  # fmt: skip
 node_egress = Formula(
     "Bandwidth out of a node", W_node, n_nic * W_nic, source=_BEYOND,
     assumes="when every network card runs at its full rate, one direction",
 )  # fmt: skip
+domain_bandwidth = Formula(
+    "Bandwidth of an all-gather over NVLink domains", W_coll, Min(D_1 * W_nvl / (D_1 - 1), M * D_1 * W_nic / (M - 1)),
+    source="scaling-book-gpus, appendix A", needs=(at_least(D_1, 2), at_least(M, 2)),
+    assumes="for M domains of D_1 GPUs, each with a card of bandwidth W_nic that feeds it directly, in a full fat tree",
+)  # fmt: skip
 links_to_each_switch = Formula(
-    "Switches that hold a level's cables", n_sw, n_down / n_port, source=_TREE,
+    "Switches that hold a level's cables", n_sw, ceiling(n_down / n_port), source=_TREE,
     assumes="at the top of a fabric, where every port faces down",
 )  # fmt: skip
 leaf_switches = Formula(
-    "Switches that pass a level on", n_sw, 2 * n_down / n_port, source=_TREE,
+    "Switches that pass a level on", n_sw, ceiling(2 * n_down / n_port), source=_TREE,
     assumes="without oversubscription: as many ports face up as down",
 )  # fmt: skip
 oversubscription = Formula(
@@ -60,28 +77,43 @@ oversubscription = Formula(
 )  # fmt: skip
 two_level_capacity = Formula(
     "Endpoints of a two-level fat tree", N_max, n_port**2 / 2, source=_TREE,
-    assumes="for switches of one kind and full bisection",
+    assumes="for switches of one kind with an even number of ports and full bisection", needs=(whole(n_port, 2),),
 )  # fmt: skip
 three_level_capacity = Formula(
     "Endpoints of a three-level fat tree", N_max, n_port**3 / 4, source=_TREE,
-    assumes="for switches of one kind and full bisection",
+    assumes="for switches of one kind with an even number of ports and full bisection", needs=(whole(n_port, 2),),
 )  # fmt: skip
 bisection = Formula(
     "Bisection bandwidth of a full fat tree", W_bis, S_top * W / 2, source="leiserson1985",
-    assumes="for an even number of endpoints of bandwidth W, one direction: no cut is tighter than the endpoints",
+    assumes="for an even number of nodes and endpoints of bandwidth W, one direction: no cut is tighter than they are",
+    needs=(whole(S_top, 2),),
 )  # fmt: skip
 tapered_bisection = Formula(
     "Bisection bandwidth below a tapered top", W_bis, S_top * W / (2 * r_over), source="leiserson1985",
     assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over",
+    needs=(whole(S_top, 2), at_least(r_over, 1)),
+)  # fmt: skip
+tapered_bisection_odd = Formula(
+    "Bisection bandwidth below a tapered top, odd number of units", W_bis,
+    S_top * W / (2 * r_over) * (1 + (r_over - 1) / D_3), source="leiserson1985",
+    assumes="for an oversubscription of 1 or more: one of the D_3 units is cut in its middle, at full bandwidth",
+    needs=(at_least(r_over, 1), whole(D_3 + 1, 2)),
+)  # fmt: skip
+tapered_share = Formula(
+    "Bandwidth of each GPU across a tapered top", W_coll,
+    Min(W, W / r_over * (1 + (r_over - 1) * Mod(D_3, 2) / D_3)), source="leiserson1985",
+    assumes="for D_3 equal units, even or odd in number, when half of the GPUs send to the other half",
 )  # fmt: skip
 collective_bandwidth = Formula(
     "Bandwidth that a collective sees", W_coll, 2 * W_bis / N, source="scaling-book-gpus, cross-node collectives",
     assumes="for N equal units and the bisection counted in one direction",
 )  # fmt: skip
 share_of_a_gpu = Formula(
-    "Bandwidth of one GPU beyond its unit", W_nic, W / D, source=_BEYOND, assumes="when D GPUs share the uplink W",
+    "Bandwidth of one GPU beyond its unit", W_nic, W / D_1, source=_BEYOND,
+    assumes="when the D_1 GPUs of a unit share its uplink W",
 )  # fmt: skip
 wire_latency = Formula(
     "Latency through the switches", T_comms, (n_hop - 1) * t_hop, source="dgx-superpod-h100",
     assumes="for n_hop links with a switch between two of them, and no queue",
+    needs=(at_least(n_hop, 1),),
 )  # fmt: skip

@@ -12,6 +12,8 @@ import sympy
 from sympy.codegen.cfunctions import log2
 
 from gpuscale.dimension import DimensionError, dimension, fits, words
+from gpuscale.exact import FUNCTIONS, steady
+from gpuscale.needs import Need
 from gpuscale.symbols import Quantity, flop, quantities
 from gpuscale.typeset import tex
 from gpuscale.units import WORDS
@@ -22,8 +24,9 @@ class Formula:
     """A cost or size in closed form: ``lhs`` equals ``rhs`` under the stated assumptions.
 
     ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes``
-    the conditions. ``approx`` is the common approximation: rhs/approx tends to 1 along ``regime``, a tuple of
-    (quantity, limit) pairs taken in order. Called with keywords in base units it gives floats or arrays.
+    the conditions, of which it enforces those in ``needs`` (see ``gpuscale.needs``). ``approx`` is the common
+    approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
+    Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
     Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
     """
 
@@ -34,6 +37,7 @@ class Formula:
     assumes: str
     approx: sympy.Expr | None = None
     regime: tuple = ()
+    needs: tuple[Need, ...] = ()
     module: str = field(default="", repr=False)
 
     def __post_init__(self):
@@ -47,6 +51,11 @@ class Formula:
                 _check_side(f"{self.title}: {what}", self.lhs, expr)
         if (self.approx is None) != (not self.regime):
             raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
+        for need in self.needs:
+            if need.condition == False:  # noqa: E712
+                raise ValueError(f"{self.title}: needs that {need}, which never holds")
+            if not need.symbols <= set(self.inputs):
+                raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
 
     @property
     def name(self) -> str:
@@ -59,7 +68,7 @@ class Formula:
         return inputs(self.rhs)
 
     def __call__(self, /, **values):
-        return evaluate(self.rhs, _what=self.name or self.title, **values)
+        return evaluate(self, **values)
 
     def where(self, *others: Formula, lhs: Quantity | None = None, title: str = "", **values) -> Formula:
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
@@ -84,7 +93,10 @@ class Formula:
                 raise TypeError(f"where: {symbol} is no input of {self.title}; {_wanted(self.inputs)}")
             _check_side(f"where: {symbol}", symbol, expr)
         rhs = self.rhs.subs(swaps, simultaneous=True)
-        return replace(self, title=title or self.title, lhs=lhs or self.lhs, rhs=rhs, approx=None, regime=())
+        needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
+        needs = tuple(dict.fromkeys(need for need in needs if need.condition != True))  # noqa: E712
+        whole = {"title": title or self.title, "lhs": lhs or self.lhs, "rhs": rhs, "needs": needs}
+        return replace(self, approx=None, regime=(), **whole)
 
     def equation(self) -> sympy.Eq:
         """lhs = rhs for sympy's own tools."""
@@ -113,6 +125,7 @@ class Formula:
             self.assumes,
             self.approx,
             self.regime,
+            self.needs,
             self.module,
         )
         return Formula, parts
@@ -154,8 +167,8 @@ _NO_NUMBER = (str, bytes, bool, np.bool_, complex, type(None))
 def compiled(expr):
     """The numpy function of an expression and its inputs in order."""
     names = inputs(expr)
-    body = expr.subs(flop, 1)
-    table = {"log2": np.log2, "oo": np.inf}
+    body = steady(expr.subs(flop, 1))
+    table = {"log2": np.log2, "oo": np.inf, **FUNCTIONS}
     stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
     return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
 
@@ -165,10 +178,12 @@ def evaluate(expr, /, _what: str = "", **values):
 
     Every value must be a finite number that the quantity allows; infinity is returned only where the
     expression itself holds it. Raises TypeError for a missing or unknown name or for no number, ValueError
-    for a value out of range or shapes that do not fit, all naming the input and what was expected.
+    for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
+    the input and what was expected.
     """
+    needs: tuple[Need, ...] = ()
     if isinstance(expr, Formula):
-        expr, _what = expr.rhs, _what or expr.name or expr.title
+        expr, needs, _what = expr.rhs, expr.needs, _what or expr.name or expr.title
     expr = sympy.sympify(expr)
     function, names = compiled(expr)
     what = _what or expr
@@ -179,6 +194,7 @@ def evaluate(expr, /, _what: str = "", **values):
         raise TypeError(f"{what}: {wrong}; {_wanted(names)}")
     given = [as_number(q, values[q.name]) for q in names]
     shape = _shape(what, names, given)
+    _check_needs(what, needs, dict(zip(names, given, strict=True)))
     with np.errstate(all="ignore"):
         try:
             out = np.asarray(function(*given), dtype=float)
@@ -197,6 +213,18 @@ def _shape(what, names, given) -> tuple[int, ...]:
     except ValueError:
         found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ValueError(f"{what}: expected arrays whose shapes fit together; got {found}") from None
+
+
+def _check_needs(what, needs, given: dict) -> None:
+    for need in needs:
+        function, names = compiled(need.condition)
+        values = [given[q] for q in names]
+        kept = np.asarray(function(*values))
+        if not kept.all():
+            first = np.unravel_index(np.argmin(kept), kept.shape)
+            seen = (np.broadcast_to(v, kept.shape)[first] for v in values)
+            got = ", ".join(f"{q.name} = {v:g}" for q, v in zip(names, seen, strict=True))
+            raise ValueError(f"{what}: expected that {need}; got {got}")
 
 
 def _check_result(what, expr, out) -> None:

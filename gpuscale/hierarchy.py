@@ -5,14 +5,21 @@ a function that returns a formula; a few depths stand here under names.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from operator import mul
 
 from sympy import Expr, Max, Min, S, oo
 
 from gpuscale.formula import Formula
-from gpuscale.symbols import D as degree
+from gpuscale.needs import Need, at_least, nested, whole
 from gpuscale.symbols import (
+    D_1,
+    D_2,
+    W_1,
+    W_2,
+    W_3,
+    M,
     S_child,
     S_top,
     S_unit,
@@ -27,6 +34,7 @@ from gpuscale.symbols import (
     alpha,
     indexed,
 )  # fmt: skip
+from gpuscale.symbols import D as degree
 
 _BOOK = "scaling-book-gpus, cross-node collectives"
 _QUIZ = "scaling-book-gpus, quiz 4 question 1"
@@ -71,6 +79,7 @@ def level_bandwidth(level: int) -> Formula:
     return Formula(
         f"Collective bandwidth of level {level}", W_coll, w * d / (d - 1), source=_BOOK, module=__name__,
         assumes="for two children or more, each lacking what its siblings hold", approx=w, regime=((d, oo),),
+        needs=(at_least(d, 2),),
     )  # fmt: skip
 
 
@@ -108,9 +117,17 @@ def all_gather_links(depth: int, rails: bool = True) -> Formula:
     terms = [(1 - _size(i - 1) / top) / indexed(W, i) for i in _levels(depth)]
     if rails:
         terms[0] = _siblings(1)
-    told, how = (_RAILS, "rails") if rails else (_LEAVES, "all through the node's switch")
+    told, how = (_RAILS, "rails") if rails else (_LEAVES, "no rails")
     title = f"All-gather by its busiest link, {_words(depth)}, {how}"
     return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told, module=__name__)
+
+
+def all_reduce_links(depth: int, rails: bool = True) -> Formula:
+    """A reduce-scatter and an all-gather, each by its busiest link; ``rails`` as in ``all_gather_links``."""
+    gather = all_gather_links(depth, rails)
+    title = gather.title.replace("All-gather", "All-reduce")
+    told = "for a reduce-scatter, then an all-gather, " + gather.assumes
+    return Formula(title, T_comms, 2 * gather.rhs, source=_BOOK, assumes=told, module=__name__)
 
 
 def in_network_all_reduce(depth: int) -> Formula:
@@ -121,6 +138,36 @@ def in_network_all_reduce(depth: int) -> Formula:
     return Formula(title, T_comms, slowest, source="graham2016", assumes=told, module=__name__)
 
 
+def sharded_links(depth: int, rails: bool = True) -> Formula:
+    """All-gather over X of an array that is also sharded over an inner axis Y, by its busiest link.
+
+    Exact where Y divides the size of each unit or is a multiple of it. ``rails`` as in ``all_gather_links``.
+    """
+    top = _size(depth)
+    terms = [_peers(_size(i - 1), top) / indexed(W, i) for i in _levels(depth)]
+    if rails:
+        terms[0] = _peers(_size(0), _size(1)) / indexed(W, 1)
+    told, how = (_RAILS, "rails") if rails else (_LEAVES, "no rails")
+    title = f"All-gather of a sharded array, {_words(depth)}, {how}"
+    needs = tuple(_fits(_size(i)) for i in _levels(depth))
+    return Formula(title, T_comms, V * Max(*terms), source=_SHARDED, assumes=told, needs=needs, module=__name__)
+
+
+def _fits(size: Expr) -> Need:
+    """The inner axis divides a unit, or whole units divide the inner axis."""
+    return nested(Y, size)
+
+
+def _nested(outer: Expr) -> tuple[Need, ...]:
+    return whole(outer, S_child), _fits(S_child), _fits(outer)
+
+
+def _peers(inner: Expr, outer: Expr) -> Expr:
+    """Share of V that enters a child of ``inner`` GPUs while the ranks of X in ``outer`` GPUs share."""
+    held, mine = (Min(Y, inner) / Y, Max(inner, Y)) if inner != 1 else (1 / Y, Y)
+    return held * (1 - mine / Max(outer, Y))
+
+
 node_bandwidth, leaf_bandwidth, spine_bandwidth = (level_bandwidth(i) for i in (1, 2, 3))
 two_level_rule, three_level_rule = (all_gather_rule(depth) for depth in (2, 3))
 two_level_sum, three_level_sum = (all_gather_sum(depth) for depth in (2, 3))
@@ -128,36 +175,69 @@ two_level_all_reduce, three_level_all_reduce = (all_reduce_rule(depth) for depth
 two_level_phases, three_level_phases = (phased_all_gather(depth) for depth in (2, 3))
 two_level_links, three_level_links = (all_gather_links(depth) for depth in (2, 3))
 two_level_transit, three_level_transit = (all_gather_links(depth, rails=False) for depth in (2, 3))
+two_level_all_reduce_links, three_level_all_reduce_links = (all_reduce_links(depth) for depth in (2, 3))
+two_level_all_reduce_transit, three_level_all_reduce_transit = (
+    all_reduce_links(depth, rails=False) for depth in (2, 3)
+)
 two_level_switches, three_level_switches = (in_network_all_reduce(depth) for depth in (2, 3))
+two_level_sharded, three_level_sharded = (sharded_links(depth) for depth in (2, 3))
+two_level_sharded_transit, three_level_sharded_transit = (sharded_links(depth, rails=False) for depth in (2, 3))
+nodes_bandwidth = Formula(
+    "Bandwidth of an all-gather over several nodes", W_coll,
+    1 / Max((D_1 - 1) / (D_1 * W_1), (1 - 1 / M) / W_2, (1 - Min(D_2 / M, 1)) / W_3), source=_BOOK,
+    assumes="for full units of D_2 nodes, or a part of one; " + _RAILS,
+    needs=(at_least(M * D_1, 2), whole(Max(M, D_2), D_2)),
+)  # fmt: skip
+
+child_bytes = Formula(
+    "Bytes into a part of the fabric", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
+    approx=V, regime=((S_top, oo),), needs=(whole(S_top, S_child),),
+)  # fmt: skip
 
 # One level of an all-gather over X, of an array that is also sharded over an inner axis Y
 sharded_bytes = Formula(
-    "Bytes into a child, array sharded over Y", V_link,
+    "Bytes into a child, sharded array", V_link,
     V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_top, Y)), source=_SHARDED, assumes=_LEAVES,
+    needs=_nested(S_top),
 )  # fmt: skip
 sharded_bytes_rails = Formula(
-    "Bytes into a child, array sharded over Y, rails", V_link,
+    "Bytes into a child, sharded array, rails", V_link,
     V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_unit, Y)), source=_SHARDED,
-    assumes="for the NVLink level: " + _RAILS.removeprefix("when "),
+    assumes="for the NVLink level: " + _RAILS.removeprefix("when "), needs=_nested(S_unit),
 )  # fmt: skip
 link_time = Formula(
     "Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED, assumes="at the link's full bandwidth",
 )  # fmt: skip
-sharded_all_gather = link_time.where(sharded_bytes, title="All-gather over X of an array sharded over Y, one level")
-sharded_all_gather_rails = link_time.where(
-    sharded_bytes_rails, title="All-gather over X of an array sharded over Y, node level with rails"
+
+
+def _link_time(sent: Formula, title: str) -> Formula:
+    return replace(link_time.where(sent, title=title), assumes=sent.assumes)
+
+
+sharded_all_gather = _link_time(sharded_bytes, "All-gather of a sharded array, one level")
+sharded_all_gather_rails = _link_time(sharded_bytes_rails, "All-gather of a sharded array, node level with rails")
+sharded_switch_bytes = Formula(
+    "Bytes into a child, sharded array summed in the switches", V_link, V * Min(Y, S_child) / Y, source=_SHARDED,
+    assumes="for an all-reduce over X in which the child's switch adds what its own GPUs hold, and others have shards",
+    needs=(_fits(S_child),),
+)  # fmt: skip
+sharded_switch_all_reduce = _link_time(
+    sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level"
 )
 
 # What passes through the switches of one unit in an all-gather over the whole fabric
 unit_switch_in = Formula(
     "Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top), source=_QUIZ,
     assumes="from the unit's own GPUs, and from above",
+    needs=(whole(S_top, S_unit),),
 )  # fmt: skip
 unit_switch_out = Formula(
     "Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top), source=_QUIZ,
     assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
+    needs=(whole(S_top, S_unit),),
 )  # fmt: skip
 top_switch_out = Formula(
     "Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
     assumes="down to each of S_top/S_unit units all that it lacks, the switches making the copies below",
+    needs=(whole(S_top, S_unit),),
 )  # fmt: skip

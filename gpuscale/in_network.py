@@ -4,13 +4,14 @@ from dataclasses import replace
 
 from sympy import oo
 
-from gpuscale.bus_bandwidth import algorithm_bandwidth, all_reduce_bus
 from gpuscale.collectives import all_reduce_bytes, step_time
 from gpuscale.formula import Formula
+from gpuscale.needs import at_least, below
 from gpuscale.symbols import (
     N,
     N_cross,
     V,
+    V_hop,
     V_in,
     V_out,
     V_rank,
@@ -33,10 +34,21 @@ nvls_steps = Formula(
 )  # fmt: skip
 nvls_bytes = Formula(
     "Bytes a GPU sends in an in-network all-reduce", V_rank, V * (N - 1) / N + V / N, source=_SHARP, assumes=_FOUR,
+    needs=(at_least(N, 2),),
 )  # fmt: skip
 nvls_bytes_self = Formula(
     "Bytes a GPU sends when the switch reads its own chunk too", V_rank, V + V / N, source=_NVLS, assumes=_SELF,
     approx=V, regime=((N, oo),),
+)  # fmt: skip
+
+multicast_bytes = Formula(
+    "Bytes a GPU receives in an in-network all-gather", V_rank, V * (N - 1) / N, source=_NVLS,
+    assumes="when each GPU sends its shard once and the switch copies it: a reduce-scatter sends as much",
+    approx=V, regime=((N, oo),),
+)  # fmt: skip
+multicast_sent = Formula(
+    "Bytes a GPU sends in an in-network all-gather", V_hop, V / N, source=_NVLS,
+    assumes="when the switch makes the copies: a reduce-scatter receives as much",
 )  # fmt: skip
 
 
@@ -52,7 +64,7 @@ nvls_all_reduce_self = _timed(nvls_bytes_self, "In-network all-reduce, own chunk
 
 nvls_gain = Formula(
     "Gain over the ring", g_speed, all_reduce_bytes.rhs / nvls_bytes.rhs.simplify(), source=_SHARP,
-    assumes="for large buffers; " + _FOUR, approx=2, regime=((N, oo),),
+    assumes="for large buffers; " + _FOUR, approx=2, regime=((N, oo),), needs=nvls_bytes.needs,
 )  # fmt: skip
 nvls_gain_self = Formula(
     "Gain over the ring, own chunk read too", g_speed, (all_reduce_bytes.rhs / nvls_bytes_self.rhs).simplify(),
@@ -78,6 +90,5 @@ ring_share = Formula(
 nvls_from = Formula(
     "Ranks from which in-network reduction wins", N_cross, (2 + r_ring) / (2 - r_ring), source=_NVLS,
     assumes="for large buffers, where the two bus bandwidths are equal; the ring share below 2",
+    needs=(below(r_ring, 2),),
 )  # fmt: skip
-
-ring_equivalent = all_reduce_bus.where(algorithm_bandwidth, title="Bus bandwidth from size and time")

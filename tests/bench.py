@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from gpuscale import memory, occupancy, processor, roofline
+from gpuscale import all_to_all, hierarchy, memory, occupancy, processor, roofline
 from gpuscale.schedules import hierarchical, ring
 from gpuscale.schedules.routes import Tree
 
@@ -89,7 +89,33 @@ def cases() -> dict:
     def waiting(m_then, n_then, n_else, w_lanes):
         return 1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else))
 
+    sizes, top = np.exp(draw.uniform(0, 30, POINTS)), draw.integers(1, 64, POINTS).astype(float)
+    levels = {"V": sizes, "D_1": 8, "D_2": 32, "D_3": top, "W_1": 450e9, "W_2": 400e9, "W_3": 12.8e12}
+    waits = {"alpha_1": 1e-6, "alpha_2": 2e-6, "alpha_3": 3e-6}
+
+    def share(children, bandwidth):
+        return (children - 1) / (children * bandwidth)
+
+    def rings(V, D_1, D_2, D_3, W_1, W_2, W_3, alpha_1, alpha_2, alpha_3):
+        steps = (D_1 - 1) * alpha_1 + (D_2 - 1) * alpha_2 + (D_3 - 1) * alpha_3
+        return steps + V * (share(D_1, W_1) + share(D_2, W_2) + share(D_3, W_3))
+
+    def links(V, D_1, D_2, D_3, W_1, W_2, W_3):
+        gpus = D_1 * D_2 * D_3
+        return V * np.maximum(
+            share(D_1, W_1), np.maximum((1 - D_1 / gpus) / W_2, (1 - D_1 * D_2 / gpus) / W_3)
+        )  # fmt: skip
+
+    def shares(E, Z, k):
+        kept = 1.0
+        for i in range(k):
+            kept = kept * (E - E / Z - i) / (E - i)
+        return 1 - kept
+
     return {
+        "three_level_phases": (hierarchy.three_level_phases, levels | waits, rings),
+        "three_level_links": (hierarchy.three_level_links, levels, links),
+        "hit_top_k": (all_to_all.hit_top_k, {"E": 256, "Z": 2.0 ** (b % 9), "k": 8}, shares),
         "transfer_time": (
             memory.transfer_time,
             {"alpha": 1e-6, "V": size, "W": 450e9},

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import sympy
 from hypothesis import strategies as st
 
 USUAL = {
@@ -20,34 +21,68 @@ NAMED = {
     "w_lanes": (16, 64), "w_res": (1, 64), "n_block": (4, 64), "n_sub": (1, 8), "n_tc": (1, 16),
     "n_sm": (16, 160),
     "n_lane": (32, 256), "n_ways": (1, 32), "n_tiles": (1, 4096), "m_then": (1e-3, 1), "s_vec": (1e-3, 0.999),
+    "N": (1, 2**20), "M": (1, 4096), "n_chunk": (1, 4096), "n_port": (2, 256), "n_down": (1, 2**14),
+    "E": (1, 512), "Z": (1, 64), "k": (1, 16), "r_ring": (0.5, 2.5), "r_over": (0.5, 16), "n_hop": (1, 8),
+    "S_child": (1, 256), "S_unit": (1, 4096), "S_top": (1, 2**16), "Y": (1, 1024), "D_1": (1, 128), "D_2": (1, 64),
+    "D_3": (1, 32), "n_dim": (1, 3),
 }  # fmt: skip
 
 
 def usual(q) -> tuple[float, float]:
     """The range of values that a quantity usually has."""
     low, high = NAMED.get(q.name, USUAL[q.unit])
-    return max(low, q.least), high
+    return max(low, q.least, min(1e-3, q.most)), min(high, q.most)
 
 
 def points(formula, count: int, rng) -> dict[str, np.ndarray]:
-    """Random usual inputs of a formula, spread over the decades, whole where the quantity is a count."""
-    out = {}
-    for q in formula.inputs:
+    """Random usual inputs of a formula, spread over the decades, whole where the quantity is a count.
+
+    Where a formula needs more than that of its inputs, half of the counts are powers of two, and what breaks a
+    need is drawn again.
+    """
+
+    def draw(q, many):
         low, high = usual(q)
-        drawn = np.exp(rng.uniform(math.log(low), math.log(high), count))
-        out[q.name] = np.maximum(np.round(drawn), q.least) if q.whole else drawn
-    return out
+        drawn = np.exp(rng.uniform(math.log(low), math.log(high), many))
+        if not q.whole:
+            return drawn
+        drawn = np.maximum(np.round(drawn), q.least)
+        return np.where(rng.random(many) < 0.5, drawn, _powers(low, high, many, rng)) if formula.needs else drawn
+
+    return _drawn(formula, count, draw)
 
 
 def steps(formula, count: int, rng) -> dict[str, np.ndarray]:
     """Whole inputs, half of them powers of two: quotients are often whole, and there floors flip."""
-    out = {}
-    for q in formula.inputs:
+
+    def draw(q, many):
         low, high = (round(x) for x in NAMED.get(q.name, (1, 64)))
-        drawn = np.exp(rng.uniform(math.log(max(low, 1)), math.log(high), count)).round()
-        power = 2.0 ** rng.integers(math.ceil(math.log2(max(low, 1))), math.floor(math.log2(high)) + 1, count)
-        out[q.name] = np.where(rng.random(count) < 0.5, drawn, power)
-    return out
+        drawn = np.exp(rng.uniform(math.log(max(low, 1)), math.log(high), many)).round()
+        return np.where(rng.random(many) < 0.5, drawn, _powers(low, high, many, rng))
+
+    return _drawn(formula, count, draw)
+
+
+def _powers(low, high, many, rng):
+    return 2.0 ** rng.integers(math.ceil(math.log2(max(low, 1))), math.floor(math.log2(high)) + 1, many)
+
+
+def _drawn(formula, count, draw) -> dict[str, np.ndarray]:
+    """``count`` inputs that meet the needs of the formula."""
+    many = 200 * count if formula.needs else count
+    out = {q.name: draw(q, many) for q in formula.inputs}
+    good = np.ones(many, bool)
+    for need in formula.needs:
+        good &= kept(need, out)
+    assert good.sum() >= count, f"{formula.name}: only {good.sum()} of {many} points meet its needs"
+    return {name: values[good][:count] for name, values in out.items()}
+
+
+def kept(need, values) -> np.ndarray:
+    """Where inputs meet a need, by sympy's own printing and nothing of the library's."""
+    names = sorted(q.name for q in need.symbols)
+    test = sympy.lambdify(names, need.condition, modules=[{"log2": np.log2}, "numpy"])
+    return np.broadcast_to(test(*(np.asarray(values[name]) for name in names)), np.shape(values[names[0]]))
 
 
 def exact(value) -> Fraction:

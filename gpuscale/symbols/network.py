@@ -1,6 +1,6 @@
 """Quantities of the network and of the collectives that run on it."""
 
-from gpuscale.symbols.gpu import D, W
+from gpuscale.symbols.gpu import D, W, alpha
 from gpuscale.symbols.quantity import Quantity, indexed
 
 # A collective: its ranks, its time, what a rank sends
@@ -91,3 +91,4 @@ S_unit = Quantity("S_unit", "1", "GPUs of one unit of the level", r"S_\mathrm{un
 S_top = Quantity("S_top", "1", "GPUs of the whole fabric", r"S_\mathrm{top}", least=1, whole=True)
 D_1, D_2, D_3 = (indexed(D, i) for i in (1, 2, 3))
 W_1, W_2, W_3 = (indexed(W, i) for i in (1, 2, 3))
+alpha_1, alpha_2, alpha_3 = (indexed(alpha, i) for i in (1, 2, 3))

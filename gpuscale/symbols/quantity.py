@@ -85,7 +85,11 @@ def indexed(q: Quantity, level: int) -> Quantity:
 
 
 # What a letter means with a level's number, where that is more special than the letter alone.
-_LEVELS = {"D": "children of a unit (degree)", "W": "bandwidth of the link above each child, one direction"}
+_LEVELS = {
+    "D": "children of a unit (degree)",
+    "W": "bandwidth of the link above each child, one direction",
+    "alpha": "latency of a step",
+}
 
 
 def _html(tex: str) -> str:

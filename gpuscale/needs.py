@@ -1,0 +1,88 @@
+"""Conditions that a formula needs: it refuses inputs that break them, in Python and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import sympy
+from sympy.codegen.cfunctions import log2
+
+
+@dataclass(frozen=True)
+class Need:
+    """A condition on expressions: ``words`` says it with a {} for each of ``parts``, ``test`` makes it a relation."""
+
+    words: str
+    parts: tuple[sympy.Expr, ...]
+    test: Callable
+
+    @property
+    def condition(self) -> sympy.Basic:
+        """The condition as sympy's relation (or true, or false)."""
+        return self.test(*self.parts)
+
+    def put(self, swaps: dict) -> Need:
+        """The same condition with expressions in place of symbols."""
+        return replace(self, parts=tuple(p.subs(swaps, simultaneous=True) for p in self.parts))
+
+    @property
+    def symbols(self) -> set:
+        return set().union(*(p.free_symbols for p in self.parts))
+
+    def __str__(self) -> str:
+        return self.words.format(*self.parts)
+
+
+def power_of_two(x) -> Need:
+    """x is 1, 2, 4, 8, ..."""
+    return Need("{} is a power of two (1, 2, 4, 8, ...)", (sympy.sympify(x),), _power)
+
+
+def whole(a, b) -> Need:
+    """b divides a."""
+    return Need("{0} divides by {1}", (sympy.sympify(a), sympy.sympify(b)), _whole)
+
+
+def nested(a, b) -> Need:
+    """a divides b, or b divides a."""
+    return Need("one of {} and {} divides the other", (sympy.sympify(a), sympy.sympify(b)), _nested)
+
+
+def at_least(a, b) -> Need:
+    """a is b or more."""
+    return Need("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), _at_least)
+
+
+def at_most(a, b) -> Need:
+    """a is b or less."""
+    return Need("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), _at_most)
+
+
+def below(a, b) -> Need:
+    """a is less than b."""
+    return Need("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), _below)
+
+
+def _power(x):
+    return sympy.Eq(2 ** sympy.ceiling(log2(x)), x)
+
+
+def _whole(a, b):
+    return sympy.Eq(sympy.Mod(a, b), 0)
+
+
+def _nested(a, b):
+    return sympy.Eq(sympy.Mod(sympy.Max(a, b), sympy.Min(a, b)), 0)
+
+
+def _at_least(a, b):
+    return sympy.Ge(a, b)
+
+
+def _at_most(a, b):
+    return sympy.Le(a, b)
+
+
+def _below(a, b):
+    return sympy.Lt(a, b)
