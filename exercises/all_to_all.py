@@ -78,6 +78,7 @@ questions = QuestionSet(
             given={"E": 256, "Z": 8, "k": 8},
             mistakes={
                 "That is the upper bound: two experts of a token may share a rank.": bound,
+                "That is for independent picks; the experts of a token are different ones.": picks,
             },
             tolerance=0.005,
             remark="Independent picks would give nearly the same: with many experts on a rank it hardly matters that "
@@ -101,6 +102,8 @@ questions = QuestionSet(
             unit="1",
             mistakes={
                 "That is the quoted one: at two nodes the limit is twice the exact form.": 4 * W / W_node,
+                "At two nodes the limit is twice the exact form.": V / (2 * W_node) / plain.rhs.subs(N, 8),
+                "That takes the limit for the one node.": node.rhs.subs(M, 2) / (V / (8 * W)),
             },
             solution=[
                 (node.rhs.subs(M, 2), "two nodes: half of all blocks stay at home"),
@@ -117,6 +120,9 @@ questions = QuestionSet(
             mistakes={
                 "That sends every token to every rank.": all_to_all.all_to_all.where(alpha=0, N=Z, V=Z * B * D * b),
                 "That is for bf16.": {"b": 2},
+                "V counts a copy of each token for each rank: Z B D b.": all_to_all.sparse_all_to_all.where(
+                    bound, N=Z, V=B * D * b
+                ),
             },
         ),
         Question(

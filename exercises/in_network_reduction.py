@@ -3,7 +3,7 @@
 from gpuscale import bus_bandwidth, collectives, in_network
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import chip, measured
-from gpuscale.symbols import N, V, W, W_alg, W_bus, alpha, eta
+from gpuscale.symbols import N, V, W, W_alg, W_bus, alpha, eta, r_ring
 from gpuscale.units import GB, KiB, us
 
 h100, h200, gb200 = (chip(key) for key in ("h100_sxm", "h200_sxm", "gb200"))
@@ -27,7 +27,10 @@ questions = QuestionSet(
             given=[{"V": 1 * GB, "N": 8, "W": h100.nvlink_bw}, {"V": 3 * GB, "N": 4, "W": h100.nvlink_bw}],
             mistakes={
                 "That is the ring.": RING.where(alpha=0),
-                "The two phases use the two directions of the links at the same time.": 2 * V / W,
+                "Sending to the switch and receiving from it go on at the same time: a link carries both directions.": 2
+                * V
+                / W,
+                "The finished part goes back to the switch, too.": V * (N - 1) / (N * W),
             },
             remark="The number of GPUs does not matter.",
         ),
@@ -49,6 +52,7 @@ questions = QuestionSet(
             mistakes={
                 "That is without the owner's own part.": V,
                 "That is the ring.": 2 * V * (N - 1) / N,
+                "Each part goes to the switch once, and only one sum, V/N, goes back from each owner.": 2 * V,
                 "The finished part of V/N goes back as well.": V * (N - 1) / N,
             },
             solution=[(V, "every part goes to the switch"), (V + V / N, "and one sum comes back for all")],
@@ -94,26 +98,28 @@ questions = QuestionSet(
             mistakes={"That is what crosses each link.": eta * W},
         ),
         Question(
-            "A ring keeps {r_ring} times as much of a link as the switch path does. From how many GPUs on is the "
-            "switch "
-            "faster for large vectors?",
+            "A ring keeps {r_ring} times as much of a link as the switch path does, and the switch reads every part. "
+            "For how many GPUs are the two equally fast for large vectors?",
             answer=in_network.nvls_from,
             given=[{"r_ring": 1.2}, {"r_ring": 1.5}],
             noun="GPUs",
-            mistakes={"That is where the gain would be one if both kept the same.": {"r_ring": 1}},
+            mistakes={
+                "That is where the gain would be one if both kept the same.": {"r_ring": 1},
+                "That is for owners that keep their own part to themselves.": 2 / (2 - r_ring),
+            },
         ),
         Question(
             "Which collective gains nothing from the switch for large buffers?",
+            given={"N": 72},
             choices=[
                 ("the all-gather", "Each GPU must still receive all that it lacks.", True),
-                ("the all-reduce", "It sends each vector once instead of nearly twice.", False),
-                ("the broadcast from one GPU", "The root sends the vector once, whoever listens.", False),
+                ("the all-reduce on eight GPUs", "Each sends its vector once instead of nearly twice.", False),
+                ("the all-reduce on {N} GPUs of a rack", "There the gain is nearest to two.", False),
             ],
         ),
         Question(
-            "For {V} on {N} GPUs, each step waiting {alpha}, with links of {W}: what makes the switch so much "
-            "faster than "
-            "the ring?",
+            "{V} are all-reduced on {N} GPUs with links of {W}. If each step, through the switch or around the ring, "
+            "waits {alpha}: what makes the switch so much faster than the ring?",
             given={"V": 32 * KiB, "N": 8, "alpha": 2 * us, "W": h100.nvlink_bw},
             choices=[
                 ("fewer steps", "The bytes take a small part of the time here.", 2 * (N - 1) * alpha > 2 * V / W),

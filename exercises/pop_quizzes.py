@@ -15,7 +15,7 @@ sharded = hierarchy.sharded_all_gather.where(V=b * D * F, W=W_node, title="All-g
 matrix = {"B": 1024, "D": 16384, "b": 2, "N": NODE, "W": h100.nvlink_bw}
 rows = {"B": 2**24, "b": 2, "N": NODE, "W": h100.nvlink_bw}
 wide = {"D": 8192, "F": 32768, "b": 2, "W_node": NODE * h100.nic_bw, "S_child": NODE, "S_top": UNIT}
-SIBLINGS = "Only S/Y ranks of the unit share one block of the array, so the factor is 1 - Y/S."
+SIBLINGS = "Only 256/Y ranks of the unit share one block of the array, so the factor is 1 - Y/256."
 
 questions = QuestionSet(
     "pop_quizzes",
@@ -34,7 +34,10 @@ questions = QuestionSet(
             answer=collectives.ring_all_gather.approx.subs(V, b * B * D),
             given=matrix,
             unit="s",
-            mistakes={"That is half: bf16 has two bytes, and the bandwidth is one way already.": {"b": 1}},
+            mistakes={
+                "That is half: bf16 has two bytes, and the bandwidth is one way already.": {"b": 1},
+                "That is the exact time, which the next question asks for; here take V/W.": gather,
+            },
         ),
         Question(
             "And exactly, for {N} ranks?",

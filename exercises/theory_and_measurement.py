@@ -75,9 +75,8 @@ questions = QuestionSet(
             solution=[(RING.rhs, "at the full link"), (RING.rhs.subs(W, eta * W), "at the share that is left")],
         ),
         Question(
-            'Find the error. "Our all-gather took {T_comms}, and V/T is {W_bus:3}, so we miss a third of the {W} '
-            'of the '
-            'link." The buffer is {V} on {N} GPUs. Which share of the link did they really use?',
+            'Find the error. "Our all-gather took {T_comms}, and V/T is {W_bus:3}, so we miss only a fifth of the '
+            '{W} of the link." The buffer is {V} on {N} GPUs. Which share of the link did they really use?',
             answer=V * (N - 1) / (N * T_comms * W),
             given={
                 "V": gathered["size"],
@@ -87,12 +86,17 @@ questions = QuestionSet(
                 "W_bus": gathered["size"] / gathered["time"],
             },
             unit="1",
-            mistakes={"V over T is not what a link carries: each rank already holds one part in N.": V / (T_comms * W)},
+            mistakes={
+                "V over T is not what a link carries: each rank already holds one part in N.": V / (T_comms * W),
+                "That is the share that is lost.": 1 - V * (N - 1) / (N * T_comms * W),
+                "That is the share that is lost, and by V over T, which is not what a link carries.": 1
+                - V / (T_comms * W),
+            },
             solution=[
                 (V * (N - 1) / (N * T_comms), "what the link carried each second"),
                 (V * (N - 1) / (N * T_comms * W), "of what it could"),
             ],
-            remark="The quoted rate is the larger number, and even that one flatters.",
+            remark="V over T is larger than what a link carried, so it flatters.",
         ),
         Question(
             "Eighty H100 in {M} nodes all-to-all an array of {V} in all, each node with {W_node} of network. How "
@@ -104,9 +108,8 @@ questions = QuestionSet(
             remark="Measured: about a tenth more than that.",
         ),
         Question(
-            "A fit over all sizes of a sweep is a third too fast in the middle and good at both ends. What is "
-            "the likely "
-            "reason?",
+            "A fit over all sizes of a sweep is a third too fast in the middle and a tenth too slow at the large end. "
+            "What is the likely reason?",
             choices=[
                 ("the library changes algorithm or protocol there", "Each piece has a line of its own.", True),
                 ("the link is slower for middle sizes", "The link does not know the size of the message.", False),

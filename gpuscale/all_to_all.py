@@ -76,15 +76,15 @@ shards_hit = Formula(
 )  # fmt: skip
 sparse_all_to_all = Formula(
     "All-to-all of routed tokens", T_comms, f_hit * V * (N - 1) / (N**2 * W), source=_BOOK,
-    assumes="when every rank sends each token once to each shard it must reach, the load being even",
+    assumes="when every rank sends each token once to each shard it must reach, V counting a copy for every shard",
 )  # fmt: skip
 node_limited = Formula(
     "Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
-    assumes="when a token may go to at most M_lim nodes, a node counting as one shard: an upper bound",
+    assumes="when a token may go to at most M_lim nodes, of at least as many: an upper bound, a node being one shard",
 )  # fmt: skip
 node_sparse_all_to_all = Formula(
     "All-to-all of routed tokens across nodes", T_comms, f_hit * V * (M - 1) / (M**2 * W_node), source="deepseek-v3",
-    assumes="when a token crosses once to each node it must reach, f_hit counting nodes; the load being even",
+    assumes="when a token crosses once to each node it must reach; V counts a copy for every node, f_hit counts nodes",
 )  # fmt: skip
 imbalanced_all_to_all = Formula(
     "All-to-all with a fullest shard", T_comms, g_load * V * (N - 1) / (N**2 * W), source="deepseek-v3",

@@ -14,7 +14,7 @@ TITLES = {
     "occupancy": "Occupancy",
     "memory": "Moving bytes",
     "roofline": "The roofline",
-    "fabric": "Links, switches and cuts",
+    "network": "Links, switches and cuts",
     "torus": "Rings and tori",
     "collectives": "Collectives",
     "bus_bandwidth": "Bandwidths that benchmarks print",

@@ -218,7 +218,7 @@ sharded_all_gather = _link_time(sharded_bytes, "All-gather of a sharded array, o
 sharded_all_gather_rails = _link_time(sharded_bytes_rails, "All-gather of a sharded array, node level with rails")
 sharded_switch_bytes = Formula(
     "Bytes into a child, sharded array summed in the switches", V_link, V * Min(Y, S_child) / Y, source=_SHARDED,
-    assumes="for an all-reduce over X in which the child's switch adds what its own GPUs hold, and others have shards",
+    assumes="for an all-reduce over X that reaches beyond the child, whose switch adds what its own GPUs hold",
     needs=(_fits(S_child),),
 )  # fmt: skip
 sharded_switch_all_reduce = _link_time(

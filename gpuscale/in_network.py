@@ -55,7 +55,7 @@ multicast_sent = Formula(
 def _timed(sent: Formula, title: str) -> Formula:
     made = step_time.where(nvls_steps, sent, title=title)
     return replace(
-        made, source=sent.source, assumes=sent.assumes, approx=V / W, regime=((V, oo), (N, oo)), module=__name__
+        made, source=sent.source, assumes=sent.assumes, approx=V / W, regime=((V, oo), *sent.regime), module=__name__
     )
 
 

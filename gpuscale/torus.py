@@ -36,7 +36,7 @@ torus_all_gather = Formula(
 )  # fmt: skip
 ring_load_even = Formula(
     "Bytes on a link, all-to-all on an even ring", V_link, V / 8, source=_TPU,
-    assumes="for an even number of ranks; blocks go the shorter way, those half-way round split in two",
+    assumes="for 4, 6, ... ranks, or 2 joined by two links: blocks go the shorter way, those half-way round split in two",
 )  # fmt: skip
 ring_load_odd = Formula(
     "Bytes on a link, all-to-all on an odd ring", V_link, V * (N**2 - 1) / (8 * N**2), source=_TPU,
@@ -45,7 +45,7 @@ ring_load_odd = Formula(
 )  # fmt: skip
 ring_all_to_all_even = Formula(
     "All-to-all on an even ring", T_comms, V / (8 * W), source=_TPU,
-    assumes="for an even number of ranks; blocks go the shorter way, those half-way round split in two",
+    assumes="for 4, 6, ... ranks, or 2 joined by two links: blocks go the shorter way, those half-way round split in two",
 )  # fmt: skip
 ring_all_to_all_odd = Formula(
     "All-to-all on an odd ring", T_comms, V * (N**2 - 1) / (8 * N**2 * W), source=_TPU,
@@ -54,7 +54,7 @@ ring_all_to_all_odd = Formula(
 )  # fmt: skip
 torus_all_to_all = Formula(
     "All-to-all on a torus", T_comms, V * Max(D_1, D_2, D_3) / (8 * D_1 * D_2 * D_3 * W), source=_TPU,
-    assumes="for an even longest side: blocks go the shorter way along one side after another, all sides at work",
+    assumes="for an even longest side, a side of 2 having two links: blocks go the shorter way, all sides at work",
     needs=(whole(Max(D_1, D_2, D_3), 2),),
 )  # fmt: skip
 cube_all_to_all = Formula(

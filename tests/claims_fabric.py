@@ -2,7 +2,7 @@
 
 from claims import BOOK, NOTES, Row
 
-from gpuscale.fabric import (
+from gpuscale.network import (
     collective_bandwidth,
     gpu_egress,
     links_to_each_switch,

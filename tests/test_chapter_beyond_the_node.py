@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuscale.fabric import (
+from gpuscale.network import (
     bisection,
     leaf_switches,
     links_to_each_switch,

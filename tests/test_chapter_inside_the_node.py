@@ -3,7 +3,7 @@
 import pytest
 
 from gpuscale import specs
-from gpuscale.fabric import full_rate_gpus, gpu_egress, gpu_share, switch_bandwidth
+from gpuscale.network import full_rate_gpus, gpu_egress, gpu_share, switch_bandwidth
 from gpuscale.topologies import topology
 
 

@@ -17,7 +17,7 @@ LAYERS = [
     [
         *("processor", "memory", "roofline", "occupancy", "schedules", "topology", "fat_tree", "tori"),
         *("fabric_cut", "fabric_graph", "fabric_level"),
-        *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "fabric", "fit"),
+        *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "network", "fit"),
     ],
     [
         *("catalogue", "plotting", "widgets", "page", "prose", "appendices", "grammar", "typed", "answers"),

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from gpuscale import prose
 from gpuscale.book import normalise
 from gpuscale.grade import grade
-from gpuscale.quiz import PACKAGE, Item, QuestionSet, UnknownQuestion, load, sets
+from gpuscale.quiz import PACKAGE, Item, QuestionSet, UnknownQuestion, check, load, sets
 
 SETUP = """try:
     from gpuscale.quiz import ask, check, score
@@ -31,7 +31,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 look()"""
 HOW = """**How to answer.** Type into a card and press Check, or replace the `...` in the cell under it, as in
-`check("{name}.1", "65 us")`, and run that cell. Units are part of an answer; a choice is named by its letter;
+`check("{name}.1", "{example}")`, and run that cell. Units are part of an answer; a choice is named by its letter;
 a formula is typed as text, such as `"V/W (N-1)/N"`. Save the notebook, and
 `python -m gpuscale.grade {name}.ipynb` adds up what is right."""
 
@@ -50,7 +50,7 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
     cells = [
         nbformat.v4.new_markdown_cell(intro),
         _code(SETUP, "remove-cell"),
-        _hidden(nbformat.v4.new_markdown_cell(HOW.format(name=questions.name))),
+        _hidden(nbformat.v4.new_markdown_cell(HOW.format(name=questions.name, example=_example(questions)))),
         _code(f'score("{questions.name}")', "remove-input"),
     ]
     for one in questions:
@@ -59,6 +59,14 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
         cells.append(_code(f'ask("{one.id}")', "remove-input"))
         cells.append(_code(kept.get(one.id) or blank(one), "remove-cell"))
     return nbformat.v4.new_notebook(cells=cells, metadata=normalise.METADATA)
+
+
+def _example(questions: QuestionSet) -> str:
+    """A typed answer that is right for none of the questions."""
+    texts = ("65 us", "2 ms", "7 s")
+    asked = [(one, i) for one in questions for i in range(1, 1 + len(one.question.given))]
+    right = {text for text in texts if any(check(one, text, variant=i).verdict == "right" for one, i in asked)}
+    return next(text for text in texts if text not in right)
 
 
 def _chapter(questions: QuestionSet) -> str:

@@ -31,6 +31,7 @@ W_ring = Quantity("W_ring", "B/s", "bus bandwidth that a ring reaches", r"W_\mat
 r_ring = Quantity(
     "r_ring", "1", "bus bandwidth of the ring over what the in-network reduction keeps of a link", r"r_\mathrm{ring}"
 )
+eta_ring = Quantity("eta_ring", "1", "share of a link's bandwidth that a ring keeps", r"\eta_\mathrm{ring}", most=1)
 N_cross = Quantity("N_cross", "1", "ranks from which in-network reduction beats the ring", r"N_\mathrm{cross}")
 
 # Who talks to whom: axes of the mesh, experts
