@@ -6,7 +6,7 @@ PORT ?= 8000
 LAB ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 VENV := .venv
 BIN := $(VENV)/bin
-TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n 2 --dist loadfile chapters exercises tests
+TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder chapters exercises tests
 
 .DEFAULT_GOAL := help
 .PHONY: help book serve test lab notebooks lint bench clean test-ready

@@ -52,13 +52,19 @@ levels = [
         unit="s",
         mistakes={
             "Half of the array is in the node from the start.": V / W_2,
+            "That is the whole array over NVLink: a GPU gets an eighth of it from its card, and the cards take "
+            "longer "
+            "here.": V / W_1,
             "That is NVLink, which has time to spare here.": V * nvlink,
             "That is one level after the other; here both work at once.": V * (nvlink + cards.subs(M, 2)),
         },
         remark="On two nodes of H100 it is NVLink that binds: a B200 has twice the NVLink and the same cards.",
     ),
     Question(
-        "At which number of nodes do NVLink and the cards take equally long? Give it as a formula.",
+        "An all-gather runs over nodes of $D_1$ GPUs, with $W_1$ for each GPU over NVLink and $W_2$ for each node "
+        "through its cards, which feed the GPUs directly. At which number of nodes do NVLink and the cards take "
+        "equally "
+        "long? Give it as a formula. (Type D_1, W_1, W_2.)",
         answer=equal_nodes,
         unit="1",
         symbols=(D_1, W_1, W_2),
@@ -74,7 +80,8 @@ levels = [
 links = [
     Question(
         "An all-gather runs over $S_\\mathrm{top}$ GPUs. How many bytes enter a part of the fabric with "
-        "$S_\\mathrm{child}$ GPUs through its uplink? (Type S_child, S_top.)",
+        "$S_\\mathrm{child}$ GPUs through its uplink? (Type S_child, S_top; the $S_\\mathrm{unit}$ GPUs of the unit "
+        "between may or may not matter.)",
         answer=V * (1 - S_child / S_top),
         unit="B",
         symbols=(V, S_child, S_unit, S_top),
@@ -82,6 +89,7 @@ links = [
             "That counts the siblings below one switch; bytes from farther away use the same uplink.": V
             * (1 - S_child / S_unit),
             "The part holds some of the array already.": V,
+            "That is what it holds; ask for what it lacks.": V * S_child / S_top,
             "It holds as many shards as it has GPUs, not one.": V * (1 - 1 / S_top),
         },
     ),
@@ -119,7 +127,8 @@ links = [
         ],
     ),
     Question(
-        "Rings run on one level after another: over {D_1} GPUs in each node, {D_2} nodes of a unit and {D_3} units. A "
+        "Rings run on one level after another: over {D_1} GPUs in each node, {D_2} nodes of a unit and {D_3} "
+        "units. A "
         "step takes {alpha_1} to start inside a node, {alpha_2} between nodes and {alpha_3} between units. How long "
         "does an all-gather of a few bytes take?",
         answer=starts,
@@ -128,7 +137,10 @@ links = [
         tolerance=0.01,
         mistakes={
             "A ring of D ranks has D \u2212 1 steps.": starts + sum(ALPHAS),
+            "That is one ring through all ranks.": (D_1 - 1) * D_2 * D_3 * ALPHAS[0] + (D_2 - 1) * D_3 * ALPHAS[1]
+            + (D_3 - 1) * ALPHAS[2],
             "That is one ring through all ranks, each step as slow as the network.": (D_1 * D_2 * D_3 - 1) * ALPHAS[1],
+            "That is one ring through all ranks, each step as slow as the slowest.": (D_1 * D_2 * D_3 - 1) * ALPHAS[2],
             "That is one step of each level.": sum(ALPHAS),
         },
         remark="One ring through all ranks would need 25 times as many steps.",
@@ -137,15 +149,15 @@ links = [
 
 sharded = [
     Question(
-        "In a unit of {S_top} H100 an array of {V} is sharded over X and, inside, over Y = {Y} neighbouring GPUs. How "
+        "In a unit of {S_top} H100 an array of {V} is sharded over X and, inside, over Y = {Y} neighbouring "
+        "GPUs. How "
         "long does an all-gather over X take, if the cards bind ({W_2} for each node of eight)?",
         answer=into_node,
         given=[{"V": 512 * MB, "S_top": 256, "Y": y, "W_2": H100["W_2"]} for y in (32, 64, 128)],
         unit="s",
         tolerance=0.01,
         mistakes={
-            "Only the ranks of X share: there are S_top/Y of them, so a group lacks less than you count.": V * 8 / Y
-            / W_2,
+            "The group of X holds a share of each piece already: 1 \u2212 Y/S_top is missing.": V * 8 / Y / W_2,
             "That takes the factor of all the nodes; the group of X has fewer members.": V * 8 / Y * 31 / 32 / W_2,
             "The node needs only some of the shards of Y: eight of them.": V * (1 - Y / S_top) / W_2,
         },

@@ -1,16 +1,16 @@
 """Practice questions on the network between nodes."""
 
+from gpuscale.memory import bandwidth_ratio
 from gpuscale.network import (
     leaf_switches,
-    links_to_each_switch,
     node_egress,
     oversubscription,
     tapered_bisection,
     tapered_bisection_odd,
+    top_switches,
     two_level_capacity,
     wire_latency,
 )
-from gpuscale.memory import bandwidth_ratio
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
 from gpuscale.specs import chip, fabric
 from gpuscale.symbols import (
@@ -43,7 +43,7 @@ questions = QuestionSet(
     chapter="beyond_the_node",
     questions=[
         Question(
-            "A node has {n_nic} network cards of {W_nic} each. What can it send into the network?",
+            "A node, or a rack, has {n_nic} network cards of {W_nic} each. What can it send into the network?",
             answer=node_egress,
             given=[
                 {"n_nic": OLD.cables, "W_nic": hdr.bw},
@@ -53,7 +53,8 @@ questions = QuestionSet(
             mistakes={"That is one card.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
         ),
         Question(
-            "A GPU sends {W_ref} to a GPU of its own node and {W} to one outside. How many times slower is it outside?",
+            "A GPU sends {W_ref} to a GPU of its own node and {W} to one outside. How many times slower is it "
+            "outside?",
             answer=bandwidth_ratio, noun="times",
             given=[{"W_ref": c.nvlink_bw, "W": c.nic_bw} for c in (h100, b200)],
             mistakes={
@@ -73,7 +74,8 @@ questions = QuestionSet(
             mistakes={"Half of the ports of a leaf must face up.": n_down / n_port},
         ),
         Question(
-            "Two layers of switches with {n_port} ports, full bandwidth between any two halves. How many cards can be "
+            "Two layers of switches with {n_port} ports, full bandwidth between any two halves. How many cards "
+            "can be "
             "plugged in at most?",
             answer=two_level_capacity, exact=True, noun="cards",
             given=[{"n_port": OLD.ports}, {"n_port": 128}],
@@ -136,7 +138,7 @@ questions = QuestionSet(
             choices=[
                 ("not at all", "Its bytes turn round at the leaves, if each GPU talks over its own rail first.", True),
                 ("to half", "No byte of such a job has to pass a spine.", False),
-                ("it stops", "The leaves of a unit reach all its nodes.", False),
+                ("it stops", "Each leaf reaches all nodes of the unit, over one rail.", False),
             ],
             remark="Between GPUs of different rails, bytes first change rail over NVLink. Place jobs so that they "
             "stay low.",
@@ -148,7 +150,8 @@ questions = QuestionSet(
             answer=wire_latency, given=[{"n_hop": 4, "t_hop": 250 * ns}, {"n_hop": 6, "t_hop": 250 * ns}],
             mistakes={
                 "Between so many links there is one switch fewer.": n_hop * t_hop,
-                "Half of the switches lie on the way up, the others on the way down.": (n_hop - 2) / 2 * t_hop,
+                "Those are the switches of one way, without the one at the top.": (n_hop - 2) / 2 * t_hop,
+                "That is one switch too few: two links are joined by one, four by three.": (n_hop - 2) * t_hop,
             },
         ),
         Question(
@@ -158,7 +161,8 @@ questions = QuestionSet(
             answer=n_down / n_nic, unit="1", exact=True, noun="nodes", given={"n_down": SLOTS, "n_nic": NEW.cables},
             mistakes={"Those are the GPUs.": 1 * n_down},
             solution=[(n_down / n_nic, "a cable for each card")],
-            remark="127 is right for NVIDIA's own design: one slot's ports serve the machine that manages the network.",
+            remark="127 is right for NVIDIA's own design: one slot's ports serve the machine that manages the "
+            "network.",
         ),
         Question(
             'Find the error. "Between nodes, NVSwitch joins the GPUs directly and bypasses Ethernet." What joins the '
@@ -185,7 +189,7 @@ questions = QuestionSet(
             },
             solution=[
                 (leaf_switches.rhs.subs(n_down, N), "leaves: half of the ports down"),
-                (links_to_each_switch.rhs.subs(n_down, N), "spines: all ports down"),
+                (top_switches.rhs.subs(n_down, N), "spines: all ports down"),
                 (3 * N / n_port, "together"),
             ],
         ),

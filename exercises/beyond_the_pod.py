@@ -3,11 +3,11 @@
 from gpuscale.network import (
     bisection,
     leaf_switches,
-    links_to_each_switch,
     node_egress,
     oversubscription,
     switch_bandwidth,
     three_level_capacity,
+    top_switches,
     two_level_capacity,
 )
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
@@ -29,6 +29,7 @@ from gpuscale.symbols import (
     n_up,
 )  # fmt: skip
 from gpuscale.topologies import topology
+from gpuscale.units import show
 
 pod, ndr, h100 = topology("h100_pod_1024"), link("ib_ndr"), chip("h100_sxm")
 node, leaf, spine = (pod.at(i) for i in (1, 2, 3))
@@ -36,6 +37,7 @@ PORT = {"n_port": ndr.switch_ports, "W_link": ndr.bw}
 EGRESS = node_egress(n_nic=node.degree, W_nic=ndr.bw)
 SU = PORT | {"n_sw": leaf.switches, "D_2": leaf.degree}
 SPINE = switch_bandwidth(n_sw=spine.switches, **PORT)
+LARGEST = two_level_capacity(n_port=ndr.switch_ports)
 
 up = [
     Question(
@@ -104,7 +106,8 @@ up = [
         remark="The same as the node can send: nothing narrows on the way up.",
     ),
     Question(
-        'Find the error. "Each GPU gets {W} across any bisection of the pod." The figure is right for something else. '
+        'Find the error. "Each GPU gets {W} across any bisection of the pod." The figure is right for something '
+        'else. '
         "What does each of the {D_1} GPUs of a node get?",
         answer=W / D_1, unit="B/s", given={"W": EGRESS, "D_1": node.S},
         mistakes={"That is the whole node; its GPUs share it.": 1 * W},
@@ -134,7 +137,7 @@ growth = [
     Question(
         'Find the error. "2,048 GPUs need 32 spine switches in each of the units." All units together send {n_down} '
         "cables up, and a spine has {n_port} ports, all facing down. How many spines are there in all?",
-        answer=links_to_each_switch, given={"n_down": 2048, "n_port": ndr.switch_ports}, exact=True, noun="spines",
+        answer=top_switches, given={"n_down": 2048, "n_port": ndr.switch_ports}, exact=True, noun="spines",
         mistakes={
             "That multiplies by the units once more.": 8 * n_down / n_port,
             "A spine needs no port upwards.": 2 * n_down / n_port,
@@ -142,11 +145,11 @@ growth = [
         remark="The claim is a slip of a translation: 32 in all, not 32 in each unit.",
     ),
     Question(
-        "A leaf switch of that fabric has {n_up} cables up, and there are {n_sw} spines. How many cables join one leaf "
+        "A leaf switch has {n_up} cables up, and the fabric has {n_sw} spines. How many cables join one leaf "
         "to one spine?",
         answer=n_up / n_sw, unit="1", exact=True, noun="cables",
         given=[{"n_up": 32, "n_sw": 32}, {"n_up": 32, "n_sw": spine.switches}],
-        mistakes={"That is the other way round, or all cables of the leaf.": 1 * n_up},
+        mistakes={"Those are all cables of the leaf.": 1 * n_up},
         solution=[(n_up / n_sw, "the cables spread evenly over the spines")],
     ),
     Question(
@@ -160,21 +163,27 @@ growth = [
         ],
         mistakes={"The cables from below take ports too.": n_port - n_up * n_sw},
         solution=[(n_port - n_down - n_up * n_sw, "ports, less those down, less those up")],
+        remark="Free ports upwards mean fewer cables up than down.",
     ),
     Question(
-        "Why do two levels of such switches end at that size?",
+        f"Why can two levels of switches with {ndr.switch_ports} ports join no more than {show(LARGEST, 'count')} GPUs "
+        "at full bandwidth?",
         choices=[
             (
-                "a leaf would need more than one port to each spine",
-                "One to each spine is what it has at this size.",
+                "the cables would get too long",
+                "Length costs power and money, but it is the ports that run out here.",
                 False,
             ),
             (
-                "more units need more spines, and a leaf has no port left for them",
-                "Each leaf has one cable to each spine already, and half of its ports face down.",
-                two_level_capacity(n_port=ndr.switch_ports) == 2048,
+                "one leaf more would find no free port on the spines, and a leaf has none left for more spines",
+                "Every leaf has one cable to every spine: both kinds are full.",
+                LARGEST == ndr.switch_ports * ndr.switch_ports / 2,
             ),
-            ("spines have no port left", "More spines would bring more ports; but who can reach them?", False),
+            (
+                "the leaves have no port left for more GPUs",
+                "More leaves would bring more; but nothing could join them to the others.",
+                False,
+            ),
         ],
     ),
     Question(
@@ -186,7 +195,7 @@ growth = [
     Question(
         "And how many switches does the new top, the core, need for the {n_down} cables that come up from them "
         "({n_port} ports each)?",
-        answer=links_to_each_switch, given={"n_down": 4096, "n_port": ndr.switch_ports}, exact=True, noun="core "
+        answer=top_switches, given={"n_down": 4096, "n_port": ndr.switch_ports}, exact=True, noun="core "
         "switches",
         mistakes={"Nothing is above the core: all its ports face down.": 2 * n_down / n_port},
     ),

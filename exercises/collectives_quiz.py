@@ -3,7 +3,7 @@
 from gpuscale import hierarchy, in_network
 from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.specs import chip, fabric
-from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, W_3, D, F, N, S_top, S_unit, V, W_link, X, Y, b, n_port, n_sw
+from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, D, F, N, S_top, S_unit, V, W_link, X, Y, b, n_port, n_sw
 from gpuscale.units import GB, MB
 
 h100 = chip("h100_sxm")
@@ -17,7 +17,8 @@ remote = V - own
 node_level = [
     Question(
         heading="1. An all-gather over one scalable unit",
-        ask="{S_top} GPUs in nodes of {S_unit} gather an array of {V}. Suppose that all that reaches a GPU passes the "
+        ask="{S_top} GPUs in nodes of {S_unit} gather an array of {V}. Suppose that all that reaches a GPU "
+        "passes the "
         "NVSwitches of its node. How many bytes enter them from the node's own GPUs?",
         answer=own, unit="B", given=ONE_UNIT, tolerance=0.001,
         mistakes={"That is the shard of one GPU.": V / S_top, "The rest comes from above.": remote},
@@ -57,8 +58,9 @@ node_level = [
         hint="All GPUs of the node receive at the same time.",
     ),
     Question(
-        "In a pod with rails each network card feeds one GPU directly, and NVLink carries only what the {D_1} GPUs of "
-        "a node share with each other. How long does this level take then ({V}, {W_1})?",
+        "In most pods each network card feeds one GPU directly, and NVLink carries only what the {D_1} GPUs of a "
+        "node "
+        "share with each other. How long does this level take then ({V}, {W_1})?",
         answer=V * (D_1 - 1) / (D_1 * W_1), unit="s", given=ARRAY | {"D_1": NODE, "W_1": NVLINK}, tolerance=0.01,
         mistakes={
             "The GPU's own card brings an eighth of the array.": V / W_1,
@@ -68,7 +70,8 @@ node_level = [
     ),
     Question(
         "Find the error. The published answer gives this level the time B N / W_node, and then B over 450 GB/s. "
-        "Elsewhere in that text W_node is 400 GB/s, the network cards of a node. Which bandwidth does the answer need?",
+        "Elsewhere in that text W_node is 400 GB/s, the network cards of a node. Which bandwidth does the answer "
+        "need?",
         choices=[
             ("what all cards of a node carry", "Those bytes pass NVLink, not the cards.", False),
             ("the NVLink bandwidth of the node's GPUs together, N times that of one",
@@ -80,7 +83,8 @@ node_level = [
 
 leaf_level = [
     Question(
-        "Now the leaf switches on top of the unit, which the source calls spine. How many bytes leave them towards the "
+        "Now the leaf switches on top of the unit, which the source calls spine. How many bytes leave them "
+        "towards the "
         "{D_2} nodes ({V})?",
         answer=V * (D_2 - 1), unit="B", tolerance=0.01, given=ARRAY | {"D_2": UNIT},
         mistakes={"Each node holds its part already.": V * D_2, "That is for one node.": V * (1 - 1 / D_2)},
@@ -109,13 +113,15 @@ SWITCH = ARRAY | {"N": NODE}
 in_switch = [
     Question(
         heading="2. An all-reduce in the switches of a node",
-        ask="{N} GPUs all-reduce {V}. The NVSwitches do the sums; a GPU sends the chunks that others own and takes in "
+        ask="{N} GPUs all-reduce {V}. The NVSwitches do the sums; a GPU sends the chunks that others own and "
+        "takes in "
         "the sum of its own, then sends that sum and takes in the rest. How many bytes enter the switches in all?",
         answer=in_network.switch_in, given=SWITCH, tolerance=0.01,
         mistakes={
             "That is one GPU.": V,
             "That is the first half; the sums go through the switch as well.": V * (N - 1),
             "Here a GPU adds its own copy of its own chunk itself.": V * (N + 1),
+            "That is a ring: here each sum is sent once.": 2 * V * (N - 1),
         },
     ),
     Question(
@@ -124,6 +130,7 @@ in_switch = [
         mistakes={
             "That is one GPU.": V,
             "First each GPU receives the sum of its own chunk: that counts too.": V * (N - 1),
+            "Here a GPU takes in the sum of its own chunk once.": V * (N + 1),
         },
         remark="In and out are equal: the switch drops bytes when it adds and makes them again when it copies.",
     ),
@@ -140,7 +147,10 @@ in_switch = [
     Question(
         "How many times faster is it than a ring of {N} GPUs, at best?",
         answer=in_network.nvls_gain, given={"N": NODE},
-        tolerance=0.01, mistakes={"That is the limit for many GPUs.": (in_network.nvls_gain, {"N": 10**9})},
+        tolerance=0.01, mistakes={
+            "That is the limit for many GPUs.": (in_network.nvls_gain, {"N": 10**9}),
+            "That is with the switch reading the owner's copy too.": in_network.nvls_gain_self,
+        },
     ),
 ]
 
@@ -150,7 +160,8 @@ IN_NODE = LAYER | {"Y": 2}
 second_axis = [
     Question(
         heading="3. The same with a second axis",
-        ask="An array of {D} by {F} bf16 numbers is cut along F over Y = {Y} GPUs; X = {X} GPUs of the same node hold "
+        ask="An array of {D} by {F} bf16 numbers is cut along F over Y = {Y} GPUs; X = {X} GPUs of the same node "
+        "hold "
         "partial sums of each piece. The switches reduce over X. How many bytes does a GPU send?",
         answer=in_network.nvls_bytes.where(V=b * D * F / Y, N=X).rhs, unit="B", given=IN_NODE | {"X": 4},
         tolerance=0.01,
@@ -175,7 +186,8 @@ second_axis = [
         answer=b * D * F, unit="B", given=IN_NODE, tolerance=0.01,
         mistakes={
             "All pieces of Y live in the node, and each has to be reduced.": b * D * F / Y,
-            "The node's switches add first: eight partial sums become one.": b * D * F * NODE,
+            "The node's switches add first: the partial sums of each piece become one.": b * D * F * NODE / Y,
+            "A GPU holds one piece of Y, and the node's switches add first.": b * D * F * NODE,
         },
         remark="So an inner axis that fits in a node saves nothing beyond it.",
     ),
@@ -191,14 +203,14 @@ second_axis = [
 ]
 
 SPINES = {"n_sw": 16, "n_port": 64, "W_link": h100.nic_bw, "D_3": UNITS}
-UPLINK = UNIT * CARDS
-OUTER = LAYER | {"W_3": UPLINK}
+outer = n_sw * n_port * W_link / D_3
 spine = [
     Question(
         heading="4. The second axis fills a unit",
-        ask="Now Y = 256: one scalable unit holds all pieces, and X joins the {D_3} units. Their {n_sw} spine switches "
+        ask="Now Y = 256: one scalable unit holds all pieces, and X joins the {D_3} units. Their {n_sw} spine "
+        "switches "
         "have {n_port} ports of {W_link}, one way. What can one unit send up?",
-        answer=n_sw * n_port * W_link / D_3, unit="B/s", given=SPINES,
+        answer=outer, unit="B/s", given=SPINES,
         mistakes={
             "Every port of a spine switch faces down: none is left over for a level above.": n_sw * n_port * W_link
             / (2 * D_3),
@@ -208,7 +220,7 @@ spine = [
         remark="It is also what the cards of the unit's 32 nodes send together.",
     ),
     Question(
-        "The published answer divides 25.6 TB/s by four and finds half of that. What is the 25.6 TB/s?",
+        "The published answer divides 25.6 TB/s by four and finds less. What is the 25.6 TB/s?",
         choices=[
             ("The bandwidth of the spine switches.", "Multiply switches, ports and the bandwidth of a port.", False),
             ("What crosses from one half of the pod to the other, one way.", "The bisection: two units of four.", True),
@@ -216,23 +228,25 @@ spine = [
         ],
     ),
     Question(
-        "How long does the all-reduce of {D} by {F} bf16 numbers take, if the spine switches do the sums and a unit "
-        "has {W_3} each way?",
-        answer=b * D * F / W_3, unit="s", given=OUTER, tolerance=0.01,
+        "How long does the all-reduce of {D} by {F} bf16 numbers take, if the spine switches do the sums and "
+        "nothing but "
+        "the uplinks of the {D_3} units takes time ({n_sw} spine switches of {n_port} ports of {W_link})?",
+        answer=b * D * F / outer, unit="s", given=LAYER | SPINES, tolerance=0.01,
         mistakes={
-            "That is with half of the uplinks, as published.": 2 * b * D * F / W_3,
-            "The array is spread over the unit, but all of it goes up.": b * D * F / (256 * W_3),
-            HALF: D * F / W_3,
+            "That is with half of the uplinks, as published.": 2 * b * D * F / outer,
+            "That is with the ports of all units together.": b * D * F / (D_3 * outer),
+            "The array is spread over the unit, but all of it goes up.": b * D * F / (256 * outer),
+            HALF: D * F / outer,
         },
     ),
     Question(
         "And without sums in the switches, as a reduce-scatter and an all-gather among the {D_3} units ({D} by {F}, "
-        "{W_3} each way)?",
-        answer=2 * b * D * F * (D_3 - 1) / (D_3 * W_3), unit="s", given=OUTER | {"D_3": UNITS}, tolerance=0.01,
+        "the same {n_sw} switches of {n_port} ports of {W_link})?",
+        answer=2 * b * D * F * (D_3 - 1) / (D_3 * outer), unit="s", given=LAYER | SPINES, tolerance=0.01,
         mistakes={
-            "That is one of the two.": b * D * F * (D_3 - 1) / (D_3 * W_3),
-            "Each unit keeps a part: a ring of four moves three quarters, twice.": 2 * b * D * F / W_3,
-            "That is with sums in the switches.": b * D * F / W_3,
+            "That is one of the two.": b * D * F * (D_3 - 1) / (D_3 * outer),
+            "Each unit keeps a part: a ring of four moves three quarters, twice.": 2 * b * D * F / outer,
+            "That is with sums in the switches.": b * D * F / outer,
         },
     ),
 ]
@@ -242,11 +256,13 @@ nvlink, cards = hierarchy.node_bandwidth.rhs, hierarchy.leaf_bandwidth.rhs
 two_nodes = [
     Question(
         heading="5. An all-gather over two nodes",
-        ask="Two nodes of {D_1} GPUs, rails. Which bandwidth does the all-gather see inside a node ({W_1} for each "
-        "GPU, one way)?",
+        ask="Two nodes of {D_1} GPUs; each network card feeds one GPU directly. Which bandwidth does the "
+        "all-gather see "
+        "inside a node ({W_1} for each GPU, one way)?",
         answer=nvlink, unit="B/s", given={"D_1": NODE, "W_1": NVLINK}, tolerance=0.01,
         mistakes={
             "A GPU gets an eighth of the array without NVLink.": W_1,
+            "That is with all bytes through NVLink; here the cards bring an eighth.": W_1 * 2 * D_1 / (2 * D_1 - 1),
             "That is the wrong way round: fewer bytes to move look like more bandwidth.": W_1 * (D_1 - 1) / D_1,
         },
     ),
@@ -261,12 +277,14 @@ two_nodes = [
         answer=hierarchy.two_level_links, given=TWO | {"V": 2 * GB}, tolerance=0.01,
         mistakes={
             "NVLink takes longer here.": V / cards,
+            "A GPU gets an eighth of the array without NVLink.": V / W_1,
             "That is V over the cards of a node: an approximation, far off for two nodes.": V / W_2,
             "That is one level after the other.": V / nvlink + V / cards,
         },
     ),
     Question(
-        "And if no byte moves inside the nodes before the last one has crossed between them ({V}, {D_2} nodes of {D_1} "
+        "And if no byte moves inside the nodes before the last one has crossed between them ({V}, {D_2} nodes of "
+        "{D_1} "
         "GPUs, {W_1} and {W_2})?",
         answer=hierarchy.two_level_sum, given=TWO | {"V": 2 * GB}, tolerance=0.01,
         mistakes={
@@ -289,7 +307,8 @@ two_nodes = [
 questions = QuestionSet(
     "collectives_quiz",
     "Quiz 4: collectives",
-    intro="Five questions in several parts, after the quiz in the GPU chapter of *How to Scale Your Model*. Where the "
+    intro="Five questions in several parts, after the quiz in the GPU chapter of *How to Scale Your Model*. "
+    "Where the "
     "published answer slips, the answer here is the corrected one. They cover [In-network reduction]"
     "(../chapters/in_network_reduction.ipynb) and [Across the hierarchy](../chapters/across_the_hierarchy.ipynb).",
     questions=[*node_level, *leaf_level, *in_switch, *second_axis, *spine, *two_nodes],

@@ -1,17 +1,17 @@
 """Practice questions on the inside of a node."""
 
+from gpuscale.memory import bandwidth_ratio
 from gpuscale.network import (
     bisection,
     full_rate_gpus,
     gpu_egress,
     gpu_share,
-    links_to_each_switch,
     node_gpus_bandwidth,
     switch_bandwidth,
+    top_switches,
 )
-from gpuscale.memory import bandwidth_ratio
 from gpuscale.quiz import Question, QuestionSet, both_directions
-from gpuscale.specs import fabric
+from gpuscale.specs import chip, fabric
 from gpuscale.symbols import (
     D_1,
     S_top,
@@ -23,11 +23,13 @@ from gpuscale.symbols import (
     W_sw,
     n_link,
     n_port,
+    n_sw,
     n_up,
 )  # fmt: skip
 from gpuscale.units import GB
 
 nvlink = {i: fabric(f"nvlink_{i}") for i in range(1, 6)}
+h100 = chip("h100_sxm")
 hopper, blackwell, rack = nvlink[4], nvlink[5], fabric("nvl72")
 SWITCHES = switch_bandwidth(n_sw=hopper.node_switches, n_port=hopper.switch_ports, W_link=hopper.link_bw)
 
@@ -43,16 +45,16 @@ questions = QuestionSet(
             mistakes={**both_directions(W_link), "That is a single link.": 1 * W_link},
         ),
         Question(
-            "A node has {D_1} GPUs with {n_link} links each; a switch chip has {n_port} ports. How many chips does it "
+            "A node has {D_1} GPUs with {n_link} links each; a switch chip has {n_port} ports. How many chips "
+            "does it "
             "take to give every link a port?",
-            answer=links_to_each_switch.where(n_down=D_1 * n_link), exact=True, noun="switches",
+            answer=top_switches.where(n_down=D_1 * n_link), exact=True, noun="switches",
             given=[
                 {"D_1": blackwell.node_gpus, "n_link": blackwell.links, "n_port": blackwell.switch_ports},
                 {"D_1": rack.node_gpus, "n_link": rack.links, "n_port": rack.switch_ports},
             ],
             mistakes={
                 "Nothing leaves these switches upwards: all their ports face the GPUs.": 2 * D_1 * n_link / n_port,
-                "Every GPU has all of these links.": n_link * n_link / n_port,
             },
         ),
         Question(
@@ -70,7 +72,8 @@ questions = QuestionSet(
             hint="Two limits: the links of one GPU, and an even share of the switches. The lower one counts.",
         ),
         Question(
-            "How many GPUs with {n_link} links can {n_sw} switches of {n_port} ports serve at full rate, if a part of "
+            "How many GPUs with {n_link} links can {n_sw} switches of {n_port} ports serve at full rate, if a "
+            "part of "
             "a "
             "GPU counts?",
             answer=full_rate_gpus, noun="GPUs",
@@ -78,11 +81,13 @@ questions = QuestionSet(
             mistakes={
                 "That is one switch.": n_port / n_link,
                 "Every GPU takes a port for each of its links.": 1 * n_port,
+                "Those are all ports; a GPU takes one for each of its links.": n_sw * n_port,
             },
             remark="So a node of eight leaves many ports unused.",
         ),
         Question(
-            "Without a switch, a GPU must divide its links among its peers. Give the bandwidth of one pair if each of "
+            "Without a switch, a GPU must divide its links among its peers. Give the bandwidth of one pair if "
+            "each of "
             "$D_1$ GPUs, of bandwidth $W_\\mathrm{NVLink}$ each, is wired to all others alike.",
             answer=W_nvl / (D_1 - 1), unit="B/s", symbols=(W_nvl, D_1),
             mistakes={
@@ -114,11 +119,14 @@ questions = QuestionSet(
                 "That is one GPU.": 1 * W_nvl,
                 "That counts both directions.": 2 * D_1 * W_nvl,
                 "That is what crosses a cut through the middle.": D_1 * W_nvl / 2,
+                "That is what the switches could carry.": W_nvl * (SWITCHES / hopper.bw),
+                "That is what leaves the node.": D_1 * W_nvl * (h100.nic_bw / hopper.bw),
             },
             remark="And none of it leaves the node: for that there are network cards, nine times narrower.",
         ),
         Question(
-            'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have eight '
+            'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have '
+            'eight '
             "H100 each. Which way do the bytes go?",
             choices=[
                 (
@@ -150,7 +158,8 @@ questions = QuestionSet(
             solution=[((n_link - n_up) * W_link, "the links that are left")],
         ),
         Question(
-            "Half of the {S_top} GPUs of a switched node hold {V} together, in equal parts, and move all of it to the "
+            "Half of the {S_top} GPUs of a switched node hold {V} together, in equal parts, and move all of it "
+            "to the "
             "other half. Each GPU sends {W} at most. How long does it take at best?",
             answer=V / bisection.rhs, unit="s",
             given=[

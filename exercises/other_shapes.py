@@ -23,7 +23,7 @@ questions = QuestionSet(
         Question(
             "A rack has {n_nic} GPUs, each with a network card of {W_nic} one way. How much can the rack send out?",
             answer=node_egress,
-            given=[{"n_nic": 72, "W_nic": gb200.nic_bw}, {"n_nic": 36, "W_nic": 2 * gb200.nic_bw}],
+            given=[{"n_nic": 72, "W_nic": gb200.nic_bw}, {"n_nic": 36, "W_nic": gb200.nic_bw}],
             mistakes={
                 **both_directions(W_nic),
                 **bits_for_bytes(W_nic),
@@ -33,7 +33,8 @@ questions = QuestionSet(
             solution=[(n_nic * W_nic, "every card at its full rate, one direction")],
         ),
         Question(
-            "{M} NVLink domains of {D_1} GPUs all-gather an array. A GPU has {W_nvl} of NVLink and a card of {W_nic}, "
+            "{M} NVLink domains of {D_1} GPUs all-gather an array. A GPU has {W_nvl} of NVLink and a card of "
+            "{W_nic}, "
             "one way; the levels overlap. What bandwidth does the collective see?",
             answer=domain_bandwidth,
             given=[
@@ -43,11 +44,15 @@ questions = QuestionSet(
             mistakes={
                 "That is the faster of the two levels; the slower one binds.": links + cards - domain_bandwidth.rhs,
                 "That is one card; all cards of a domain work together.": W_nic * M / (M - 1),
+                "A GPU has its part from the start: divide by (D_1 - 1)/D_1.": 1 * W_nvl,
+                "A domain has one part in M from the start: its cards bring in only the rest.": D_1 * W_nic,
             },
+            tolerance=0.005,
             remark="In the rack NVLink binds, in a node of eight the cards.",
         ),
         Question(
-            "How many GPUs must an NVLink domain have so that its cards and the NVLink of a GPU are equally slow in an "
+            "How many GPUs must an NVLink domain have so that its cards and the NVLink of a GPU are equally slow "
+            "in an "
             "all-gather over very many domains? Each GPU has one card.",
             answer=1 + W_nvl / W_nic,
             symbols=(W_nvl, W_nic),
@@ -62,7 +67,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "How many hops apart are the farthest chips on a torus with sides of {D_1}, {D_2} and {D_3}, all closed to "
+            "How many hops apart are the farthest chips on a torus with sides of {D_1}, {D_2} and {D_3}, all "
+            "closed to "
             "rings?",
             answer=torus.torus_diameter,
             given=[{"D_1": 8, "D_2": 8, "D_3": 16}, {"D_1": 16, "D_2": 20, "D_3": 28}],
@@ -90,7 +96,8 @@ questions = QuestionSet(
             remark="The number of chips hardly matters.",
         ),
         Question(
-            "A ring of {N} chips does an all-to-all of an array of {V} in all. Each link carries {W} one way. How long "
+            "A ring of {N} chips does an all-to-all of an array of {V} in all. Each link carries {W} one way. "
+            "How long "
             "does it take?",
             answer=torus.ring_all_to_all_even,
             given=[{"V": 1 * GB, "N": 16, "W": v5p}, {"V": 256 * MB, "N": 32, "W": v5e}],
@@ -102,8 +109,9 @@ questions = QuestionSet(
             remark="Whatever the number of chips, if it is even.",
         ),
         Question(
-            "Give the exact number of bytes that each link carries one way in an all-to-all of V bytes on a ring of an "
-            "ODD number N of chips.",
+            "Give the exact number of bytes that each link carries one way in an all-to-all of V bytes on a ring "
+            "of an "
+            "odd number N of chips.",
             answer=torus.ring_load_odd.rhs,
             unit="B",
             symbols=(V, N),
@@ -124,7 +132,7 @@ questions = QuestionSet(
             "GPUs. What is the exact "
             "factor between a ring of {N} and a node of {N}?",
             answer=EQUAL_CHIPS,
-            given=[{"N": 8}, {"N": 4}],
+            given={"N": 8},
             unit="1",
             mistakes={"That is the ratio of the limits.": N / 4},
             solution=[
@@ -132,9 +140,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "On a torus with links of {W} one way, a chip gets the less in an all-to-all the longer "
-            "the sides. With which "
-            "side is it as much as a GPU's card of {W_nic} carries?",
+            "The longer the sides of a torus, the less a chip sends in an all-to-all. With links of {W} one way: at "
+            "which side is it as much as a GPU's card of {W_nic} carries?",
             answer=8 * W / W_nic,
             given=[{"W": v5p, "W_nic": h100.nic_bw}, {"W": v5e, "W_nic": h100.nic_bw}],
             unit="1",
@@ -171,7 +178,7 @@ questions = QuestionSet(
                 ),
                 (
                     "eight H100 nodes",
-                    "Seven blocks of eight leave the node, each through its own GPU's card.",
+                    "Seven blocks of eight leave the node, and all eight cards are busy with them.",
                     V * (M - 1) / (M * N * W_nic),
                 ),
             ],

@@ -98,6 +98,7 @@ questions = QuestionSet(
                 "Each node still receives every column: the inner axis saves nothing here.": b * D * F / (Y * W_node),
             },
             remark="Up to a whole node the inner axis does not matter at this level.",
+            example="2 ms",
         ),
         Question(
             "The same with Y = {Y}.",
@@ -106,6 +107,7 @@ questions = QuestionSet(
             mistakes={SIBLINGS: b * D * F * S_child / (Y * W_node)},
             remark="The published form leaves out the factor 1 - Y/256: here it is too high, and at Y = 256 it "
             "should be nothing.",
+            example="2 ms",
         ),
         Question(
             "With Y = 256, what does the all-gather over X cost?",

@@ -26,7 +26,7 @@ promises = [
         mistakes={
             "It has its own shard already.": N * V_hop,
             "Here the shard is given, not the full buffer.": V_hop * (N - 1) / N,
-            "That is what a single neighbour sends.": V_hop,
+            "That is the shard of one other rank.": V_hop,
         },
         solution=[((N - 1) * V_hop, "the shards of all the others")],
     ),
@@ -40,9 +40,10 @@ promises = [
         mistakes={
             "It does not send itself its own vector.": N * V,
             "That is what each of the others sends.": V,
-            "A reduce is not cut into parts: the root needs all of the sum.": collectives.reduce_scatter_bytes,
+            "Each of the others sends its whole vector here, not a part of it.": collectives.reduce_scatter_bytes,
         },
-        remark="One link takes in all of it. That is why large reductions are cut into parts.",
+        remark="One link takes in all of it. That is why large reductions go through pipelines or are cut into "
+        "parts.",
     ),
 ]
 
@@ -105,6 +106,7 @@ bytes_ = [
         mistakes={
             "That is half of it: elements instead of bytes, or one of the two phases.": {"b": 1},
             "That is the rule for very many ranks.": 2 * b * n,
+            "That is the vector itself; count what is sent in both phases.": b * n,
         },
     ),
     Question(

@@ -3,6 +3,7 @@
 from sympy import sqrt
 
 from gpuscale import collectives
+from gpuscale.formula import log2
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import chip, measured
 from gpuscale.symbols import N, V, W, W_bus, alpha, eta
@@ -46,6 +47,7 @@ sizes = [
             "That is one phase; sums are made in the first and handed round in the second.": N - 1,
             "The last hop of each phase would bring a chunk home; it is not needed.": 2 * N,
             "That is one phase with a hop too many.": N,
+            "That is halving and doubling; in a ring each chunk visits one rank after another.": 2 * log2(N),
         },
     ),
     Question(
@@ -57,6 +59,7 @@ sizes = [
         unit="s",
         mistakes={
             RULE: 2 * V / W,
+            "That sends one vector; count both phases, and what does not move.": V / W,
             "That is half of it: one of the two phases, or both directions of the link taken together.": gather,
         },
         solution=[(2 * gather, "a reduce-scatter, then an all-gather"), (reduce, "together")],
@@ -94,7 +97,9 @@ steps = [
         solution=[(alpha * N * W, "where $(N-1)\\alpha$ equals $V(N-1)/(N W)$")],
     ),
     Question(
-        "{N} ranks all-reduce {V} over links of {W}, and a step costs {alpha}. Which way is the fastest?",
+        "{N} ranks all-reduce {V} over links of {W}, and a step costs {alpha}. Each rank talks to one other at a "
+        "time. "
+        "Which way is the fastest?",
         given=[
             {"V": 64 * kB, "N": 64, "W": h100.nvlink_bw, "alpha": START},
             {"V": 32 * MB, "N": 8, "W": h100.nvlink_bw, "alpha": START},
@@ -104,7 +109,7 @@ steps = [
             ("a ring", "Its bytes are the fewest, but count its steps.", collectives.ring_all_reduce.rhs),
             (
                 "recursive doubling, which swaps whole vectors",
-                "It has the fewest steps and more bytes than the others: which of the two matters here?",
+                "It has the fewest steps, and more bytes than a ring: which of the two matters here?",
                 swaps.rhs,
             ),
             (
@@ -136,7 +141,8 @@ published = [
             "That is the rule for a ring on very many ranks.": 2 * V / W,
             "That is a single hop.": V / W,
         },
-        remark="It is far more than the ring. For the same cost the vector must be halved before it doubles.",
+        remark="It is far more than the ring. For the same cost the vector must be cut into parts, "
+        "as in a ring, or halved before it doubles.",
     ),
     Question(
         'Find the error. "In an all-gather each of {N} GPUs needs $(N-1)V/(NW)$, which is about '
@@ -163,6 +169,7 @@ reading = [
         unit="s",
         mistakes={
             "That takes the bus bandwidth for bytes over time; it is the larger of the two.": V / W_bus,
+            "That is the rule for very many ranks.": 2 * V / W_bus,
             "That is the factor of an all-gather.": V * (N - 1) / (N * W_bus),
             "The factor divides the bus bandwidth, it does not multiply it.": V * N / (2 * (N - 1) * W_bus),
         },
@@ -209,6 +216,9 @@ reading = [
             * V
             / (alpha * W),
             "The longer the chain, the more chunks pay.": sqrt(V / (alpha * W)),
+            "A chain has n_chunk + N \u2212 2 steps, so N \u2212 2 of them do not depend on the chunks.": sqrt(
+                (N - 1) * V / (alpha * W)
+            ),
         },
         solution=[
             (

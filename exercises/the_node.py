@@ -68,7 +68,8 @@ bandwidth = [
         remark="More than two fifths of the switch ports have nothing to do.",
     ),
     Question(
-        "The published question calls these the fourth generation of switches. Which generation of NVSwitch goes with "
+        "The published question calls these the fourth generation of switches. Which generation of NVSwitch goes "
+        "with "
         "the NVLink of an H100?",
         choices=[
             ("the second", "That one serves the A100.", nvlink.switch_generation == 2),
@@ -89,14 +90,15 @@ cut = [
         "What can cross from one half to the other, counted in one direction?",
         answer=bisection, given={"S_top": nvlink.node_gpus, "W": EGRESS},
         mistakes={
-            "That counts both directions; a later definition in the same text needs one.": S_top * W,
-            "One half sends, the other receives; half of the GPUs count.": 2 * S_top * W,
+            "That is all the GPUs, or both directions; one half sends, the other receives.": S_top * W,
+            "All the GPUs, and both directions.": 2 * S_top * W,
             "Each GPU of a half has its own links.": 1 * W,
         },
         solution=[(S_top * W / 2, "half of the GPUs send at their full rate, and no cut is tighter than their links")],
     ),
     Question(
-        "And counted in both directions at once, as bisection bandwidth is often quoted ({S_top} GPUs, {W} each way)?",
+        "And counted in both directions at once, as bisection bandwidth is often quoted ({S_top} GPUs, {W} each "
+        "way)?",
         answer=2 * bisection.rhs, unit="B/s", given={"S_top": nvlink.node_gpus, "W": EGRESS},
         mistakes={"That is one direction.": bisection.rhs, "That is twice too much: half of the GPUs send each way.":
                   2 * S_top * W},
@@ -104,7 +106,8 @@ cut = [
     ),
     Question(
         'Find the error. "Collective bandwidth is bisection bandwidth times 2/N", says the text, after it has found '
-        "{W_bis} for the bisection of these {N} GPUs in both directions. What does a GPU really get?",
+        "{W_bis} for the bisection of these {N} GPUs in both directions. What does a GPU really get "
+        "across the cut?",
         answer=collective_bandwidth.rhs / 2, unit="B/s",
         given={"W_bis": 2 * bisection(S_top=nvlink.node_gpus, W=EGRESS), "N": nvlink.node_gpus},
         mistakes={
@@ -123,13 +126,15 @@ cut = [
 sharing = [
     Question(
         heading="3. One all-gather",
-        ask="An array bf16[{D}, {F}] is spread over the GPUs of the node by rows; an all-gather gives every GPU all of "
+        ask="An array bf16[{D}, {F}] is spread over the GPUs of the node by rows; an all-gather gives every GPU "
+        "all of "
         "it. How many bytes does a GPU hold in the end?",
         answer=b * n, unit="B", given={"b": 2, "n": ROWS * COLUMNS, "D": ROWS, "F": COLUMNS}, tolerance=0.01,
         mistakes={"bf16 has two bytes an element.": {"b": 1}, "That is a MiB taken for a MB.": b * n / 1.048576},
     ),
     Question(
-        "Each of N GPUs holds a share of V bytes and sends it to the N − 1 others, one after the other, over its link "
+        "Each of N GPUs holds a share of V bytes and sends it to the N − 1 others, one after the other, over its "
+        "link "
         "of bandwidth W. Give the time, without any latency.",
         answer=gather, unit="s", symbols=(V, N, W),
         mistakes={
@@ -177,7 +182,8 @@ sharing = [
 
 questions = QuestionSet(
     "the_node", "Quiz 2: the node",
-    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the inside of a node, part by part. Bandwidths "
+    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the inside of a node, part by part. "
+    "Bandwidths "
     "are one direction unless a question says otherwise. The chapter is "
     "[Inside the node](../chapters/inside_the_node.ipynb).",
     questions=bandwidth + cut + sharing,

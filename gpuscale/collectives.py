@@ -15,6 +15,8 @@ _BOOK = "scaling-book-gpus, intra-node collectives"
 _THAKUR = "thakur2005"
 _SANDERS = "sanders2009"
 _TWO = "for a power of two of ranks"
+_ONE = "when a rank talks to one partner at a time; "
+_ALL = "when a rank of two or more sends to all others at once, each over its share of the link"
 _POWER = (power_of_two(N),)
 _LARGE = ((V, oo), (N, oo))
 
@@ -67,10 +69,10 @@ ring_all_reduce = _costed(ring_all_reduce_steps, all_reduce_bytes, "Ring all-red
 
 # Doubling and halving: partners at distance 1, 2, 4, ...
 doubling_steps = Formula(
-    "Steps of recursive doubling", n_steps, log2(N), source=_THAKUR, assumes=_TWO, needs=_POWER,
+    "Steps of recursive doubling", n_steps, log2(N), source=_THAKUR, assumes=_ONE + _TWO, needs=_POWER,
 )  # fmt: skip
 halving_doubling_steps = Formula(
-    "Steps of halving and doubling", n_steps, 2 * log2(N), source=_THAKUR, assumes=_TWO, needs=_POWER,
+    "Steps of halving and doubling", n_steps, 2 * log2(N), source=_THAKUR, assumes=_ONE + _TWO, needs=_POWER,
 )  # fmt: skip
 recursive_doubling_bytes = Formula(
     "Bytes a rank sends in a recursive-doubling all-reduce", V_rank, V * log2(N), source=_THAKUR,
@@ -90,6 +92,17 @@ halving_doubling_all_reduce = _costed(
 )  # fmt: skip
 recursive_doubling_all_reduce = _costed(
     doubling_steps, recursive_doubling_bytes, "Recursive-doubling all-reduce", V * log2(N) / W, ((V, oo),),
+)  # fmt: skip
+
+# Shots: behind a switch a rank writes to all others at once
+one_shot_all_reduce = Formula(
+    "One-shot all-reduce", T_comms, alpha + V * (N - 1) / W, source="flashinfer",
+    assumes=_ALL + ": whole vectors, in one step", needs=(at_least(N, 2),),
+)  # fmt: skip
+two_shot_all_reduce = Formula(
+    "Two-shot all-reduce", T_comms, 2 * alpha + 2 * V * (N - 1) / (N * W), source="flashinfer",
+    assumes=_ALL + ": a direct reduce-scatter, then a direct all-gather", needs=(at_least(N, 2),),
+    approx=2 * V / W, regime=_LARGE,
 )  # fmt: skip
 
 # Trees and chains: a vector goes from one rank to all, or from all to one
@@ -156,7 +169,7 @@ broadcast_floor = Formula(
 best_all_reduce = Formula(
     "Fastest of three all-reduces", T_comms,
     Min(ring_all_reduce.rhs, halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
-    source=_THAKUR, assumes="when a library picks the best of ring, halving-doubling and recursive doubling; " + _TWO,
+    source=_THAKUR, assumes="for ring, halving-doubling and recursive doubling; " + _ONE + _TWO,
     needs=_POWER,
 )  # fmt: skip
 
@@ -170,4 +183,9 @@ doubling_cross = Formula(
     alpha * W * N * log2(N) / (N * log2(N) - 2 * N + 2), source=_THAKUR,
     assumes="for all-reduces of four ranks or more; below, fewer steps win; " + _TWO,
     needs=(power_of_two(N), at_least(N, 4)),
+)  # fmt: skip
+shot_cross = Formula(
+    "Size from which two shots beat one", V_cross, alpha * W * N / ((N - 1) * (N - 2)), source="flashinfer",
+    assumes="for all-reduces of three ranks or more; below, one step wins: " + _ALL.removeprefix("when "),
+    needs=(at_least(N, 3),),
 )  # fmt: skip

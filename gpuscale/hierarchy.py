@@ -109,7 +109,7 @@ def phased_all_gather(depth: int) -> Formula:
 
 
 def all_gather_links(depth: int, rails: bool = True) -> Formula:
-    """The exact bound: for each level the bytes that enter a child through its link, over that link's bandwidth.
+    """The slowest link, each byte entering a unit once: for each level the bytes into a child, over its bandwidth.
 
     ``rails``: the cards feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
     """

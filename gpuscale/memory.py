@@ -33,12 +33,13 @@ transfer_time = Formula(
 
 half_size = Formula(
     "Size that reaches half the bandwidth", V_half, alpha * W,
-    source="hockney1994", assumes="for the same one transfer",
+    source="hockney1994", assumes="for a time that is a wait plus bytes over a bandwidth",
 )  # fmt: skip
 
 effective_bandwidth = Formula(
     "Bandwidth that a transfer sees", W_eff, V / (alpha + V / W),
-    source="hockney1994", assumes="for the same one transfer", approx=W, regime=((V, sympy.oo),),
+    source="hockney1994", assumes="for a time that is a wait plus bytes over a bandwidth",
+    approx=W, regime=((V, sympy.oo),),
 )  # fmt: skip
 
 sweep_time = Formula(

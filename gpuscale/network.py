@@ -49,7 +49,11 @@ switch_bandwidth = Formula(
 )  # fmt: skip
 gpu_share = Formula(
     "Bandwidth of each GPU when all of a node send", W_coll, Min(W_nvl, W_sw / D_1), source="scaling-book-gpus, quiz 2",
-    assumes="for D_1 GPUs of bandwidth W_nvl that share switches of bandwidth W_sw evenly",
+    assumes="for D_1 GPUs of bandwidth W_nvl, each joined to every switch; they share the bandwidth W_sw evenly",
+)  # fmt: skip
+ports_share = Formula(
+    "Bandwidth of each GPU of a node, from its ports", W_coll, Min(n_link * W_link, n_sw * n_port * W_link / D_1),
+    source="scaling-book-gpus, quiz 2", assumes="when all D_1 GPUs send, each joined to every switch",
 )  # fmt: skip
 full_rate_gpus = Formula(
     "GPUs that switches serve at full rate", N_max, n_sw * n_port / n_link, source="nvidia-nvswitch3-blog",
@@ -64,9 +68,9 @@ domain_bandwidth = Formula(
     source="scaling-book-gpus, appendix A", needs=(at_least(D_1, 2), at_least(M, 2)),
     assumes="for M domains of D_1 GPUs, each with a card of bandwidth W_nic that feeds it directly, in a full fat tree",
 )  # fmt: skip
-links_to_each_switch = Formula(
-    "Switches that hold a level's cables", n_sw, ceiling(n_down / n_port), source=_TREE,
-    assumes="at the top of a fabric, where every port faces down",
+top_switches = Formula(
+    "Switches at the top of a fabric", n_sw, ceiling(n_down / n_port), source=_TREE,
+    assumes="where nothing is above them: every port takes a cable from below",
 )  # fmt: skip
 leaf_switches = Formula(
     "Switches that pass a level on", n_sw, ceiling(2 * n_down / n_port), source=_TREE,
@@ -84,13 +88,15 @@ three_level_capacity = Formula(
     assumes="for switches of one kind with an even number of ports and full bisection", needs=(whole(n_port, 2),),
 )  # fmt: skip
 bisection = Formula(
-    "Bisection bandwidth of a full fat tree", W_bis, S_top * W / 2, source="leiserson1985",
-    assumes="for an even number of nodes and endpoints of bandwidth W, one direction: no cut is tighter than they are",
+    "Bisection bandwidth where nothing narrows", W_bis, S_top * W / 2, source="leiserson1985",
+    assumes="for an even number of endpoints of bandwidth W (beyond the node, of nodes too), one direction, where no "
+    "cut is tighter than their own links",
     needs=(whole(S_top, 2),),
 )  # fmt: skip
 tapered_bisection = Formula(
     "Bisection bandwidth below a tapered top", W_bis, S_top * W / (2 * r_over), source="leiserson1985",
-    assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over",
+    assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over; with an odd "
+    "number take tapered_bisection_odd",
     needs=(whole(S_top, 2), at_least(r_over, 1)),
 )  # fmt: skip
 tapered_bisection_odd = Formula(
@@ -105,8 +111,10 @@ tapered_share = Formula(
     assumes="for D_3 equal units, even or odd in number, when half of the GPUs send to the other half",
 )  # fmt: skip
 collective_bandwidth = Formula(
-    "Bandwidth that a collective sees", W_coll, 2 * W_bis / N, source="scaling-book-gpus, cross-node collectives",
-    assumes="for N equal units and the bisection counted in one direction",
+    "Bandwidth of each rank across the bisection", W_coll, 2 * W_bis / N,
+    source="scaling-book-gpus, cross-node collectives",
+    assumes="for N equal ranks, when every byte that a rank sends crosses the cut, as it may behind switches; the "
+    "bisection counted in one direction",
 )  # fmt: skip
 share_of_a_gpu = Formula(
     "Bandwidth of one GPU beyond its unit", W_nic, W / D_1, source=_BEYOND,

@@ -94,6 +94,7 @@ class Claim:
     unit: str
     note: str = ""
     digits: int = 3
+    distance: bool = True  # False for a name or number of a thing, where a share of ours would say nothing
 
     @property
     def error(self) -> float:
@@ -118,7 +119,8 @@ def ledger(claims: Sequence[Claim], label: str = "Ledger of published numbers") 
     html = _ledger_table(off, label) if off else ""
     if fine:
         count = f"{len(fine)} more that agree{'s' if len(fine) == 1 else ''}" if off else f"{len(fine)} that agree"
-        html += f"<details><summary>{count}</summary>{_ledger_table(fine, label + ', agreeing')}</details>"
+        html += f'<details class="entry"><summary>{count}</summary>'
+        html += f"{_ledger_table(fine, label + ', agreeing')}</details>"
     plain = [f"{c.text}: published {_shown(c)[0]}, ours {_shown(c)[1]}, {c.verdict}{_distance(c)}" for c in claims]
     return Html(f"<div>{html}</div>", "\n".join(plain))
 
@@ -129,10 +131,12 @@ def _shown(c: Claim) -> tuple[str, str]:
 
 def _distance(c: Claim) -> str:
     """How far off the published figure is: in percent, or as a factor where that says more."""
-    if c.verdict == "agrees":
+    if c.verdict == "agrees" or not c.distance:
         return ""
-    if c.error > 2:
+    if c.error > 1:
         return f", {show(c.error + 1, '1', short=True)} times ours"
+    if -1 < c.error < -0.5:
+        return f", ours is {show(1 / (c.error + 1), '1', short=True)} times as much"
     return f", {100 * c.error:+.3g}%".replace("-", "−")
 
 
@@ -143,10 +147,12 @@ def _ledger_table(claims: Sequence[Claim], label: str) -> str:
         note = f"{cite(c.source)}. {escape(c.note)}".strip()
         rows.append(
             f'<tr role="row" id="claim-{anchor(c.text)}"><td role="cell">{escape(c.text)}<small>{note}</small></td>'
-            f'<td role="cell" data-k="published">{published}</td><td role="cell" data-k="ours">{ours}</td>'
+            f'<td role="cell" class="num" data-k="published">{published}</td>'
+            f'<td role="cell" class="num" data-k="ours">{ours}</td>'
             f'<td role="cell"><span class="verdict {c.verdict}">{_SIGNS[c.verdict]}{_distance(c)}</span></td></tr>'
         )
-    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Claim", "Published", "Ours", "Verdict"))
+    heads = (("Claim", ""), ("Published", ' class="num"'), ("Ours", ' class="num"'), ("Verdict", ""))
+    head = "".join(f'<th role="columnheader"{more}>{h}</th>' for h, more in heads)
     return (
         f'<table class="ledger stack" role="table" aria-label="{escape(label)}">'
         f'<thead><tr role="row">{head}</tr></thead><tbody role="rowgroup">{"".join(rows)}</tbody></table>'

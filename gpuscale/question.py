@@ -33,8 +33,8 @@ class Question:
     are. ``symbols`` are those a typed formula may use. ``noun`` is what a count counts. ``solution`` is a
     Derivation, a Formula, a text, or a list of these and of (expression, why) pairs. ``remark`` is said
     once the answer is right, ``hint`` to a wrong answer that is no known mistake. ``heading`` opens a group of
-    questions on the sheet. Raises QuestionError for
-    anything that would confuse a reader.
+    questions on the sheet. ``example`` is the answer shown as one of the right kind, where the usual one would
+    answer a neighbour. Raises QuestionError for anything that would confuse a reader.
     """
 
     ask: str
@@ -53,6 +53,7 @@ class Question:
     hint: str = ""
     points: Sequence[Mapping[str, float]] = ()
     heading: str = ""
+    example: str = ""
 
     def __post_init__(self):
         from gpuscale import question_checks

@@ -57,7 +57,7 @@ def expects(question: Question) -> str:
     if question.asked_unit == "%":
         return "a share, such as 45% or 0.45"
     word = f"a number of {question.noun}" if question.noun else WORDS[question.base]
-    return f"{word}, such as {_example(question)}"
+    return f"{word}, such as {question.example or _example(question)}"
 
 
 def _example(question: Question) -> str:

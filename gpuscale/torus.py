@@ -36,7 +36,7 @@ torus_all_gather = Formula(
 )  # fmt: skip
 ring_load_even = Formula(
     "Bytes on a link, all-to-all on an even ring", V_link, V / 8, source=_TPU,
-    assumes="for 4, 6, ... ranks, or 2 joined by two links: blocks go the shorter way, those half-way round split in two",
+    assumes="for 4, 6, ... ranks, or 2 with two links: blocks go the shorter way, those half-way round split in two",
 )  # fmt: skip
 ring_load_odd = Formula(
     "Bytes on a link, all-to-all on an odd ring", V_link, V * (N**2 - 1) / (8 * N**2), source=_TPU,
@@ -45,7 +45,7 @@ ring_load_odd = Formula(
 )  # fmt: skip
 ring_all_to_all_even = Formula(
     "All-to-all on an even ring", T_comms, V / (8 * W), source=_TPU,
-    assumes="for 4, 6, ... ranks, or 2 joined by two links: blocks go the shorter way, those half-way round split in two",
+    assumes="for 4, 6, ... ranks, or 2 with two links: blocks go the shorter way, those half-way round split in two",
 )  # fmt: skip
 ring_all_to_all_odd = Formula(
     "All-to-all on an odd ring", T_comms, V * (N**2 - 1) / (8 * N**2 * W), source=_TPU,
@@ -59,6 +59,6 @@ torus_all_to_all = Formula(
 )  # fmt: skip
 cube_all_to_all = Formula(
     "All-to-all on a torus of equal sides", T_comms, V * D_1 / (8 * D_1**n_dim * W), source=_TPU,
-    assumes="for n_dim even sides of D_1 chips each: blocks go the shorter way, all sides at work",
+    assumes="for n_dim even sides of D_1 chips, a side of 2 having two links: blocks go the shorter way",
     needs=(whole(D_1, 2),),
 )  # fmt: skip

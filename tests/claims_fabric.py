@@ -5,10 +5,10 @@ from claims import BOOK, NOTES, Row
 from gpuscale.network import (
     collective_bandwidth,
     gpu_egress,
-    links_to_each_switch,
     node_egress,
     node_gpus_bandwidth,
     switch_bandwidth,
+    top_switches,
 )
 from gpuscale.specs import chip, fabric
 from gpuscale.topologies import topology
@@ -36,7 +36,7 @@ def egress(key):
 def switches(key):
     part = fabric(key)
     cables = part.node_gpus * part.links
-    return links_to_each_switch(n_down=cables, n_port=part.switch_ports)
+    return top_switches(n_down=cables, n_port=part.switch_ports)
 
 
 def level(name):

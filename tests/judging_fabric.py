@@ -55,6 +55,21 @@ def gpus_that_speed_up_together(book, case):
     assert abs(at(book.gpu_share, W_nvl=each, W_sw=switches, D_1=gpus) - share) <= step
 
 
+@judges("ports_share", over=st.tuples(FEW, FEW, FEW, FEW, RATES))
+def links_that_take_turns_at_the_ports(book, case):
+    gpus, links, switches, ports, rate = case
+    sent, turn = [0] * gpus, 0
+    for _ in range(gpus):  # so many ticks that everyone has been first once
+        waiting = [links] * gpus
+        for _ in range(min(switches * ports, gpus * links)):
+            waiting[turn % gpus] -= 1
+            sent[turn % gpus] += 1
+            turn += 1
+        assert min(waiting) >= 0
+    got = at(book.ports_share, n_link=links, n_sw=switches, n_port=ports, W_link=rate, D_1=gpus)
+    assert got == sent[0] * rate / gpus
+
+
 @judges("full_rate_gpus", over=st.tuples(st.integers(1, 20), FEW, st.integers(1, 6)))
 def links_handed_to_ports(book, case):
     fits, switches, links = case
@@ -64,7 +79,7 @@ def links_handed_to_ports(book, case):
     assert at(book.full_rate_gpus, n_sw=switches, n_port=fits * links, n_link=links * switches) == served
 
 
-@judges("links_to_each_switch", "leaf_switches", over=st.tuples(st.integers(1, 300), st.integers(1, 32)))
+@judges("top_switches", "leaf_switches", over=st.tuples(st.integers(1, 300), st.integers(1, 32)))
 def switches_added_until_the_ports_suffice(book, case):
     cables, half = case
     top = leaf = 0
@@ -72,7 +87,7 @@ def switches_added_until_the_ports_suffice(book, case):
         top += 1
     while leaf * half < cables:  # half of the ports face up
         leaf += 1
-    assert at(book.links_to_each_switch, n_down=cables, n_port=2 * half) == top
+    assert at(book.top_switches, n_down=cables, n_port=2 * half) == top
     assert at(book.leaf_switches, n_down=cables, n_port=2 * half) == leaf
 
 

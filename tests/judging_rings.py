@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judging import at, close, judges
 from machines import bisected
 
-from gpuscale.schedules import doubling, ring, trees
+from gpuscale.schedules import direct, doubling, ring, trees
 from gpuscale.schedules.transfers import Schedule, Table
 
 SIZES = st.integers(1, 40)
@@ -78,6 +78,18 @@ def time_of_doubling_and_halving(book, case):
     priced(book.recursive_doubling_all_reduce, doubling.all_reduce(n), costs)
 
 
+def shots(n: int) -> tuple:
+    """Everybody to everybody, whole vectors in one step; then parts in two."""
+    return (direct.all_reduce(n),), (direct.reduce_scatter(n), direct.all_gather(n))
+
+
+@judges("one_shot_all_reduce", "two_shot_all_reduce", over=st.tuples(st.integers(2, 16), PRICED))
+def time_of_shots(book, case):
+    n, costs = case
+    for formula, halves in zip((book.one_shot_all_reduce, book.two_shot_all_reduce), shots(n), strict=True):
+        assert at(formula, **costs, N=n) == sum(half.time(**costs) for half in halves)
+
+
 @judges("best_all_reduce", over=st.tuples(POWERS, PRICED))
 def the_fastest_of_three(book, case):
     n, costs = case
@@ -141,7 +153,7 @@ def time_of_two_trees(book, case):
     priced(book.double_tree_all_reduce, trees.double_tree_all_reduce(2**height, chunks), costs, n_chunk=chunks)
 
 
-@judges("ring_half_size", "doubling_cross")
+@judges("ring_half_size", "doubling_cross", "shot_cross")
 def sizes_at_which_two_clocks_agree(book):
     wait, rate = 3e-6, 450e9
     for n in (4, 8, 64):
@@ -151,3 +163,5 @@ def sizes_at_which_two_clocks_agree(book):
         close(book.ring_half_size(alpha=wait, W=rate, N=n), half, 1e-6)
         gap = lambda v, a=whole_vectors, b=halving: a.time(wait, rate, v) - b.time(wait, rate, v)  # noqa: E731
         close(book.doubling_cross(alpha=wait, W=rate, N=n), bisected(gap, 1.0, 1e12), 1e-6)
+        one, two = (lambda v, halves=halves: sum(h.time(wait, rate, v) for h in halves) for halves in shots(n))
+        close(book.shot_cross(alpha=wait, W=rate, N=n), bisected(lambda v, a=one, b=two: a(v) - b(v), 1.0, 1e12), 1e-6)

@@ -1,5 +1,6 @@
 """The sweep: what holds for every formula of the library, checked without the library's own checks."""
 
+import functools
 import json
 import math
 import pickle
@@ -77,9 +78,13 @@ def unbalanced(expr, unit, scales, seed=0):
     point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols}
     other = rescaled(point, scales)
 
+    @functools.cache
     def factor(part):
         before, after = part.subs(point), part.subs(other)
-        return None if before.is_zero or before.is_infinite else sympy.simplify(after / before)
+        if before.is_zero or before.is_infinite:
+            return None
+        ratio = after / before
+        return ratio if ratio.is_Rational else sympy.simplify(ratio)
 
     whole = sympy.prod(scales[base] ** e for base, e in DIMENSIONS[unit].items())
     if factor(expr) not in (whole, None):

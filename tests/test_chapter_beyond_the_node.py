@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuscale.fat_tree import capacity, fat_tree
 from gpuscale.network import (
     bisection,
     leaf_switches,
-    links_to_each_switch,
     tapered_bisection,
     tapered_bisection_odd,
     three_level_capacity,
+    top_switches,
     two_level_capacity,
 )
-from gpuscale.fat_tree import capacity, fat_tree
 from gpuscale.topologies import topology
 from gpuscale.topology import Level, Topology
 
@@ -54,7 +54,7 @@ def test_switches_of_each_level_follow_from_its_cables(gpus):
     *lower, top = fat_tree(topology("h100_su"), gpus).tiers[1:]
     for tier in lower:
         assert tier.switches_total == leaf_switches(n_down=tier.cables_total, n_port=64)
-    assert top.switches_total == links_to_each_switch(n_down=top.cables_total, n_port=64)
+    assert top.switches_total == top_switches(n_down=top.cables_total, n_port=64)
 
 
 @pytest.fixture(scope="module")

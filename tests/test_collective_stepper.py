@@ -11,7 +11,7 @@ from stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, stepper
 
 from gpuscale.book.served import tight_script
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
-from gpuscale.schedules import doubling, exchange, in_network, ring, torus
+from gpuscale.schedules import doubling, exchange, in_network, ring, torus, trees
 from gpuscale.schedules.routes import Torus
 from gpuscale.widgets import assets, transfer_words
 from gpuscale.widgets.collective import exact, primitive_stepper
@@ -190,7 +190,7 @@ def test_primitives():
     with pytest.raises(ValueError, match="primitive: expected one of .*all_gather.*; got 'gossip'"):
         primitive_stepper("gossip", caption=CAPTION)
     data = json.loads(primitive_stepper("scatter", 4, root=2, caption=CAPTION).spec)
-    assert (data["steps"], data["at"], data["view"], data["heads"]) == (1, 1, "pair", ["before", "after"])
+    assert (data["steps"], data["at"], data["view"], data["heads"]) == (1, 1, "pair", ["before", "now"])
     assert data["said"] == ["At the start rank 2 holds all there is.",
                             "Rank 2 sends one chunk (V/4) to each of ranks 0, 1, 3."]  # fmt: skip
     assert data["rows"][2] == "1111" and data["end"] == ["1000", "0100", "0010", "0001"]
@@ -208,6 +208,25 @@ def test_words():
     sentences = [sentence for name in cards() for sentence in spec(name)["said"]]
     assert all(re.fullmatch(r"[A-Z0-9].*[a-z)\d]\.", sentence) for sentence in sentences)
     assert len([s for s in sentences if re.match(r"\d+ transfers", s)]) < 0.1 * len(sentences)
+
+
+def test_words_say_which_way_a_step_goes():
+    def said(schedule):
+        return [transfer_words.happening(schedule, step, str) for step in range(schedule.steps)]
+
+    back = said(trees.reduce(8))
+    assert "to the rank 4 before it" in back[0] and "rank 2 sends" in back[1].lower()
+    assert not [words for words in back if "further on" in words]
+    on = said(trees.broadcast(8))
+    assert "to the rank 4 further on" in on[2] and not [words for words in on if "before it" in words]
+    round_ = said(doubling.bruck_all_gather(6))
+    assert all(words.endswith((", round the ring.", "the next rank.", "the rank before it.")) for words in round_)
+    for schedule in (trees.reduce(8), trees.broadcast(8), doubling.bruck_all_gather(6), trees.reduce(5)):
+        for step, words in enumerate(said(schedule)):  # as the arrows go
+            pairs = transfer_words.pairs(schedule[step])
+            if far := re.search(r"the rank (\d+ )?(before|further)", words):
+                way = int(far[1] or 1) * (-1 if far[2] == "before" else 1)
+                assert {(b - a - way) % schedule.ranks for a, b in pairs} == {0}
 
 
 def test_colours_follow_the_origin_where_ranks_hold_several_chunks():

@@ -15,9 +15,9 @@ from sympy.codegen.cfunctions import log2
 
 from gpuscale import all_to_all, collectives, hierarchy, in_network, jsprint
 from gpuscale.exact import ceil_log2, log_binomial, log_factorial
-from gpuscale.network import wire_latency
 from gpuscale.formula import Formula, evaluate
 from gpuscale.needs import at_least, at_most, below, nested, power_of_two, whole
+from gpuscale.network import wire_latency
 from gpuscale.symbols import E, N, T, V, W, Z, alpha, k, n
 
 steady = settings(deadline=None, derandomize=True, max_examples=80)

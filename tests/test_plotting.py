@@ -416,6 +416,24 @@ def test_the_folded_table_holds_the_curves_numbers():
     assert f'<td class="num">333{NBSP}MB/s</td>' in speed().html()
 
 
+def test_points_have_columns_of_their_own_in_the_table_on_the_rows_of_their_x():
+    dots = [Points([1e3, 2e6, 2e6], [3e8, 8e11, 7e11], "measured"), Points([2e6], [1e11], "published")]
+    heads, rows = speed(points=dots).table
+    assert heads == ["size", "W = 900 GB/s", "measured", "published"] and {len(row) for row in rows} == {4}
+    assert rows[0] == [f"1{NBSP}kB", f"333{NBSP}MB/s", f"300{NBSP}MB/s", ""]
+    at = [row for row in rows if row[0] == f"2{NBSP}MB"]
+    assert [row[2:] for row in at] == [[f"800{NBSP}GB/s", f"100{NBSP}GB/s"], [f"700{NBSP}GB/s", ""]]
+    assert at[0][1] and not at[1][1]
+    assert [row[2:] for row in rows if row[0] == f"1{NBSP}MB"] == [["", ""]]
+
+
+def test_a_smooth_curve_over_counts_has_no_corners_on_a_logarithmic_axis():
+    from gpuscale.symbols import N
+
+    where = {"x": N, "range": (2, 72), "name": "smooth", "caption": "Smooth."}
+    assert ": 241 from (2, " in curves(Curve(1 - 1 / N, "share"), **where, y=("share", "%")).digest()
+
+
 def test_an_infinite_stretch_is_a_gap_and_a_span_cuts_a_curve():
     from gpuscale.roofline import critical_batch
     from gpuscale.symbols import B_rule

@@ -107,7 +107,11 @@ def test_ids_are_unique_and_headings_in_order(chapters):
 
 
 def test_what_no_page_needs_is_not_there(site, pages):
-    assert sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) < 8_000_000
+    """Of each page 200 kB on average, with its notebook; of what they share (mathematics, wheel, search) 2.2 MB."""
+    size = {path.relative_to(site): path.stat().st_size for path in site.rglob("*") if path.is_file()}
+    own = sum(weighs for path, weighs in size.items() if path.suffix in (".html", ".ipynb"))
+    assert own < 200_000 * len(pages) and sum(size.values()) - own < 2_200_000
+    assert not list(site.glob("_downloads/**/*.ipynb"))  # they are among the sources
     assert not list(site.rglob("*.map")) and not list(site.rglob("fontawesome*"))
     for name, page in pages.items():
         assert not page.find("script", type=re.compile("widget")), name
@@ -116,16 +120,19 @@ def test_what_no_page_needs_is_not_there(site, pages):
 def test_pruning_keeps_what_pages_reach(tmp_path):
     files = {
         "index.html": '<a href="a/b.html#x">b</a><link href="s.css?v=1"><a href="https://elsewhere.test/">e</a>',
-        "a/b.html": '<img src="../_static/i.svg"><script src="../../outside.js"></script>',
+        "a/b.html": '<img src="../_static/i.svg"><a href="../_downloads/1/c.ipynb">c</a><script src="../../o.js">',
         "s.css": "p { background: url('_static/i.png') }",
         "_static/i.svg": "<svg/>",
         "_static/i.png": "x",
-        "_static/unused/deep.js": "x" * 100,
+        "_static/unused/deep.js": "x" * 90,
+        "_sources/a/c.ipynb": '{"cells": 1}',
+        "_downloads/1/c.ipynb": '{"cells": 1}',
         "searchindex.js": "x",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     removed, kept = prune.prune(tmp_path)
-    assert removed == 100 and kept == sum(map(len, files.values())) - 100
-    assert not (tmp_path / "_static" / "unused").exists()
+    assert removed == 102 and '"../_sources/a/c.ipynb"' in (tmp_path / "a" / "b.html").read_text()
+    assert kept == sum(map(len, files.values())) - 102 - len("_downloads/1") + len("_sources/a")
+    assert not (tmp_path / "_static" / "unused").exists() and not (tmp_path / "_downloads").exists()

@@ -73,7 +73,7 @@ def build(root: Path = ROOT, show=print) -> Path:
                 show(line.replace(f"{root}/", "").replace(" [mystnb]", ""))
     for report in sorted((out / "html" / "reports").rglob("*.log")):
         show(f"\n{report.relative_to(out / 'html' / 'reports').with_suffix('')}:")
-        show("\n".join(COLOUR.sub("", report.read_text(encoding="utf-8")).splitlines()[-12:]))
+        show("\n".join(report.read_text(encoding="utf-8").splitlines()[-12:]))
     if process.returncode:
         message = "the book did not build:\n" + "\n".join(lines[-12:])
         failure.write_text(f"{sources}\n{message}", encoding="utf-8")

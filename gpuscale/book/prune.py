@@ -59,9 +59,23 @@ def reachable(site: Path) -> set[Path]:
     return seen
 
 
+def share(site: Path) -> None:
+    """Lead links to a copy of a page's notebook to the notebook itself, which every page offers; the copy is idle."""
+    sources = {path.read_bytes(): path for path in (site / "_sources").rglob("*.ipynb")}
+    copies = {path: sources.get(path.read_bytes()) for path in (site / "_downloads").glob("*/*.ipynb")}
+    shared = {copy.relative_to(site): path.relative_to(site) for copy, path in copies.items() if path}
+    for page in site.rglob("*.html") if shared else ():
+        text = before = page.read_text(encoding="utf-8")
+        for copy, path in shared.items():
+            text = text.replace(f'{copy.as_posix()}"', f'{path.as_posix()}"')
+        if text != before:
+            page.write_text(text, encoding="utf-8")
+
+
 def prune(site: Path) -> tuple[int, int]:
     """Delete unreachable files; returns the bytes removed and the bytes kept."""
     site = site.resolve()
+    share(site)
     keep = reachable(site)
     removed = kept = 0
     for path in sorted(site.rglob("*"), reverse=True):

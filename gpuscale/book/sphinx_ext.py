@@ -1,4 +1,4 @@
-"""Sphinx extension of the book: serves the widgets' scripts and styles, offers the wheel, prunes the site.
+"""Sphinx extension of the book: runs the notebooks, serves scripts and styles, offers the wheel, prunes the site.
 
 Everything a page loads comes from the site itself. What third-party packages bring along and no page loads
 (menus, speech, other fonts, the theme's own styles and icons) is removed once the pages are written.
@@ -13,11 +13,13 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
+from gpuscale.book.runs import Runs
 from gpuscale.book.served import STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,7 @@ REGIONS = {
     MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
     '<div class="output text_latex': '<div tabindex="0" role="group" aria-label="Equation" class="output text_latex',
     'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
+    ' aria-label="Toggle hidden content"': "",  # it would stand in for the words that are seen
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }
 LANDING = """<!DOCTYPE html>
@@ -36,6 +39,7 @@ LANDING = """<!DOCTYPE html>
 <body><main><h1>{title}</h1><p><a href="{first}">Open the book</a></p></main></body></html>
 """
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
+HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
 
 
@@ -62,6 +66,30 @@ def serve_assets(app: Sphinx) -> None:
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
 
 
+def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
+    """Begin to run every notebook that is about to be read, in the order of reading."""
+    paths = [Path(env.doc2path(name)) for name in docnames]
+    app.gpuscale_runs = Runs([path for path in paths if path.suffix == ".ipynb"], app.config.nb_execution_timeout)
+
+
+def put_run(app: Sphinx, docname: str, source: list[str]) -> None:
+    """What Sphinx reads of a notebook is its run; one that fails is a warning, and so the end of a strict build."""
+    path = Path(app.env.doc2path(docname))
+    if path not in app.gpuscale_runs:
+        return
+    run = app.gpuscale_runs[path]
+    source[0] = nbformat.writes(run.notebook)
+    if not run.error:
+        log.info("%s: ran in %.1f s", docname, run.seconds)
+        return
+    report = Path(app.outdir) / "reports" / f"{docname}.err.log"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.write_text(run.error, encoding="utf-8")
+    lines = run.error.splitlines()
+    reason = lines[0] if "timed out" in lines[0] else lines[-1]
+    log.warning("the notebook does not run: %s", reason, location=docname)
+
+
 def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
     """Name the parts that every chapter has by their place, so that authors write plain Markdown.
 
@@ -71,6 +99,7 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
     top = next(doctree.findall(nodes.section), None)
     if top is None:
         return
+    name_sheet(app, top)
     paragraphs = [node for node in top.children if isinstance(node, nodes.paragraph)]
     for number, node in enumerate(paragraphs):
         node["classes"] += ["lead", "ask"] if number == 0 else ["lead"]
@@ -87,6 +116,15 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
             top.remove(cell)  # imports, folded: they stand below the opening, not between its sentences
             sections = [node for node in top.children if isinstance(node, nodes.section)]
             top.insert(top.index(sections[0]) if sections else len(top), cell)
+
+
+def name_sheet(app: Sphinx, top: nodes.section) -> None:
+    """Call the practice sheet of a chapter so: under the chapter's own name nobody could tell the two in a search."""
+    folder, _, stem = app.env.docname.rpartition("/")
+    if folder == "exercises" and f"chapters/{stem}" in app.env.found_docs:
+        title = top.next_node(nodes.title)
+        title.insert(0, nodes.Text("Practice: "))
+        app.env.longtitles[app.env.docname] = nodes.title("", title.astext())
 
 
 def mark_cell(cell: nodes.Element) -> None:
@@ -111,6 +149,8 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     body = context.get("body", "")
     for plain, focusable in REGIONS.items():
         body = body.replace(plain, focusable)
+    for head in HEAD.findall(body):  # a table that is all its section holds is named once
+        body = body.replace(f"<caption>{head}</caption>", f'<caption class="quiet">{head}</caption>')
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     known = any("mathjax" in str(getattr(file, "filename", file)) for file in context["script_files"])
@@ -142,6 +182,8 @@ def make_wheel(app: Sphinx) -> None:
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
     """Write the landing page and remove what no page loads."""
+    if hasattr(app, "gpuscale_runs"):
+        app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
@@ -156,6 +198,8 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", settle_config)
     app.connect("builder-inited", serve_assets)
     app.connect("builder-inited", make_wheel)
+    app.connect("env-before-read-docs", begin_runs, priority=900)
+    app.connect("source-read", put_run)
     app.connect("doctree-read", mark_parts)
     app.connect("html-page-context", fit_page, priority=900)
     app.connect("build-finished", finish, priority=900)

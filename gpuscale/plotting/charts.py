@@ -136,7 +136,8 @@ class _Chart:
     def _sample(self, curve: Curve):
         lo, hi = curve.span or (self.lo, self.hi)
         lo, hi = limits(max(lo, self.lo), min(hi, self.hi), f"{curve.what}: span")
-        if self.x.whole and hi - lo <= 400:  # few enough to take every one: steps stay steps
+        steps = curve.expr.has(sympy.ceiling, sympy.floor, sympy.Mod)  # which stay steps; all else is smooth near 1
+        if self.x.whole and hi - lo <= 400 and (steps or not self.xlog and hi - lo > 30):  # few enough to take all
             xs = np.arange(np.ceil(lo), hi + 1e-9)
         else:
             xs = np.geomspace(lo, hi, SAMPLES) if self.xlog else np.linspace(lo, hi, SAMPLES)
@@ -179,7 +180,7 @@ class _Chart:
         return f"{self.ytitle} against {self.xtitle}, {ends}: {'; '.join(parts)}."
 
     def table(self):
-        """The folded numbers: every curve at round values of x, then the points."""
+        """The folded numbers: every curve at round values of x; points in columns of their own, at their x."""
 
         def few(row):
             return len(row) <= 8
@@ -188,12 +189,19 @@ class _Chart:
         log_row = log_ticks(self.lo, self.hi, few, unit) if self.xlog else None
         xs = np.array(log_row or linear_ticks(self.lo, self.hi, few), dtype=float)
         xs = xs[xs > 0] if not self.x.zero else xs
-        columns = [[_cell(v, self.yunit) for v in self.values(c, xs)] for c in self.curves]
-        rows = [[tick(v), *(col[i] for col in columns)] for i, v in enumerate(xs)]
-        for p, (px, py) in zip(self.points, self.dots, strict=True):
-            for a, v in zip(px, py, strict=True):
-                rows.append([f"{tick(a)}, {p.label}", *[""] * (len(columns) - 1), _cell(v, self.yunit)])
-        return [titled(self.xtitle, unit), *(c.label or self.ytitle for c in self.curves)], rows
+        every = np.unique(np.concatenate([xs, *(px for px, _ in self.dots)]))
+        every = every[np.insert(np.diff(every) > 1e-9 * np.abs(every[1:]), 0, True)]
+        inside = every[(every >= self.lo * (1 - 1e-9)) & (every <= self.hi * (1 + 1e-9))]
+        drawn = [dict(zip(inside, self.values(c, inside), strict=True)) for c in self.curves]
+        rows = []
+        for at in every:
+            dots = [py[np.isclose(px, at, rtol=1e-9, atol=0)] for px, py in self.dots]
+            along = [_cell(values[at], self.yunit) if at in values else "" for values in drawn]
+            for i in range(max(1, *map(len, dots)) if dots else 1):  # more than one point at an x: more than one row
+                found = [_cell(ys[i], self.yunit) if i < len(ys) else "" for ys in dots]
+                rows.append([tick(at), *(along if i == 0 else [""] * len(along)), *found])
+        heads = [c.label or self.ytitle for c in self.curves] + [p.label or "points" for p in self.points]
+        return [titled(self.xtitle, unit), *heads], rows
 
 
 def dot_row(ax, xs, ys, colour, label, solid=False):

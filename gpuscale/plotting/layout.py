@@ -123,7 +123,7 @@ def _crossings(sheet, ax, box) -> list[Want]:
             continue
         sheet.rule([x, x], [top, low], linestyle=(0, (1, 3)), zorder=2.4)
         if c.y is not None:
-            ax.plot([c.x], [c.y], "o", ms=9, mfc=HUE["paper"], mec=HUE["plain"], mew=2, label="_", zorder=4)
+            ax.plot([c.x], [c.y], "o", ms=8, mfc=HUE["plain"], mec=HUE["paper"], mew=1.5, label="_", zorder=4)
         ends = [(top + 16, 6.0 * c.low), (low - 10, 3.0 - 3 * c.low)]
         spots = [
             Spot(x + s, y, side, p + q) for y, p in ends for side, s, q in (("left", 7, 0), ("right", -7, 1))

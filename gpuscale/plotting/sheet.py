@@ -32,7 +32,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where two bounds meet: a dotted line at ``x`` with its text; an open dot at ``y`` if given.
+    """Where two bounds meet: a dotted line at ``x`` with its text; a dot at ``y`` if given, filled, as it is computed.
 
     The text stands at the top of the line or at its foot, where it covers less; ``low`` asks for the foot.
     """

@@ -7,6 +7,6 @@ project makes a symbol. Bandwidths are one direction, per GPU, in bytes; peaks a
 
 from gpuscale.symbols.gpu import *  # noqa: F403
 from gpuscale.symbols.network import *  # noqa: F403
-from gpuscale.symbols.quantity import Quantity, _lookup, _registry, indexed, quantities
+from gpuscale.symbols.quantity import Quantity, indexed, quantities
 
 __all__ = ["Quantity", "indexed", "quantities", *sorted(quantities())]  # noqa: PLE0604

@@ -146,7 +146,7 @@ def _cells(schedule, view: str) -> dict:
     if _blocks(schedule):
         out |= {"block": True, "heads": ["before (number: to)", "now (colour: from)"]}
     elif view == "pair":
-        out["heads"] = ["before", "after" if schedule.steps == 1 else "now"]
+        out["heads"] = ["before", "now"]
     return out | _ways(schedule)
 
 

@@ -6,7 +6,6 @@ import html as escaping
 import json
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import sympy
 
 from gpuscale import jsprint
@@ -49,6 +48,7 @@ def explore(
     say: str = "",
     at=None,
     y=None,
+    ends: bool | None = None,
     drag: Mapping | None = None,
     call: Formula | None = None,
 ):
@@ -57,7 +57,8 @@ def explore(
     ``sliders`` maps quantities to Slider; ``fixed`` gives further inputs, which presets and views may change.
     ``x`` is a slider's quantity, or another one with ``at``, the expression for its present value, and ``drag``,
     the sliders that follow when the reader drags the dot. ``bounds`` are costs of which the largest sets the pace
-    (``binds="max"``) or rates of which the smallest does ("min"). ``call`` is the formula that "Copy as Python"
+    (``binds="max"``) or rates of which the smallest does ("min"). ``ends`` puts the curves' names in a column beside
+    the plot (default: where there are more than four). ``call`` is the formula that "Copy as Python"
     writes out (default: ``formula``). Returns a widget whose ``values`` follow the sliders, in base units.
     Raises TypeError or ValueError naming the part of the figure and what was expected.
     """
@@ -65,8 +66,8 @@ def explore(
     curves = curves or [Curve(formula, formula.title, now=True)]
     spec = maker.spec(title, caption, axes, at, y, drag or {}, call or formula)
     spec |= maker.inputs(presets or {}, views) | maker.drawing(bounds, binds, curves, marks, cross)
-    spec |= maker.words(say, values or {}, bounds)
-    return maker.card(spec | {"fns": maker.functions}, axes, curves)
+    spec |= maker.words(say, values or {}, bounds) | ({} if ends is None else {"ends": ends})
+    return maker.card(spec | {"fns": maker.functions}, curves)
 
 
 class Maker:
@@ -184,7 +185,9 @@ class Maker:
         if v.bounds is not None:
             out["bounds"] = [self._bound(b) for b in v.bounds]
             out["say"] = {b.name: b.say for b in v.bounds if b.say}
-        return out
+        for hue in (*v.hues, *v.hues.values()):
+            check_hue(hue, f"{self.name}: view {v.name}")
+        return out | ({"hues": dict(v.hues)} if v.hues else {})
 
     def _bound(self, b: Bound) -> dict:
         return {"name": b.name, "hue": b.hue, "fn": self.fn(b.expr)}
@@ -244,28 +247,12 @@ class Maker:
             out[key] = {"fn": self.fn(expr), "unit": unit}
         return {"say": sentences, "values": out}
 
-    def _table(self, spec, curves, axes) -> dict:
-        """The curves of the default state in numbers."""
-        ax = axes[0]
-        grid = np.geomspace(ax.lo, ax.hi, 7) if ax.log else np.linspace(ax.lo, ax.hi, 7)
-        grid = np.maximum(grid, self.x.least)
-        named = [c for c in curves if c.name]
-        columns = [f"{spec['x']['title']}", *(c.name for c in named)]
-        rows = [
-            [
-                show(v, spec["x"]["unit"], short=True),
-                *(show(self.at_state(c.expr, **{self.x.name: v}), spec["y"]["unit"]) for c in named),
-            ]
-            for v in grid
-        ]
-        return {"columns": columns, "rows": rows}
-
-    def card(self, spec, axes, curves):
+    def card(self, spec, curves):
         """The widget with its static face."""
         from gpuscale.widgets.base import Card
-        from gpuscale.widgets.still import fallback
+        from gpuscale.widgets.still import fallback, numbers
 
-        table = self._table(spec, curves, axes)
+        table = numbers(self, spec, curves)
         data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
         html = (
             f'<figure class="card live" id="{spec["id"]}" data-gpuscale="live">'

@@ -13,7 +13,7 @@ HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
 
 @dataclass(frozen=True)
 class Slider:
-    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "power" of two, "octave" or "step:8").
+    """A slider: its range in base units, and how it snaps ("two" digits, "whole", "power" of two, "octave", "step:8").
 
     ``unit`` is what it shows ("KiB", "%"), where that is not the quantity's own unit.
     """
@@ -83,13 +83,15 @@ class Cross:
 class View:
     """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8").
 
-    ``marks`` and ``bounds`` stand in for the figure's own in this view.
+    ``marks`` and ``bounds`` stand in for the figure's own in this view. ``hues`` gives what is drawn in one hue
+    another: {"scaleup": "scaleout"} for the view in which the network is InfiniBand and no NVLink.
     """
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
     marks: tuple | None = None
     bounds: tuple | None = None
+    hues: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,13 @@ def _whom(talk, size: int, where: str, ranks: int = 0) -> str:
         return f"each neighbour{where and ' in' + where.removeprefix(' of')}"
     if len(ahead) > 1:
         return ""
-    far = ahead.pop()
-    return {1: "the next rank", size - 1: "the rank before it"}.get(far, f"the rank {far} further on") + where
+    straight, far = {b - a for a, b in talk}, ahead.pop()
+    back = straight == {far - size} or (len(straight) > 1 and 2 * far > size)  # else all, or most, go on
+    far = size - far if back else far
+    if far == 1:
+        return ("the rank before it" if back else "the next rank") + where
+    ways = f"the rank {far} before it" if back else f"the rank {far} further on"
+    return ways + where + (", round the ring" if len(straight) > 1 else "")
 
 
 def _switched(schedule, talk, what: str) -> str:

@@ -5,10 +5,9 @@ import zipfile
 
 import nbformat
 import pytest
-from bookpages import PAGES, probe, said
+from bookpages import PAGES, SETTLE, probe, said
 
 WIDTHS = (1280, 390, 320)
-SETTLE = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 RING = """() => {
   const s = getComputedStyle(document.activeElement);
   return s.outlineStyle !== 'none' || s.boxShadow !== 'none';

@@ -4,6 +4,7 @@ Each page is opened once, and a stepper is stepped through inside the browser, i
 """
 
 import re
+from datetime import datetime
 
 import pytest
 from bookpages import PROBES, calling, probe, said
@@ -152,7 +153,7 @@ def test_it_plays_and_pauses(page):
     page.clock.install()
     for name in PAGES:
         for one in steppers(page.open(name)):
-            page.clock.pause_at(page.evaluate("() => Date.now()") + 1000)
+            page.clock.pause_at(datetime.fromtimestamp(page.evaluate("() => Date.now()") / 1000 + 1))
             assert one.press("start")["step"] == 0
             assert one.press("play")["play"] == "Pause"
             if one.steps > 2:

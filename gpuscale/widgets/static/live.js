@@ -46,6 +46,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   const units = { ...fromEntries(python?.args ?? []), ...spec.units }, unit = (k) => values[k]?.unit ?? params[k]?.unit ?? units[k];
   let view = views[0] ?? {}, s, p, env, now, at, bound, scene, box, speak, width = 0;
 
+  const tone = (hue) => s.hues?.[hue] ?? hue;               // a view in which the links are others
   const call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? p[s.x.param]; return fns[f](x, env); };
   const num = (v, x) => typeof v === 'string' ? call(v, x) : v ?? undefined;
   const settings = () => entries(view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
@@ -56,7 +57,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     for (const [k, v] of settings()) if (!params[k]) p[k] = v;
     env = { ...p };
     for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= '1'; }
-    const bounds = s.bounds ?? [], sign = s.binds === 'min' ? -1 : 1;
+    const bounds = (s.bounds ?? []).map((b) => ({ ...b, hue: tone(b.hue) })), sign = s.binds === 'min' ? -1 : 1;
     const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.fn, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
     at = s.x.param ? p[s.x.param] : num(s.x.at);
     bound = bounds[holds(at)];
@@ -72,7 +73,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   function compose() {
     const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(view.name);
     const curves = (view.curves ?? spec.curves).map((c) => spec.curves[c] ?? c).map((c, i) => {
-      const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? c.hue : 'plain';
+      const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? tone(c.hue) : 'plain';
       return {
         id: `c${i}`, f: (x) => call(c.fn, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at?.x),
         pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: max(lo, r.lo), hi: min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
@@ -85,9 +86,9 @@ function live(root, spec, { notebook, onChange } = {}) {
     const [moved, ...more] = Object.keys(s.drag ?? {}), words = s.dot?.label ?? (moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '');
     const cross = (s.cross ?? []).map((c, i) => {
       const x = num(c.x), value = say(x, s.x.unit === '1' ? c.unit : s.x.unit);
-      return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', open: true, line: true, r: 4.5 };
+      return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
-    const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: 5, ...m, id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
+    const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: width < 480 ? 3.5 : 4.5, ...m, hue: tone(m.hue), id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
     const here = { id: 'now', x: at, y: now, hue: bound?.hue ?? lead?.hue ?? 'plain', tone: 'plain', r: 7.5, text: words && fill(words), light: '', must: true };
     return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...cross, ...marks, here] };
   }
@@ -115,11 +116,13 @@ function live(root, spec, { notebook, onChange } = {}) {
   function draw(source) {
     if (!area.clientWidth) return;
     const began = performance.now();
-    if (width !== area.clientWidth) {
+    const anew = width !== area.clientWidth;
+    if (anew) {
       width = area.clientWidth; kept.clear(); hold.disconnect();
       for (const el of [words, shown]) { el.style.minHeight = ''; hold.observe(el); }
     }
     scene = compose();
+    if (anew) for (const v of [spec, ...views]) for (const t of Object.values(v.say ?? {})) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
     box = plot(svg, scene, width, uid, kept);
     words.innerHTML = fill(typeof s.say === 'string' ? s.say : s.say?.[bound?.name] ?? s.say?.default);
     if (python) shown.textContent = code();

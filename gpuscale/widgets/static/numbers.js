@@ -47,7 +47,7 @@ function show(v, unit = '', short = false, n = 3) {
 /** The same number as Python: literal(4.5e11, 'B/s') is '450*GB'. */
 function literal(v, unit = '') {
   const name = unit.replace('/s', ''), e = v ? power(v) : 0;
-  if (name === 'B' && v && v % 1024 === 0 && v % 1000) return `${v / 1024}*KiB`;
+  if (name === 'B' && v && v % 1024 === 0 && v % 1000) { const k = 1 + !(v % 2 ** 20) + !(v % 2 ** 30); return `${v / 1024 ** k}*${' KMG'[k]}iB`; }
   const has = name === 's' ? e < 0 : /^(B|FLOP|Hz)$/.test(name) && e > 0;
   return has ? `${+(v / 1000 ** e).toPrecision(6)}*${prefix(e).replace('µ', 'u')}${name}` : String(+v.toPrecision(12));
 }

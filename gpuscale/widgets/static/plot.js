@@ -16,16 +16,20 @@ const px = (v) => v.toFixed(1);
 const text = (cls, x, y, html, anchor = 'start', more = '') => `<text class="${cls}" x="${px(x)}" y="${px(y)}" text-anchor="${anchor}" ${more}>${
   html.replace(/<i>(.*?)<\/i>/g, '<tspan font-style="italic">$1</tspan>').replace(/<sub>(.*?)<\/sub>/g, '<tspan font-size=".8em" dy=".25em">$1</tspan><tspan dy="-.2em">\u200b</tspan>')}</text>`;
 
-function axis({ lo, hi, log = true }, from, to) {
+function axis({ lo, hi, unit, log = true }, from, to) {
   const t = log ? log10 : (v) => v, k = (to - from) / (t(hi) - t(lo));
   const at = (v) => from + (t(log ? max(v, 1e-99) : v) - t(lo)) * k;
   at.inv = (p) => { const u = t(lo) + (p - from) / k; return log ? 10 ** u : u; };
-  at.ticks = (gap) => {                                    // every decade, or every SI prefix, or 1-2-5
+  at.ticks = (gap) => {                                    // every decade, or every SI prefix, or 1-2-5; powers of two or 1-3 where that gives too few
     const need = gap / abs(k), p = 10 ** floor(log10(need));
     const step = log ? (need <= 1 ? 1 : 3) : [1, 2, 5, 10].find((s) => s * p >= need * .999) * p;
     const first = floor(t(lo) / step), all = range(ceil(t(hi) / step) - first + 1).map((i) => first + i);
-    return all.flatMap((i) => !log ? +(i * step).toPrecision(12) : need < .3 ? [1, 2, 5].map((s) => +`${s}e${i}`) : +`1e${i * step}`)
-      .filter((v) => t(v) >= t(lo) - 1e-9 && t(v) <= t(hi) + 1e-9);
+    const some = (f) => all.flatMap(f).filter((v) => t(v) >= t(lo) - 1e-9 && t(v) <= t(hi) + 1e-9), each = (...list) => some((i) => list.map((s) => +`${s}e${i * step}`));
+    const out = log ? need < .3 ? each(1, 2, 5) : each(1) : some((i) => +(i * step).toPrecision(12));
+    if (!log || out.length > 2) return out;
+    const a = ceil(Math.log2(lo) - 1e-9), s = ceil(need / .302), two = unit === '1' && lo >= 1;
+    const more = two ? range(floor((Math.log2(hi) + 1e-9 - a) / s) + 1).map((i) => 2 ** (a + s * i)) : need < .48 ? each(1, 3) : out;
+    return more.length > out.length ? more : out;
   };
   return at;
 }
@@ -73,9 +77,9 @@ function placer(box, kept) {
   function cost(r, own, most) {                            // a name has to be nearest to its own curve
     const w = abs(r.cos) * r.hw + abs(r.sin) * r.hh - 3, h = abs(r.sin) * r.hw + abs(r.cos) * r.hh - 2;
     if (r.x - w < box.x0 || r.x + w > box.x1 + 6 || r.y - h < box.y0 || r.y + h > box.y1 || hits(solid, r)) return Infinity;
-    const beyond = { ...r, x: r.x + 3 * r.up * r.sin, y: r.y - 3 * r.up * r.cos, hh: 11.5 };
+    const about = { ...r, hh: 14.5 };                       // as far as its own curve, and as far on the other side
     let n = 0;
-    for (const [id, points] of lines) if (n < most) n += hits(points, r) + (id !== own && r.up ? hits(points, beyond) / 4 : 0);
+    for (const [id, points] of lines) if (n < most) n += hits(points, r) + (id !== own && r.up ? hits(points, about) / 4 : 0);
     return n;
   }
   return {
@@ -140,9 +144,10 @@ function plot(svg, s, w, id, kept) {
   const title = (a) => a.title + (a.unit === 'FLOP/B' && !a.title.includes(a.unit) ? `, ${a.unit}` : '');
   let out = `<clipPath id="${id}"><rect x="${x0}" y="${y0 - 2}" width="${x1 - x0 + 2}" height="${y1 - y0 + 2}"/></clipPath>`, top = '';
 
-  for (const r of s.regions) {                             // the pale fill of a bound, its name in a tab on top
+  for (const [i, r] of s.regions.entries()) {                             // the pale fill of a bound, its name in a tab on top
     const a = clamp(X(r.lo), x0, x1), b = clamp(X(r.hi), x0, x1), rect = (height) => `<rect class="region" x="${a}" y="${y0 - 22}" width="${b - a}" height="${height}"/>`;
     const name = [r.name, r.name.split(/[- ]/)[0]].find((n) => measure(n, 1) + 8 < b - a);
+    if (s.regions[i - 1]?.hue === r.hue) out += `<path class="spine" d="M${px(a)} ${y0 - 22}V${y1}"/>`;   // two of one hue: a border
     out += `<g class="${r.hue}">${rect(y1 - y0 + 22)}${rect(22)}${text('label flat', (a + b) / 2, y0 - 7, name ?? '', 'middle')}</g>`;
   }
   const gap = max(60, 16 + most(X.ticks(60).map((v) => measure(tick(v, s.x.unit)))));

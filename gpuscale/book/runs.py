@@ -1,0 +1,84 @@
+"""Run the book's notebooks side by side, one for each core, while Sphinx reads the pages.
+
+Each runs in a kernel of its own, as in Jupyter, and in its own folder; nothing is written there. Kernels are forked
+from a process that has imported numpy, sympy and matplotlib, which is most of what starting one takes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from concurrent.futures import Future
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellControlSignal
+
+from gpuscale.book import warm
+from gpuscale.book.build import COLOUR
+
+MOST = 16  # kernels at a time, so that a machine of many cores keeps its memory
+
+
+class Run(NamedTuple):
+    """What a run left: the notebook with its outputs, the seconds it took, and why it ended early ("" if not)."""
+
+    notebook: nbformat.NotebookNode
+    seconds: float
+    error: str
+
+
+class Runs:
+    """Runs of notebooks that begin at once, in the order given, `cores` at a time; a later one waits its turn."""
+
+    def __init__(self, paths: list[Path], timeout: int, cores: int | None = None):
+        self._found: dict[Path, Future[Run]] = {path: Future() for path in paths}
+        self._timeout, self._cores = timeout, cores or min(MOST, len(os.sched_getaffinity(0)))
+        threading.Thread(target=lambda: asyncio.run(self._all()), daemon=True).start()
+
+    def __getitem__(self, path: Path) -> Run:
+        """The run of a notebook, once it has ended; KeyError for one that was not asked for."""
+        return self._found[path].result()
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._found
+
+    def stop(self) -> None:
+        """Begin no more runs."""
+        for future in self._found.values():
+            future.cancel()
+
+    async def _all(self) -> None:
+        turn = asyncio.Semaphore(self._cores)
+        await asyncio.gather(*(self._one(path, future, turn) for path, future in self._found.items()))
+
+    async def _one(self, path: Path, future: Future, turn: asyncio.Semaphore) -> None:
+        async with turn:
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(await run(path, self._timeout))
+                except BaseException as error:  # whoever waits for the run must hear of it
+                    future.set_exception(error)
+
+
+async def run(path: Path, timeout: int) -> Run:
+    """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests."""
+    nb = nbformat.read(path, as_version=4)
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    where = {"metadata": {"path": str(path.parent)}}
+    # What a cell prints is one stream, however many messages it came in.
+    settings = {"timeout": timeout, "record_timing": False, "coalesce_streams": True, "resources": where}
+    client = NotebookClient(nb, km=warm.manager(), shutdown_kernel="immediate", **settings)
+    environment = {k: v for k, v in os.environ.items() if k != "GPUSCALE_DIGEST"}
+    start, error = time.perf_counter(), ""
+    try:
+        await client.async_execute(env=environment, cleanup_kc=True)
+    except (CellControlSignal, RuntimeError, TimeoutError) as wrong:
+        error = COLOUR.sub("", str(wrong)).strip() or repr(wrong)
+    return Run(nb, time.perf_counter() - start, error)
