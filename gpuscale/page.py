@@ -133,9 +133,9 @@ def _distance(c: Claim) -> str:
     """How far off the published figure is: in percent, or as a factor where that says more."""
     if c.verdict == "agrees" or not c.distance:
         return ""
-    if c.error > 1:
+    if c.error > 1.02:
         return f", {show(c.error + 1, '1', short=True)} times ours"
-    if -1 < c.error < -0.5:
+    if -1 < c.error < -0.51:
         return f", ours is {show(1 / (c.error + 1), '1', short=True)} times as much"
     return f", {100 * c.error:+.3g}%".replace("-", "−")
 

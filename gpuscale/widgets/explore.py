@@ -58,9 +58,8 @@ def explore(
     ``x`` is a slider's quantity, or another one with ``at``, the expression for its present value, and ``drag``,
     the sliders that follow when the reader drags the dot. ``bounds`` are costs of which the largest sets the pace
     (``binds="max"``) or rates of which the smallest does ("min"). ``ends`` puts the curves' names in a column beside
-    the plot (default: where there are more than four). ``call`` is the formula that "Copy as Python"
-    writes out (default: ``formula``). Returns a widget whose ``values`` follow the sliders, in base units.
-    Raises TypeError or ValueError naming the part of the figure and what was expected.
+    the plot (default: if more than four). ``call`` is the formula that "Copy as Python" writes out (default:
+    ``formula``). Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
     """
     maker = Maker(formula, x, sliders, dict(fixed or {}), name)
     curves = curves or [Curve(formula, formula.title, now=True)]

@@ -66,8 +66,9 @@ def numbers(maker, spec: dict, curves) -> dict:
     grid = rows_at(x["lo"], x["hi"], x["log"], maker.x.whole, x["unit"])
     grid = grid[grid >= maker.x.least]
     named = [c for c in curves if c.name]
-    columns = [x["title"], *(bare(fill(maker, spec, c.label)) or c.name for c in named)]
-    values = [np.broadcast_to(maker.at_state(c.expr, **{maker.x.name: grid}), grid.shape) for c in named]
+    now = _Now(maker, spec)
+    columns = [x["title"], *(bare(fill(maker, spec, c.label, now)) or c.name for c in named)]
+    values = [now.along(c.expr, grid) for c in named]
     rows = [[said(v, x["unit"], True), *(show(float(ys[i]), unit) for ys in values)] for i, v in enumerate(grid)]
     return {"columns": columns, "rows": rows}
 
@@ -94,6 +95,10 @@ class _Now:
     def value(self, key: str) -> float:
         expr = self.of[key]
         return float(evaluate(expr, **{q.name: self.state[q.name] for q in inputs(expr)}))
+
+    def along(self, expr, grid: np.ndarray) -> np.ndarray:
+        """An expression at many x."""
+        return np.broadcast_to(self.maker.at_state(expr, **self.state | {self.maker.x.name: grid}), grid.shape)
 
     def bound(self) -> dict:
         way = -1 if self.spec["binds"] == "min" else 1
@@ -137,12 +142,13 @@ def _paint(ax, maker, spec, curves) -> None:
     axis(ax, "y", (y["title"], y["unit"]), y["lo"], y["hi"], log=y["log"])
     grid = np.geomspace(x["lo"], x["hi"], SAMPLES) if x["log"] else np.linspace(x["lo"], x["hi"], SAMPLES)
     grid = grid[grid >= maker.x.least]
+    now = _Now(maker, spec)
     for curve in curves:
-        values = np.broadcast_to(maker.at_state(curve.expr, **{maker.x.name: grid}), grid.shape)
+        values = now.along(curve.expr, grid)
         keep = np.isfinite(values) & (values >= y["lo"] * 0.5 if y["log"] else np.isfinite(values))
         for edge, side in ((curve.lo, np.greater_equal), (curve.hi, np.less_equal)):
             if edge is not None:
-                keep &= side(grid, maker.at_state(edge))
+                keep &= side(grid, maker.at_state(edge, **now.state))
         hue = "plain" if curve.hue == "auto" else curve.hue
         line = {"approx": "--"}.get(curve.style, "-")
         ax.plot(
@@ -151,5 +157,5 @@ def _paint(ax, maker, spec, curves) -> None:
             color=HUE[hue],
             linestyle=line,
             linewidth=2.5 if curve.now else 1.5,
-            label=curve.label or curve.name or "_",
+            label=fill(maker, spec, curve.label, now) or curve.name or "_",
         )
