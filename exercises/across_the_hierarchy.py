@@ -166,11 +166,15 @@ sharded = [
         "The inner axis grows from Y = 1 to Y = 8, which fills a node. What happens to an all-gather over X across "
         "many nodes?",
         choices=[
-            ("It takes as long as before.", "Every node still needs all shards of Y, and the cards bring them.", True),
+            (
+                "It takes as long as before.",
+                "Every node still needs all shards of Y, and the cards bring them. NVLink is relieved, but it was not "
+                "what bound.",
+                True,
+            ),
             ("It gets eight times faster.", "Count what a node needs, not what a GPU needs.", False),
             ("It gets slower.", "No link carries more than before.", False),
         ],
-        remark="NVLink is relieved, but it was not what bound.",
     ),
     Question(
         "Find the error. A published rule gives a level the time V (D \u2212 1) / (D max(Y, S) W), with S the GPUs "

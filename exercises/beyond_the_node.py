@@ -136,12 +136,15 @@ questions = QuestionSet(
             "taken "
             "away. How much slower does it get?",
             choices=[
-                ("not at all", "Its bytes turn round at the leaves, if each GPU talks over its own rail first.", True),
+                (
+                    "not at all",
+                    "Its bytes turn round at the leaves. Between GPUs of different rails they first change rail over "
+                    "NVLink: place jobs so that they stay low.",
+                    True,
+                ),
                 ("to half", "No byte of such a job has to pass a spine.", False),
                 ("it stops", "Each leaf reaches all nodes of the unit, over one rail.", False),
             ],
-            remark="Between GPUs of different rails, bytes first change rail over NVLink. Place jobs so that they "
-            "stay low.",
         ),
         Question(
             "Two GPUs are {n_hop} links apart: card to leaf, leaf to spine, and so on, down to the other card. Every "

@@ -150,7 +150,11 @@ sharing = [
     Question(
         "What does this time approach when there are many GPUs?",
         choices=[
-            ("$V/W$", "Almost the whole array has to come in over one link.", True),
+            (
+                "$V/W$, the array over the bandwidth of one GPU",
+                "Almost the whole array has to come in over one link.",
+                True,
+            ),
             (
                 "$V/(N W)$, which is the array over the bandwidth of the whole node",
                 "Every GPU needs almost all of the array, so its own link sets the time. An early version of the "

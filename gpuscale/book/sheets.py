@@ -44,7 +44,9 @@ def folder() -> Path:
 def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> NotebookNode:
     """The sheet of a question set, not yet run; ``kept`` holds answer cells by question id."""
     kept = kept or {}
-    intro = f"# {questions.title}\n\n{questions.intro.strip()}".rstrip()
+    # Under the chapter's own name nobody could tell the two in a search.
+    title = f"Practice: {questions.title}" if questions.chapter else questions.title
+    intro = f"# {title}\n\n{questions.intro.strip()}".rstrip()
     if questions.chapter:
         intro += f"\n\nThey belong to the chapter [{_chapter(questions)}](../chapters/{questions.chapter}.ipynb)."
     cells = [

@@ -99,7 +99,6 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
     top = next(doctree.findall(nodes.section), None)
     if top is None:
         return
-    name_sheet(app, top)
     paragraphs = [node for node in top.children if isinstance(node, nodes.paragraph)]
     for number, node in enumerate(paragraphs):
         node["classes"] += ["lead", "ask"] if number == 0 else ["lead"]
@@ -116,15 +115,6 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
             top.remove(cell)  # imports, folded: they stand below the opening, not between its sentences
             sections = [node for node in top.children if isinstance(node, nodes.section)]
             top.insert(top.index(sections[0]) if sections else len(top), cell)
-
-
-def name_sheet(app: Sphinx, top: nodes.section) -> None:
-    """Call the practice sheet of a chapter so: under the chapter's own name nobody could tell the two in a search."""
-    folder, _, stem = app.env.docname.rpartition("/")
-    if folder == "exercises" and f"chapters/{stem}" in app.env.found_docs:
-        title = top.next_node(nodes.title)
-        title.insert(0, nodes.Text("Practice: "))
-        app.env.longtitles[app.env.docname] = nodes.title("", title.astext())
 
 
 def mark_cell(cell: nodes.Element) -> None:

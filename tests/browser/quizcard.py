@@ -55,7 +55,7 @@ class Card:
             return str((q.right(0) + 1) % len(q.choices))
         if q.kind == "formula":
             return f"({typed(q.expr)}) * 12347"
-        value = q.value(q.expr) * 12347.7
+        value = q.value(q.expr) * 12347.7 or 12347  # an answer may be zero
         return f"{round(value) if q.exact else value} {'' if q.base == '1' else q.base}"
 
     def says(self, message: str, variant: int = 0) -> str:

@@ -137,12 +137,12 @@ def figure(page):
 def test_a_slider_moved_by_keyboard_is_a_value_in_python(notebook):
     slider = figure(notebook).locator(".sliders input").first
     assert python(notebook, "print(figure.values['B'])") == "64.0"
-    sentence = figure(notebook).locator(".state").inner_text()
+    sentence = figure(notebook).locator(".drawn .state").inner_text()
     slider.focus()
     notebook.keyboard.press("ArrowRight")
     notebook.keyboard.press("ArrowRight")
     shown = slider.get_attribute("aria-valuetext")
-    assert shown != "64" and figure(notebook).locator(".state").inner_text() != sentence
+    assert shown != "64" and figure(notebook).locator(".drawn .state").inner_text() != sentence
     until(notebook, lambda: python(notebook, "print(f\"{figure.values['B']:g}\")") == shown)
     assert slider.evaluate("(el) => document.activeElement === el")
 
@@ -151,7 +151,7 @@ def test_a_value_set_in_python_moves_the_slider(notebook):
     slider = figure(notebook).locator(".sliders input").first
     assert python(notebook, "figure.values = {**figure.values, 'B': 4096}") == ""
     notebook.wait_for_function("(el) => el.getAttribute('aria-valuetext') === '4,096'", arg=slider.element_handle())
-    assert "4,096 ×" in figure(notebook).locator(".state").inner_text()
+    assert "4,096 ×" in figure(notebook).locator(".drawn .state").inner_text()
 
 
 def test_a_quiz_card_grades_in_the_notebook(notebook):

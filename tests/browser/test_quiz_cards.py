@@ -9,7 +9,7 @@ import re
 
 import pytest
 import sympy
-from bookpages import PAGES, probe, said
+from bookpages import PAGES, probe, said, until
 from quizcard import Card, each, plain, respelled, typed
 
 from gpuscale import prose, quiz
@@ -205,8 +205,7 @@ def test_the_score_counts_keeps_exports_and_forgets(cards):
     assert done["text"] == f"{len(cards)} of {len(cards)} right"
     assert [p[0] for p in done["pips"]] == ["right"] * len(cards)
     assert [p[2] for p in done["pips"]] == [f"#q-{c.item.set_name}-{c.item.number}" for c in cards]
-    page.reload()
-    assert score.evaluate(probe("score")) == done
+    until(page, lambda: page.reload() and score.evaluate(probe("score")) == done)  # storage may lag behind a reload
     for card in cards:
         assert card.at.get_attribute("data-result") == "right", card.item.id
     with page.expect_download() as saved:
@@ -215,8 +214,8 @@ def test_the_score_counts_keeps_exports_and_forgets(cards):
     assert exported["set"] == cards[0].item.set_name
     assert {k: v["text"] for k, v in exported["answers"].items()} == {c.item.id: c.right() for c in cards}
     press_reset(score)
-    page.reload()
-    assert score.evaluate(probe("score"))["text"] == f"0 of {len(cards)} right"
+    nothing = f"0 of {len(cards)} right"
+    until(page, lambda: page.reload() and score.evaluate(probe("score"))["text"] == nothing)
     assert all(not card.at.get_attribute("data-result") for card in cards)
     assert page.errors == []
 
