@@ -1,4 +1,4 @@
-"""Latency and bandwidth from measured times: the straight line that is best in relative error."""
+"""Fits of measurements: latency and bandwidth from times, and the share that a law keeps of its peak."""
 
 from __future__ import annotations
 
@@ -46,3 +46,17 @@ def alpha_beta(sizes, times) -> Fit:
     if slope <= 0:
         raise ValueError("times: expected them to grow with the size; the best line falls")
     return Fit(float(alpha), float(1 / slope), tuple(float(r) for r in T / (alpha + slope * V) - 1))
+
+
+def scale(law, measured) -> float:
+    """The factor that brings a law nearest to what was measured, by least squares: the share kept of a peak.
+
+    ``law`` holds its values at a factor of one, ``measured`` the measurements beside them, both of shape (points,).
+    Raises ValueError for shapes that differ, for no points, and for a law that is zero everywhere.
+    """
+    law, measured = np.asarray(law, float), np.asarray(measured, float)
+    if law.ndim != 1 or law.shape != measured.shape:
+        raise ValueError(f"measured: expected one for each value of the law; got {law.shape} and {measured.shape}")
+    if not law.any():
+        raise ValueError("law: expected one value or more, not all of them zero")
+    return float(law @ measured / (law @ law))

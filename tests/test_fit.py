@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuscale.fit import alpha_beta
+from gpuscale.fit import alpha_beta, scale
 
 SIZES = np.geomspace(1e3, 1e10, 15)
 
@@ -50,3 +50,21 @@ def test_latency_is_never_below_zero_and_gaps_are_left_out():
 def test_what_cannot_be_fitted_is_refused(sizes, times, told):
     with pytest.raises(ValueError, match=told):
         alpha_beta(sizes, times)
+
+
+def test_a_factor_is_found_again_and_no_other_is_nearer():
+    law = np.array([1.0, 2.0, 5.0])
+    assert scale(law, 0.7 * law) == pytest.approx(0.7)
+    measured = 0.7 * law + [0.1, -0.2, 0.05]
+    best = scale(law, measured)
+    assert best != pytest.approx(0.7)
+    for factor in (best - 1e-3, best + 1e-3):
+        assert ((factor * law - measured) ** 2).sum() > ((best * law - measured) ** 2).sum()
+
+
+@pytest.mark.parametrize(
+    "law, measured, told", [([1.0], [1.0, 2.0], "one for each"), ([], [], "one value"), ([0.0], [1.0], "zero")]
+)
+def test_a_law_that_cannot_be_scaled_is_refused(law, measured, told):
+    with pytest.raises(ValueError, match=told):
+        scale(law, measured)
