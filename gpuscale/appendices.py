@@ -21,6 +21,18 @@ TITLES = {
     "in_network": "Reduction in the switch",
     "all_to_all": "All-to-all",
     "hierarchy": "Across a hierarchy",
+    "transformer": "Counting a transformer",
+    "training_compute": "The arithmetic of training",
+    "activations": "Activations",
+    "kv_cache": "The KV cache",
+    "training_memory": "Weights, gradients and optimizer",
+    "data_parallel": "Data parallelism",
+    "tensor_parallel": "Tensor and sequence parallelism",
+    "context_parallel": "Context parallelism",
+    "expert_parallel": "Expert parallelism",
+    "pipeline": "Pipeline parallelism",
+    "overlap": "Overlap",
+    "step_time": "A whole step",
 }
 
 
@@ -138,6 +150,31 @@ def network(group: str):
     return specs.table(parts, fields, caption=group)
 
 
+MODELS = {
+    "Shape": {
+        "layers": "layers", "d_model": "width", "d_ff": "feed-forward width", "heads": "query heads",
+        "kv_heads": "key and value heads", "vocab": "vocabulary", "params": "parameters, as named",
+    },
+    "Experts": {
+        "experts": "experts", "active_experts": "of them for a token", "shared_experts": "for every token",
+        "dense_layers": "layers without", "active_params": "parameters for a token, as named",
+    },
+}  # fmt: skip
+RECIPES = {"weights": "weights", "gradients": "gradients", "master": "master copy", "moment": "each of two moments"}
+
+
+def models(group: str):
+    """One group of the tables of models. Raises KeyError for another group."""
+    fields = MODELS[group]
+    parts = [p for p in specs.models().values() if next(iter(fields)) in p]
+    return specs.table(parts, fields, caption=group)
+
+
+def recipes():
+    """Bytes that are kept for each parameter while a model trains."""
+    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption="Bytes for each parameter")
+
+
 def _group(fabric: specs.Part) -> str:
     links, switches, cables, tpus = NETWORK
     if "pod_chips" in fabric:
@@ -159,6 +196,7 @@ MEASURED = {
     ),
     "experts": ("deepep_normal", "deepep_low_latency"),
     "TPUs": ("tpu_all_gather", "tpu_v7x_all_gather"),
+    "training": ("megatron_weak_scaling", "llama3_stages", "deepseek_v3_cost"),
     "wiring": ("nvswitch_links", "dgx1_p100_links", "dgx1_v100_links", "superpod_components"),
 }  # fmt: skip
 
@@ -196,15 +234,17 @@ def _head(column: specs.Column) -> str:
     said = {"printed": "numbers" if unit == "1" else f"in {unit}", "basis": column.basis}
     said |= {"source": specs.cited(column.source), "note": column.note}
     data = "".join(f' data-{key}="{escape(value)}"' for key, value in said.items() if value)
-    title = column.title if unit in {"1", "B"} else f"{column.title}, {unit}"
+    title = column.title if unit in {"1", "B", "%"} else f"{column.title}, {unit}"
     return f'<button type="button" class="prov"{data}>{escape(title)}</button>'
 
 
 def _cell(cell, unit: str) -> str:
-    """A cell as printed, to six digits; sizes with the binary prefix that makes them whole."""
+    """A cell as printed, to six digits; chips and models by their short names, sizes with a whole binary prefix."""
     if isinstance(cell, str):
-        chip = specs.chips().get(cell)
-        return chip.short if chip else "–" if cell == MISSING else cell if len(cell) > 20 else cell.replace(" ", NBSP)
+        part = specs.chips().get(cell) or specs.models().get(cell)
+        return part.short if part else "–" if cell == MISSING else cell if len(cell) > 20 else cell.replace(" ", NBSP)
+    if unit == "%":
+        return f"{cell:g}%"
     if unit != "B":
         return f"{float(f'{cell:.6g}'):,.10g}"
     whole = (u for u in ("GiB", "MiB", "KiB") if (cell / SCALE[u][0]).is_integer() and cell < 1024 * SCALE[u][0])

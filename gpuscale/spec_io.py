@@ -18,7 +18,8 @@ from pathlib import Path
 from gpuscale.units import NBSP, SCALE, UnitError, base_unit, dimension_word, show
 
 DATA = Path(__file__).parent / "data"
-KINDS = ("chip", "fabric", "model", "capability", "measured", "level", "topology", "torus", "mesh")
+KINDS = ("chip", "fabric", "model", "recipe", "capability", "measured", "level", "topology", "torus", "mesh")
+KINDS += ("cluster",)
 NEEDED = ("value", "unit", "basis", "source")
 OPTIONAL = ("note", "printed", "date", "others")
 LABELS = ("title", "short", "architecture", "compute_capability", "memory", "fabric", "pcie", "note")

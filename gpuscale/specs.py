@@ -120,11 +120,17 @@ def _remarks(spec: Spec) -> str:
     return " ".join(filter(None, said))
 
 
+FILES = (
+    *("chips", "fabrics", "models", "recipes", "measured", "measured_network", "measured_training"),
+    *("topologies", "clusters"),
+)
+
+
 @cache
 def _registry() -> dict[str, dict]:
     """Everything loaded: kind -> key -> part. The built-in files first, then those of GPUSCALE_DATA."""
     store: dict[str, dict] = {kind: {} for kind in KINDS}
-    for name in ("chips", "fabrics", "models", "measured", "measured_network", "topologies"):
+    for name in FILES:
         _add(store, DATA / f"{name}.toml", "")
     for path in filter(None, os.environ.get("GPUSCALE_DATA", "").split(os.pathsep)):
         _add(store, path, str(Path(path).expanduser().resolve()))

@@ -1,0 +1,50 @@
+"""Quantities of tensor, sequence, context and expert parallelism, and of overlap."""
+
+from gpuscale.symbols.quantity import Quantity
+
+n_cp = Quantity(
+    "n_cp", "1", "ranks that share a sequence (context parallel)", r"n_\mathrm{cp}", least=1, whole=True, also="cp"
+)
+
+# Expert parallelism
+b_dispatch = Quantity("b_dispatch", "B", "bytes per element of the tokens sent to their experts", r"b_\mathrm{disp}")
+b_combine = Quantity("b_combine", "B", "bytes per element of the results sent back", r"b_\mathrm{comb}")
+B_expert = Quantity("B_expert", "1", "tokens that an expert works on", r"B_\mathrm{expert}")
+F_crit = Quantity(
+    "F_crit", "1", "width of an expert at which its arithmetic takes the time of dispatch and combine",
+    r"F_\mathrm{crit}",
+)  # fmt: skip
+g_rows = Quantity("g_rows", "1", "rows for the fullest rank over the mean", r"g_\mathrm{rows}", least=1)
+
+# Tensor, sequence and context parallelism
+Y_lim = Quantity(
+    "Y_lim", "1", "tensor-parallel ranks up to which the arithmetic hides the communication", r"Y_\mathrm{lim}",
+    also="most TP",
+)  # fmt: skip
+eta_tp = Quantity(
+    "eta_tp", "1", "share of the time in which a tensor-parallel rank computes", r"\eta_\mathrm{TP}", most=1
+)
+B_half = Quantity("B_half", "1", "tokens at which start-ups and bytes cost the same", r"B_{1/2}")
+S_cp = Quantity("S_cp", "1", "tokens of the sequence on a context-parallel rank", r"S_\mathrm{cp}", also="S/cp")
+g_work = Quantity("g_work", "1", "work of the busiest rank over the mean", r"g_\mathrm{work}", least=1)
+
+# Overlap
+r_comm = Quantity(
+    "r_comm", "1", "time of the communication over that of the arithmetic beside it", r"r_\mathrm{comm}", zero=True,
+    also="comm/compute ratio",
+)  # fmt: skip
+g_hide = Quantity("g_hide", "1", "how many times faster a step is with overlap", r"g_\mathrm{overlap}", least=1)
+T_exp = Quantity("T_exp", "s", "communication that no arithmetic hides", r"T_\mathrm{exposed}", zero=True)
+L_hide = Quantity("L_hide", "1", "layers of a stage whose arithmetic takes as long as a hop", r"L_\mathrm{hide}")
+n_bucket = Quantity(
+    "n_bucket", "1", "buckets that the gradients are sent in", r"n_\mathrm{bkt}", least=1, whole=True
+)
+n_best = Quantity("n_best", "1", "number of buckets that leaves least exposed", r"n_\mathrm{best}")
+V_bucket = Quantity("V_bucket", "B", "bytes of a bucket of gradients", r"V_\mathrm{bkt}", also="bucket_cap_mb")
+T_bucket = Quantity("T_bucket", "s", "time of the all-reduce of a bucket", r"T_\mathrm{bkt}", zero=True)
+n_comm = Quantity(
+    "n_comm", "1", "SMs that communication keeps busy", r"n_\mathrm{comm}", zero=True, whole=True, also="NCCL channels"
+)
+g_slow = Quantity(
+    "g_slow", "1", "how many times as long arithmetic takes while communication runs", r"g_\mathrm{slow}", least=1
+)
