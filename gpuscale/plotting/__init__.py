@@ -10,6 +10,7 @@ from gpuscale.plotting.charts import Curve, Points, curves
 from gpuscale.plotting.diagrams import Block, Wire, blocks
 from gpuscale.plotting.fabric import fabric_figure
 from gpuscale.plotting.figure import Still, still
+from gpuscale.plotting.gantt import gantt_figure
 from gpuscale.plotting.ink import HUE
 from gpuscale.plotting.neighbours import node_figure, torus_figure
 from gpuscale.plotting.roofs import Point, Roof, roofline
@@ -18,6 +19,6 @@ from gpuscale.plotting.sheet import Crossing, Region, axis, note
 
 __all__ = [
     "HUE", "Bars", "Block", "Crossing", "Curve", "Level", "Point", "Points", "Region", "Roof", "Still",
-    "Wire", "axis", "bars", "blocks", "curves", "fabric_figure", "ladder", "node_figure", "note", "roofline", "still",
-    "torus_figure",
+    "Wire", "axis", "bars", "blocks", "curves", "fabric_figure", "gantt_figure", "ladder", "node_figure", "note",
+    "roofline", "still", "torus_figure",
 ]  # fmt: skip

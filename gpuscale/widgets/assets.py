@@ -2,7 +2,7 @@
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
 ``gpuscale.book.served`` does that when the book is built. Steppers have a script and a style sheet of their own,
-which only the pages that hold one load; a new kind of stepper is one more file in STEPPERS.
+which only the pages that hold one load; a painter that few pages need is one more file in PAINTERS.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from importlib.resources import files
 
 SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
 STEPPERS = ("stepper", "transfers")
+PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper that it paints
 STYLES = ("components",)
 STEPPER_STYLES = ("steppers",)
 SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
@@ -37,9 +38,17 @@ def stepper_script() -> str:
 
 
 @functools.cache
+def painter_script(name: str) -> str:
+    """What pages load, behind ``stepper_script``, that hold a stepper drawn by this painter."""
+    parts = f"painters, parts: {{ {', '.join(SHARED)} }}"
+    names = f"const {{ {parts} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
+    return _closed(names + _read(name, kind="js"))
+
+
+@functools.cache
 def esm() -> str:
     """All of it as the module that a notebook widget loads."""
-    own = _closed(_read(*SCRIPTS, *STEPPERS, NOTEBOOK, kind="js"))
+    own = _closed(_read(*SCRIPTS, *STEPPERS, *PAINTERS, NOTEBOOK, kind="js"))
     return f"{own}export default {{ render: globalThis.gpuscale.render }};\n"
 
 

@@ -16,6 +16,7 @@ from gpuscale.units import show
 from gpuscale.widgets.parts import (
     Axis,
     Bound,
+    Call,
     Cross,
     Curve,
     Mark,
@@ -50,7 +51,7 @@ def explore(
     y=None,
     ends: bool | None = None,
     drag: Mapping | None = None,
-    call: Formula | None = None,
+    call: Formula | Call | None = None,
 ):
     """A live figure of ``formula`` against ``x``: sliders, presets, the crossing and the bound that holds.
 
@@ -58,8 +59,8 @@ def explore(
     ``x`` is a slider's quantity, or another one with ``at``, the expression for its present value, and ``drag``,
     the sliders that follow when the reader drags the dot. ``bounds`` are costs of which the largest sets the pace
     (``binds="max"``) or rates of which the smallest does ("min"). ``ends`` puts the curves' names in a column beside
-    the plot (default: if more than four). ``call`` is the formula that "Copy as Python" writes out (default:
-    ``formula``). Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
+    the plot (default: if more than four). ``call`` is what "Copy as Python" writes: a formula (default: ``formula``) or
+    a Call. Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
     """
     maker = Maker(formula, x, sliders, dict(fixed or {}), name)
     curves = curves or [Curve(formula, formula.title, now=True)]
@@ -134,9 +135,12 @@ class Maker:
         here = {"name": self.x.name, "title": ax.title or self.x.meaning, "unit": ax.unit or self.x.unit}
         here |= {"lo": ax.lo, "hi": ax.hi, "log": ax.log, "param": self.x.name if self.is_param else None}
         up = {"title": ay.title or self.formula.lhs.meaning, "unit": ay.unit or self.formula.lhs.unit}
-        python = {"call": call.name, "import": f"from {call.module} import {call.name}"}
-        python["args"] = [[q.name, q.unit] for q in call.inputs]
-        stray = [q.name for q in call.inputs if q.name not in self.state]
+        if isinstance(call, Call):
+            python = call.written()
+        else:
+            python = {"call": call.name, "import": f"from {call.module} import {call.name}"}
+            python["args"] = [[q.name, q.unit] for q in call.inputs]
+        stray = [name for name, *_ in python["args"] if name not in self.state]
         if stray or not call.name:
             raise TypeError(
                 f"{self.name}: call {call.title} needs {', '.join(stray) or 'a name in the library'}"

@@ -113,6 +113,24 @@ class Value:
     unit: str = ""
 
 
+@dataclass(frozen=True)
+class Call:
+    """What "Copy as Python" writes where a figure's formula is no part of the library.
+
+    ``setup`` are the lines that define the function ``name``; ``words`` gives quantities their keyword in its call.
+    """
+
+    name: str
+    setup: str
+    words: Mapping
+
+    title = "Call"
+
+    def written(self) -> dict:
+        """As the page takes it."""
+        return {"call": self.name, "import": self.setup, "args": [[q.name, q.unit, w] for q, w in self.words.items()]}
+
+
 def check_hue(hue: str, where: str) -> None:
     """Raises ValueError for a hue that has no meaning in the book."""
     if hue not in (*HUES, "auto"):

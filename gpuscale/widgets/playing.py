@@ -7,17 +7,24 @@ import json
 from collections.abc import Sequence
 
 
-def card(spec: dict, caption: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence], text: str):
+def card(
+    spec: dict, caption: str, columns: Sequence[tuple[str, bool]], rows: Sequence[Sequence], text: str,
+    drawing: str = "", painter: str = "",
+):  # fmt: skip
     """A stepper's widget. ``columns``: (heading, whether it holds numbers); ``rows``: cells as HTML; ``text``: what a
-    notebook stores."""
+    notebook stores; ``drawing``: a picture over the table, as SVG; ``painter``: the script that its page loads besides
+    those of all steppers."""
     from gpuscale.widgets.base import Card
 
     spec = {**spec, "caption": caption}
     data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    extra = f' data-painter="{painter}"' if painter else ""
+    label = f'tabindex="0" role="region" aria-label="{escaping.escape(spec["title"])}"'
+    drawing = f'<div class="scroll" {label}>{drawing}</div>' if drawing else ""
     html = (
-        f'<figure class="card stepper" id="{spec["id"]}" data-gpuscale="stepper">'
+        f'<figure class="card stepper" id="{spec["id"]}" data-gpuscale="stepper"{extra}>'
         f"<h3>{escaping.escape(spec['title'])}</h3>"
-        f'<div class="fallback">{_table(columns, rows)}</div><figcaption>{caption}</figcaption>'
+        f'<div class="fallback">{drawing}{_table(columns, rows)}</div><figcaption>{caption}</figcaption>'
         f'<script type="application/json">{data}</script></figure>'
     )
     return Card(spec=data, html=html, text=text)

@@ -8,9 +8,10 @@ from gpuscale.display import anchor
 from gpuscale.schedules.warp import Run
 from gpuscale.units import show
 from gpuscale.widgets.collective import collective_stepper, primitive_stepper
+from gpuscale.widgets.pipeline import pipeline_stepper
 from gpuscale.widgets.playing import card
 
-__all__ = ["collective_stepper", "primitive_stepper", "warp_stepper"]
+__all__ = ["collective_stepper", "pipeline_stepper", "primitive_stepper", "warp_stepper"]
 
 
 def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int | None = None, **given):

@@ -111,7 +111,7 @@ class _Now:
             return (self.x if key == "x" else self.value(spec["y"]["at"])), spec[key]["unit"]
         if key in spec["values"]:
             return self.value(spec["values"][key]["fn"]), spec["values"][key]["unit"]
-        units = dict(spec["python"]["args"]) | spec["units"]
+        units = {name: unit for name, unit, *_ in spec["python"]["args"]} | spec["units"]
         return self.state[key], spec["params"].get(key, {"unit": units.get(key, "1")})["unit"]
 
 

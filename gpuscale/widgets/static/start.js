@@ -17,7 +17,7 @@ function reach() {
     el.classList.remove('long');
     el.classList.toggle('long', el.offsetWidth > el.closest('p, li, dd, td, div').clientWidth);
   }
-  for (const el of $$('.expr, .approx, pre, .long, .text_latex')) if (el.scrollWidth > el.clientWidth + 2) el.tabIndex = 0;
+  for (const el of $$('.expr, .approx, pre, .long, .text_latex')) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0;
 }
 function start() {
   for (const root of $$('[data-gpuscale]')) {

@@ -1,0 +1,193 @@
+"""The stepper of a pipeline's timetable: slots are played in time, and the waiting counted against a formula's mark."""
+
+from __future__ import annotations
+
+import html as escaping
+from collections.abc import Mapping
+from fractions import Fraction
+from math import gcd, lcm
+
+from gpuscale.display import anchor, digesting
+from gpuscale.plotting.gantt import gantt_figure
+from gpuscale.plotting.timetable import amount, kinds, named, order, parts, peak, waited, waits
+from gpuscale.units import show
+from gpuscale.widgets.collective import exact
+from gpuscale.widgets.playing import card
+from gpuscale.widgets.transfer_words import spans
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
+STEPS = 240  # what a reader still plays
+OVER = {"total": "of all slots", "ideal": "over the work"}
+
+
+def pipeline_stepper(
+    runs, formula=None, *, name: str, title: str, caption: str, given=None, over: str = "total", label: str = "",
+    at: int | None = None,
+):  # fmt: skip
+    """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
+    holds (in microbatches of a rank's share of the model).
+
+    ``runs`` is a gpuscale.schedules.slots.Run, or several, which are played on one clock. The count is the waiting so
+    far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
+    gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
+    mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,
+    ``at`` the slot that it opens on. Raises ValueError, naming both, where the count on the schedule is not exactly
+    the formula's value; for a schedule too large to show; for another ``over``.
+    """
+    runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    formulas = list(formula) if isinstance(formula, (list, tuple)) else [formula] * len(runs)
+    givens = [given or {}] * len(runs) if not given or isinstance(given, Mapping) else list(given)
+    _check(name, runs, formulas, givens, over)
+    unit = _quantum(runs)
+    steps = int(max(run.makespan for run in runs) / unit)
+    if steps > STEPS:
+        raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
+    marks = [_mark(name, run, f, g, over) for run, f, g in zip(runs, formulas, givens, strict=True)]
+    drawn = [_drawn(run, unit, steps, over, mark) for run, mark in zip(runs, marks, strict=True)]
+    spec = {
+        "id": f"step-{anchor(name)}", "title": title, "kind": "gantt", "unit": "slot", "rate": 600, "steps": steps,
+        "at": (2 * steps + 2) // 5 if at is None else at, "per": float(1 / unit), "runs": drawn,
+        "least": min(b - a for run in drawn for _, a, b, *_ in run["slots"]),
+        "said": _told(runs, unit, steps),
+    }  # fmt: skip
+    if len(runs) == 1:
+        spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
+    last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
+    more = {"drawing": _drawing(spec, runs), "painter": "gantt"}
+    return card(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
+
+
+def _check(name, runs, formulas, givens, over) -> None:
+    if not runs or not all(run.slots for run in runs):
+        raise ValueError(f"{name}: expected schedules with slots; got {runs}")
+    for run in runs:
+        for what, limit in LIMITS.items():
+            if getattr(run, what) > limit:
+                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
+    if over not in OVER:
+        raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
+    if not len(runs) == len(formulas) == len(givens):
+        raise ValueError(f"{name}: expected a formula and inputs for each of {len(runs)} schedules")
+
+
+def _quantum(runs) -> Fraction:
+    """The longest time of which every start and end is a multiple."""
+    times = {time for run in runs for slot in run.slots for time in (slot.start, slot.end)} - {0}
+    below = lcm(*(time.denominator for time in times))
+    return Fraction(gcd(*(int(time * below) for time in times)), below)
+
+
+def _share(run, over: str, until=None) -> Fraction:
+    """Waiting up to a time, over all slots or over those that compute."""
+    whole = run.ranks * run.makespan
+    return waited(run, until) / (whole if over == "total" else whole - waited(run))
+
+
+def _mark(name, run, formula, given, over) -> Fraction | None:
+    """The formula's value, which the count on the schedule has to be."""
+    if formula is None:
+        return None
+    known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
+    missing = [q.name for q in formula.inputs if q.name not in known]
+    if missing:
+        raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
+    value, counted = exact(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
+    if value != counted:
+        raise ValueError(
+            f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
+            f"({formula})"
+        )
+    return value
+
+
+def _drawn(run, unit, steps, over, mark) -> dict:
+    """A run as the page draws it, in steps of the player."""
+    part, end = parts(run), int(run.makespan / unit)
+    slots = [
+        [s.rank, int(s.start / unit), int(s.end / unit), s.kind, s.microbatch, part[s.rank, s.stage]] for s in run.slots
+    ]
+    idle = [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)]
+    counts = [f"waited {_counted(run, over, min(t * unit, run.makespan))}" for t in range(steps + 1)]
+    if mark is not None:
+        counts[-1] += ", as the formula says"
+    return {
+        "title": run.title, "ranks": run.ranks, "end": end, "slots": slots, "waits": idle, "text": counts,
+        "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
+        "peaks": [float(peak(run, rank)) for rank in range(run.ranks)], "part": run.ranks / run.stages,
+    }  # fmt: skip
+
+
+def _held(run, rank, unit, end) -> list[int]:
+    """Activations that a rank keeps during each step; none before the first."""
+    out, now, changes = [0], 0, dict(run.held(rank))  # of several changes at one time the last one counts
+    for t in range(end):
+        now = changes.get(t * unit, now)
+        out.append(now)
+    return out
+
+
+def _counted(run, over, until) -> str:
+    whole = run.ranks * run.makespan
+    base = whole if over == "total" else whole - waited(run)
+    return f"{amount(waited(run, until))} of {amount(base)}, {show(float(_share(run, over, until)), '%')}"
+
+
+def _meter(run, drawn, formula, mark, label, over, unit, steps) -> dict:
+    """The bar of the waiting so far, with the formula's value as its mark."""
+    values = [float(_share(run, over, t * unit)) for t in range(steps + 1)]
+    full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
+    text = [_counted(run, over, t * unit) for t in range(steps + 1)]
+    out = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": text}
+    if mark is None:
+        return out
+    said = f"{label or f'formula: {formula.lhs.html}'} = {show(float(mark), '%')}"
+    return out | {"equal": True, "formula": values[-1], "label": said}
+
+
+def _told(runs, unit, steps) -> list[str]:
+    """A sentence on each step."""
+    out = ["Nothing has run yet."]
+    found = kinds(runs)
+    for t in range(steps):
+        said = []
+        for run in runs:
+            head = f"<b>{escaping.escape(run.title)}</b>: " * (len(runs) > 1)
+            said.append(head + (_moment(run, t * unit, found) if t * unit < run.makespan else "done."))
+        out.append(" ".join(said))
+    return out
+
+
+def _moment(run, time, found) -> str:
+    """Who does what at a time: "Forward on ranks 0, 1; rank 2 waits."."""
+    now = {s.rank: s.kind for s in run.slots if s.start <= time < s.end}
+    groups = [(named(kind, found), [r for r, k in now.items() if k == kind]) for kind in found]
+    said = [f"{what} on {_ranks(ranks)}" for what, ranks in groups if ranks]
+    idle = [r for r in range(run.ranks) if r not in now]
+    said += [f"{_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
+    text = "; ".join(said)
+    return text[0].upper() + text[1:] + "."
+
+
+def _ranks(ranks) -> str:
+    return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
+
+
+def _rows(runs):
+    """The table where no script runs: what each rank does, in order."""
+    columns = [("Rank", False), ("In order (– is waiting)", False), ("Waits", True), ("Holds at most", True)]
+    rows = []
+    for run in runs:
+        for rank in range(run.ranks):
+            idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
+            words = " ".join(word for _, _, word in order(run, rank))
+            head = f"{escaping.escape(run.title)}, " * (len(runs) > 1)
+            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(idle), amount(peak(run, rank))))
+    return columns, rows
+
+
+def _drawing(spec, runs) -> str:
+    """The whole chart, for where no script runs."""
+    if digesting():
+        return ""
+    return gantt_figure(runs, name=spec["id"], caption=spec["title"]).svg()
