@@ -1,0 +1,86 @@
+"""Clusters to plan for: what a GPU and its node can do at their peaks, and which share of each has been measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from gpuscale import specs
+from gpuscale.plan.refusal import Refusal
+from gpuscale.topologies import topology
+
+_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[(\w+)=([^]]+)\])?")
+_PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw"}
+_NODE = 8  # GPUs of the nodes between which the rates of the network were measured
+
+
+@dataclass(frozen=True)
+class Share:
+    """A measured rate as a share of a peak: ``value``, and in words where it comes from."""
+
+    value: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A chip in nodes of ``node`` GPUs; rates in base units, one direction.
+
+    ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_1`` its bandwidth into NVLink,
+    ``W_2`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None where it is not known.
+    ``shares`` are the measured shares of C, W_1 and W_2.
+    """
+
+    key: str
+    title: str
+    chip: str
+    node: int
+    C: float
+    hbm: float
+    W_hbm: float
+    W_1: float
+    W_2: float
+    most: int | None
+    shares: tuple[Share, Share, Share]
+
+    def with_node(self, gpus: int) -> Cluster:
+        """The same with that many GPUs used of each node, their own network cards with them."""
+        if not 1 <= gpus <= self.node:
+            raise Refusal(f"{gpus} GPUs per node: {self.title} has {self.node} in a node; expected 1 to {self.node}")
+        return replace(self, node=gpus, W_2=self.W_2 * gpus / self.node)
+
+
+def cluster(key: str) -> Cluster:
+    """A cluster by key, such as ``cluster("h100_superpod")``. Raises Refusal naming close ones."""
+    part = found("cluster", key)
+    chip, levels = specs.chip(part.chip), topology(part.network).tiers
+    return Cluster(
+        part.key, part.title, chip.short, levels[0].degree, chip.bf16, chip.get("hbm") or part.hbm,
+        chip.get("hbm_bw") or part.hbm_bw, chip.nvlink_bw, float(levels[1].child_bw), part.get("gpus"),
+        tuple(_share(part, what) for what in _PEAK),
+    )  # fmt: skip
+
+
+def found(kind: str, key: str) -> specs.Part:
+    """A part of that kind; hyphens, underscores and capitals may differ. Raises Refusal naming close ones."""
+    plain = str(key).lower().replace("-", "_")
+    same = [name for name in specs.parts(kind) if _bare(name) == _bare(plain)]
+    try:
+        return specs.part(kind, same[0] if len(same) == 1 else plain)
+    except specs.UnknownPart as error:  # names as the list prints them, the one that was asked for as it was typed
+        said = str(error).replace("_", "-").replace(repr(plain.replace("_", "-")), repr(str(key)), 1)
+        raise Refusal(said) from None
+
+
+def _bare(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def _share(part: specs.Part, what: str) -> Share:
+    """The measured share that a cluster's entry points to, "chip: table.column[name=value]"."""
+    chip, table, column, name, value = _PLACE.fullmatch(part.labels[what]).groups()
+    measured = specs.measured(table)
+    rates = [row[column] for row in measured.rows if name is None or row[name] == value]
+    peak = specs.chip(chip).get(_PEAK[what]) * (_NODE if what == "scaleout" else 1)
+    place = f"{specs.chip(chip).short}, {measured.title[0].lower() + measured.title[1:]}"
+    return Share(max(rates) / peak, f"{place} ({specs.cited(measured.column(column).source)})")

@@ -1,0 +1,73 @@
+"""The best choices of a plan as bars: what their steps consist of."""
+
+from __future__ import annotations
+
+from gpuscale.plan import words
+from gpuscale.units import show
+
+# What a step consists of, in order: outputs that are added up, words, hue.
+PARTS = (
+    (("need_reached",), "what the model needs", "compute"),
+    (("extra",), "run again, uneven, memory-bound", "memory"),
+    (("tp_wait_reached", "cp_wait_reached"), "TP and CP", "scaleup"),
+    (("ep_wait_reached", "dp_wait_reached", "pp_wait_reached"), "EP, DP and hops", "scaleout"),
+    (("bubble_reached",), "bubble", "wait"),
+)
+_ROW, _BAR, _TOP, _LINE = 44, 15, 24, 18
+
+
+def pieces(row) -> list[float]:
+    """Seconds of each part of a step, at the rates that are reached."""
+    n = row.numbers | {"extra": row.numbers["math_reached"] - row.numbers["need_reached"]}
+    return [max(sum(n[name] for name in names), 0.0) for names, *_ in PARTS]
+
+
+def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str = ""):
+    """A static figure of the first rows. Raises Refusal where nothing fits."""
+    from gpuscale.plotting import still
+
+    best, shown = plan.best, plan.rows[:rows]
+    top = show(best.mfu[1], "%")
+    caption = caption or f"The best of {plan.fit:,} choices that fit reaches {top} of the peak: {best.binds}."
+    flat = [
+        (str(row.choice), said, show(t, "s"))
+        for row in shown
+        for (_, said, _), t in zip(PARTS, pieces(row), strict=True)
+    ]
+    alt = alt or f"{words.heading(plan.ask)}. " + "; ".join(
+        f"{row.choice}: {show(row.step[1], 's')}, {show(row.mfu[1], '%')} of the peak, {row.binds}" for row in shown
+    ) + "."
+    height = _TOP + _ROW * len(shown)
+    return still(
+        lambda ax, narrow: _draw(ax, shown, narrow), name=name, caption=caption, alt=alt, height=height,
+        narrow_height=height + 2 * _LINE, axes=False, table=(["choice", "part of the step", "time"], flat),
+    )  # fmt: skip
+
+
+def _draw(ax, shown, narrow: bool):
+    from gpuscale.plotting.ink import width
+
+    sheet = ax.figure
+    longest = max(row.step[1] for row in shown)
+    ends = [f"{show(row.step[1], 's')}, {show(row.mfu[1], '%')}" for row in shown]
+    per = (sheet.across - max(width(end) for end in ends) - 14) / longest
+    x, y = 0.0, 4.0
+    for i, (_, said, hue) in enumerate(PARTS):
+        if any(pieces(row)[i] > 0 for row in shown):
+            if x + width(said) + 15 > sheet.across:
+                x, y = 0.0, y + _LINE
+            sheet.area(x, y, x + 11, y + 11, hue)
+            sheet.write(x + 15, y + 10, said, "soft", say=False)
+            x += width(said) + 34
+    y = float(_TOP + 2 * _LINE * narrow)
+    for row, end in zip(shown, ends, strict=True):
+        sheet.write(0, y + 14, str(row.choice), "plain")
+        x = 0.0
+        for (_, _, hue), t in zip(PARTS, pieces(row), strict=True):
+            if t > 0:
+                sheet.area(x, y + 20, x + t * per, y + 20 + _BAR, hue)
+            x += t * per
+        sheet.write(x + 6, y + 32, end, "plain", say=False)
+        said = ", ".join(f"{t:.6g}" for t in pieces(row))
+        sheet.records.append(f"step of {row.choice} [s]: {said}")
+        y += _ROW
