@@ -28,10 +28,11 @@ def tight_style(source: str) -> str:
 
 STEPPER_FILES = ("steppers.js", "steppers.css")  # only pages that hold a stepper load these
 STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
+PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINTERS}  # and what only some of these load
 
 
 def served(root: Path) -> dict[str, str]:
-    """The text of each file of our own that pages load: all of them, but for STEPPER_FILES."""
+    """The text of each file of our own that pages load: all of them, but for STEPPER_FILES and PAINTER_FILES."""
     book = (root / "assets" / "book.css").read_text(encoding="utf-8")
     return {
         "gpuscale.js": tight_script(assets.script()),
@@ -39,4 +40,5 @@ def served(root: Path) -> dict[str, str]:
         "book.css": tight_style(book),
         "steppers.js": tight_script(assets.stepper_script()),
         "steppers.css": tight_style(assets.stepper_style()),
+        **{f"{name}.js": tight_script(assets.painter_script(name)) for name in assets.PAINTERS},
     }

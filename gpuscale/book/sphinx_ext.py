@@ -20,7 +20,7 @@ from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
@@ -40,6 +40,7 @@ LANDING = """<!DOCTYPE html>
 """
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
+PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
 TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
 
 
@@ -151,10 +152,25 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
         script, style = STEPPER_FILES
         app.add_css_file(style, priority=805)
         app.add_js_file(script, loading_method="defer", priority=805)
+    for mark, script in PAINTER_FILES.items():
+        if mark in body:
+            app.add_js_file(script, loading_method="defer", priority=806)
+    context["folded"] = lambda toc: fold(str(toc), chapters=pagename == app.config.root_doc)
     first = next(doctree.findall(nodes.paragraph), None) if doctree else None
     context["page_description"] = first.astext() if first else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""
     context["wheel"] = app.env.gpuscale_wheel
+
+
+def fold(toc: str, chapters: bool) -> str:
+    """The contents with each part folded but that of the page; with ``chapters`` the numbered parts stand open."""
+
+    def part(found: re.Match) -> str:
+        title, pages = found.groups()
+        shown = " open" if 'class="current' in pages or (chapters and re.match(r"[IVX]+\. ", title)) else ""
+        return f'<details class="part"{shown}><summary class="caption">{title}</summary>{pages}</details>'
+
+    return PART.sub(part, toc)
 
 
 def make_wheel(app: Sphinx) -> None:
