@@ -1,7 +1,10 @@
 """nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm."""
 
 import os
+import re
 from functools import partial
+
+import pytest
 
 
 def pytest_configure(config):
@@ -14,6 +17,14 @@ def pytest_configure(config):
         nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager)
 
 
-def pytest_collection_modifyitems(items):
-    """The long files first, so that no core is idle at the end: with --no-loadscope-reorder they are begun in order."""
-    items.sort(key=lambda item: "browser" not in item.path.parts)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """What shares a process: the tests of a file, and of the site in a browser the tests of a page."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByPage(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            page = re.search(r"^tests/browser/.*\[([\w/]+\.html)", nodeid)
+            return page[1] if page else super()._split_scope(nodeid)
+
+    return ByPage(config, log)

@@ -11,8 +11,10 @@ import sys
 import time
 
 import numpy as np
+from slow_plan import Slow
 
 from gpuscale import all_to_all, hierarchy, memory, occupancy, processor, roofline
+from gpuscale.plan import Choice, request, search, space
 from gpuscale.schedules import hierarchical, ring
 from gpuscale.schedules.routes import Tree
 
@@ -180,6 +182,38 @@ def schedules() -> None:
         print(f"{name:38}{seconds(count, 3):10.2f}")
 
 
+def plans() -> None:
+    """How many choices the planner evaluates in a second, every output of each; and what counting one takes."""
+    runs = {
+        "Llama 3 70B on 4,096 H100": ("llama3_70b", "h100_superpod", 4096, "4M", 8192),
+        "DeepSeek-V3 on 2,048 H800": ("deepseek_v3", "h800", 2048, 15360 * 4096, 4096),
+    }
+    ask = request("llama3_8b", "h100_superpod", 64, 64 * 128, 128)
+    slow = seconds(lambda: Slow(ask, Choice(dp=4, tp=4, pp=4, virtual=2, sp=True)).numbers(), 5)
+    heads = f"{'plans':>12}{'seconds':>10}{'plans/s':>12}{'counted, each':>16}{'ratio':>10}"
+    print(f"\n{'planner, one core, all outputs':38}{heads}")
+    for name, run in runs.items():
+        ask = request(*run)
+        rows, _ = space.layouts(search.model_inputs(ask), ask)
+        parts = space.parts(rows, space.options(ask), ask.pins)
+        count = sum(len(layouts) * len(picks) for layouts, picks in parts)
+
+        def sweep(ask=ask, parts=parts):
+            for layouts, picks in parts:
+                for _ in search.costs(ask, layouts, picks):
+                    pass
+
+        sweep()
+        taken = min(seconds(sweep, 1) for _ in range(9))  # the least: others disturb it least
+        ratio = slow * count / taken
+        print(f"{name:38}{count:12,}{taken:10.2f}{count / taken:12,.0f}{slow * 1e3:13.1f} ms{ratio:10,.0f}")
+    ask = "--model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M".split()
+    for what, more in (("the whole answer", ask), ("a refusal", [*ask, "--gpus", "0"]), ("--list", ["--list"])):
+        command = [sys.executable, "-m", "gpuscale.plan", *more]
+        done = [seconds(lambda c=command: subprocess.run(c, capture_output=True, check=False), 1) for _ in range(5)]
+        print(f"{'from the shell: ' + what:38}{'':12}{min(done):10.2f}")
+
+
 def pages() -> None:
     """The weight of the built pages, where there are any."""
     print("\npages")
@@ -192,4 +226,5 @@ if __name__ == "__main__":
     imports()
     formulas()
     schedules()
+    plans()
     pages()

@@ -1,4 +1,4 @@
-"""Published numbers of the network and the collectives beside ours: the form of a row.
+"""Published numbers beside ours: the form of a row.
 
 ``agrees`` within 0.2%; ``rounds`` within 6%, or a leading-order form offered as such, which ``limit`` then gives;
 ``disagrees`` beyond that. ``ours`` pins our value where it is not the published one.

@@ -1,13 +1,25 @@
 """Steppers of every shape of schedule, for the tests of the stepper: as cards and as a page of their own."""
 
 import functools
+from fractions import Fraction
 from pathlib import Path
 
 from gpuscale import collectives
 from gpuscale.book.served import served
-from gpuscale.schedules import direct, doubling, exchange, hierarchical, in_network, ring, switched, torus, trees
+from gpuscale.schedules import (
+    direct,
+    doubling,
+    exchange,
+    hierarchical,
+    in_network,
+    pipelines,
+    ring,
+    switched,
+    torus,
+    trees,
+)
 from gpuscale.units import MB
-from gpuscale.widgets.stepper import collective_stepper, primitive_stepper
+from gpuscale.widgets.stepper import collective_stepper, pipeline_stepper, primitive_stepper
 
 ROOT = Path(__file__).resolve().parents[1]
 V = 64 * MB
@@ -46,13 +58,26 @@ def cards() -> dict:
     return found | {name: primitive_stepper(name, caption=CAPTION) for name in direct.SCHEDULES}
 
 
+@functools.cache
+def timetables() -> dict:
+    """The card of pipelines of every shape: long, short, with parts, a split backward, transfers, two at once."""
+    runs = {
+        "one rank": pipelines.gpipe(1, 2), "gpipe": pipelines.gpipe(4, 8), "long": pipelines.one_f_one_b(8, 16),
+        "parts": pipelines.interleaved(4, 8, 2), "split": pipelines.zb_h1(4, 6),
+        "hops": pipelines.one_f_one_b(4, 6, t_hop=Fraction(1, 2)),
+        "two at once": [pipelines.gpipe(4, 4), pipelines.interleaved(4, 4, 2)],
+    }  # fmt: skip
+    titles = {name: f"A pipeline: {name}" for name in runs}
+    return {name: pipeline_stepper(runs[name], name=name, title=titles[name], caption=CAPTION) for name in runs}
+
+
 def page(folder: Path) -> Path:
     """All of them on one page, with the files that the site would serve."""
     for name, text in served(ROOT).items():
         (folder / name).write_text(text, encoding="utf-8")
     styles = "".join(f'<link rel="stylesheet" href="{n}.css">' for n in ("gpuscale", "steppers", "book"))
-    scripts = "".join(f'<script defer src="{name}.js"></script>' for name in ("gpuscale", "steppers"))
-    body = "".join(card.html for card in cards().values())
+    scripts = "".join(f'<script defer src="{name}.js"></script>' for name in ("gpuscale", "steppers", "gantt"))
+    body = "".join(card.html for card in (*cards().values(), *timetables().values()))
     text = f"<title>x</title>{styles}{scripts}<nav></nav><main><article><h1>x</h1>{body}</article></main>"
     (folder / "steppers.html").write_text(f'<!DOCTYPE html><html lang="en"><meta charset="utf-8">{VIEW}{text}', "utf-8")
     return folder / "steppers.html"

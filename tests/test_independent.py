@@ -15,7 +15,7 @@ from gpuscale.specs import chip
     test_the_library_agrees_with,
     test_every_formula_meets_something_independent,
     test_a_slip_is_noticed_by_every_check_that_judges_the_formula,
-) = verdicts(part_of(one_gpu=True))
+) = verdicts(part_of("one gpu"))
 
 
 def test_a_factor_of_one_is_no_slip():

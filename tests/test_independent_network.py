@@ -22,7 +22,7 @@ from gpuscale.schedules.routes import Switched, Tree
     test_the_library_agrees_with,
     test_every_formula_meets_something_independent,
     test_a_slip_is_noticed_by_every_check_that_judges_the_formula,
-) = verdicts(part_of(one_gpu=False))
+) = verdicts(part_of("network"))
 
 few = settings(deadline=None, derandomize=True, max_examples=12, suppress_health_check=list(HealthCheck))
 MOST = {1: 9, 2: 4, 3: 3, 4: 2}

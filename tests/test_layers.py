@@ -18,11 +18,15 @@ LAYERS = [
         *("processor", "memory", "roofline", "occupancy", "schedules", "topology", "fat_tree", "tori"),
         *("fabric_cut", "fabric_graph", "fabric_level"),
         *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "network", "fit"),
+        *("transformer", "training_compute", "activations", "kv_cache", "training_memory", "data_parallel"),
+        *("tensor_parallel", "context_parallel", "expert_parallel", "pipeline", "overlap", "step_time"),
     ],
     [
         *("catalogue", "plotting", "widgets", "page", "prose", "appendices", "grammar", "typed", "answers"),
         *("topologies", "mistakes", "question", "question_checks", "quiz", "quiz_html", "quiz_result", "grade"),
+        "model_counts",
     ],
+    ["plan"],
     ["book"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -74,3 +74,9 @@ def test_sizes_are_whole_and_sources_stand_in_the_heads():
     assert html.count("<table") == len(appendices.MEASURED["one node"]) == html.count("<caption>")
     assert 'data-source="Bekman, Machine Learning Engineering, all-reduce on 8 H200"' in html
     assert specs.measured("allreduce_h200").size[-1] == 16 * GiB
+
+
+def test_models_have_their_names_and_shares_their_sign():
+    html = appendices.measured("training").html
+    assert f"<td>{specs.model('megatron_1_7b').short}</td>" in html and "megatron_1_7b" not in html
+    assert '<td class="num">44%</td>' in html and ">share of peak</button>" in html

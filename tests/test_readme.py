@@ -56,5 +56,5 @@ def test_targets_and_files_exist():
 def test_the_number_of_quiz_parts_is_the_number_of_questions():
     from gpuscale import quiz
 
-    sets = ("hardware", "the_node", "beyond_the_pod", "collectives_quiz", "pop_quizzes")
+    sets = ("hardware", "the_node", "beyond_the_pod", "collectives_quiz", "llm_rooflines", "pop_quizzes")
     assert f"{sum(len(quiz.load(name).questions) for name in sets)} parts" in TEXT

@@ -1,21 +1,32 @@
-"""For all browser tests: the site over http, one open tab for each page of a test file, the figures on it."""
+"""For all browser tests: the site over http, one tab that all tests of a page share, the figures on it."""
 
+import functools
+import re
 import threading
 from contextlib import ExitStack
-from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from bookpages import calling
+from bookpages import PAGES, calling
 
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.browser)
+    """Page by page, so that each is opened once for all: first whether it opens well, then what it holds."""
+
+    def order(item):
+        page = re.search(r"\[([\w/]+\.html)", item.name)
+        where = PAGES.index(page[1]) if page and page[1] in PAGES else len(PAGES)
+        return where, item.path.name != "test_pages.py"
+
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    for item in ours:
+        item.add_marker(pytest.mark.browser)
+    rest = [item for item in items if not item.path.is_relative_to(HERE)]
+    items[:] = sorted(ours, key=order) + rest  # the long ones first, so that no core is idle at the end
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -26,32 +37,45 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def served(site):
     """The address of the site over plain http."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tab(visiting):
-    """tab("chapters/roofline.html") is this file's one tab on that page, opened when first asked for."""
+    """tab("chapters/roofline.html") is a tab on that page, on a desk, in the light; it stays until another is asked
+    for."""
     with ExitStack() as stack:
-        open_tabs = {}
+        kept = {}
 
         def find(name: str):
-            if name not in open_tabs:
+            if name not in kept:
+                stack.pop_all().close()
+                kept.clear()
                 allowed = ["clipboard-read", "clipboard-write"]
-                open_tabs[name] = stack.enter_context(visiting(permissions=allowed)).open(name)
-            return open_tabs[name]
+                kept[name] = stack.enter_context(visiting(permissions=allowed)).open(name)
+            kept[name].set_viewport_size({"width": 1280, "height": 900})
+            kept[name].emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
+            return kept[name]
 
         yield find
+
+
+@functools.cache
+def twins(page: str) -> dict:
+    """The figures of a page in Python: making them runs its notebook."""
+    import twin
+
+    return twin.figures(page)
 
 
 @pytest.fixture(scope="module", params=calling("explore"))
 def figures(request, tab):
     """The live figures of each page in turn."""
-    import twin
     from livefigure import Figure
 
-    return [Figure(tab(request.param), name, other) for name, other in twin.figures(request.param).items()]
+    page = tab(request.param)
+    return [Figure(page, name, other) for name, other in twins(request.param).items()]

@@ -56,6 +56,8 @@ class Card:
         if q.kind == "formula":
             return f"({typed(q.expr)}) * 12347"
         value = q.value(q.expr) * 12347.7 or 12347  # an answer may be zero
+        if q.asked_unit == "%":  # a plain number above 1 is asked about, not graded
+            return f"{100 * value} %"
         return f"{round(value) if q.exact else value} {'' if q.base == '1' else q.base}"
 
     def says(self, message: str, variant: int = 0) -> str:

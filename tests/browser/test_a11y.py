@@ -1,16 +1,7 @@
-"""axe on every chapter, and on what a reader opens there: nothing serious stands in anybody's way."""
+"""axe on what a reader opens on a page, and sources by keyboard; on the pages as they open it is in test_pages.py."""
 
-import pytest
-from axe import nothing_serious, violations
-from bookpages import PAGES, said
-
-# The sheets and appendices are in test_a11y_sheets.py, so that two processes can share the work.
-CHAPTERS = [name for name in PAGES if name.startswith("chapters/")]
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_a_page_has_no_serious_violation(page, name):
-    nothing_serious(page, name)
+from axe import violations
+from bookpages import said
 
 
 def test_answered_cards_and_open_tips_have_none_either(page):
@@ -31,8 +22,8 @@ def test_answered_cards_and_open_tips_have_none_either(page):
     assert not problems, said(problems)
 
 
-def test_a_number_tells_its_source_to_keyboard_and_pointer(tab):
-    page = tab("chapters/hardware_tables.html")
+def test_a_number_tells_its_source_to_keyboard_and_pointer(page):
+    page.open("chapters/hardware_tables.html")
     tip, numbers = page.locator(".tip"), page.locator("button.prov")
     assert numbers.count() > 50
     for i in (0, 7, numbers.count() - 1):

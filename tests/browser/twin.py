@@ -89,7 +89,8 @@ class Twin:
         if key in ("x", "y"):
             return spec[key]["unit"]
         about = spec["values"].get(key) or spec["params"].get(key)
-        return about["unit"] if about else dict(spec["python"]["args"]).get(key, "1")
+        units = {name: unit for name, unit, *_ in spec["python"]["args"]} | spec["units"]
+        return about["unit"] if about else units.get(key, "1")
 
     def sentence(self, state: dict, view: dict) -> str:
         """The sentence under the plot."""
