@@ -1,6 +1,5 @@
 """nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm."""
 
-import os
 import re
 from functools import partial
 
@@ -8,13 +7,13 @@ import pytest
 
 
 def pytest_configure(config):
-    os.environ["GPUSCALE_DIGEST"] = "1"
     if config.getoption("nbval", None):
         import nbval.kernel
 
         from gpuscale.book import warm
 
-        nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager)
+        digest = {"GPUSCALE_DIGEST": "1"}
+        nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager, environment=digest)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -50,21 +50,26 @@ class Forked:
 
 
 class WarmProvisioner(LocalProvisioner):
-    """Starts a kernel by a fork; jupyter_client's own starts a fresh Python."""
+    """Starts a kernel by a fork; jupyter_client's own starts a fresh Python. `environment` is added to its own."""
+
+    environment: dict[str, str] = {}
 
     async def launch_kernel(self, cmd, **kwargs):
         """Fork a kernel. `cmd` is `python -m ipykernel_launcher` and its options, which the kernel gets."""
         self.cwd = str(kwargs.get("cwd") or os.getcwd())
-        arguments = cmd[3:], self.cwd, dict(kwargs["env"]), kwargs.get("stderr") is not None
+        arguments = cmd[3:], self.cwd, {**kwargs["env"], **self.environment}, kwargs.get("stderr") is not None
         process = FORKS.Process(target=serve, args=arguments, daemon=True)
         process.start()
         self.process, self.pid = Forked(process), process.pid
         return self.connection_info
 
 
-def manager(kind: type[KernelManager] = AsyncKernelManager, **options) -> KernelManager:
-    """A manager of one kernel, not yet started; `options` are those of its kind."""
+def manager(
+    kind: type[KernelManager] = AsyncKernelManager, environment: dict[str, str] | None = None, **options
+) -> KernelManager:
+    """A manager of one kernel, not yet started; `environment` is added to ours, `options` are those of its kind."""
     km = kind(**{"kernel_name": "python3"} | options)
     km.kernel_id = str(uuid.uuid4())
     km.provisioner = WarmProvisioner(kernel_id=km.kernel_id, kernel_spec=km.kernel_spec, parent=km)
+    km.provisioner.environment = environment or {}
     return km

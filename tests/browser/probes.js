@@ -183,15 +183,19 @@
         if (el.getBoundingClientRect().right > edge) say(`${el.className || el.tagName} sticks out of the card`);
       }
     }
-    const home = inputs.map((i) => i.value);
+    // From each corner to the next one slider moves, as in a Gray code, so that every redraw shows a new corner.
+    const ends = inputs.map((i) => [0, i.value, 1000]), at = inputs.map(() => 0), way = inputs.map(() => 1);
+    function slide(i) {
+      inputs[i].value = ends[i][at[i]];
+      inputs[i].dispatchEvent(new Event('input', { bubbles: true }));
+    }
     for (const view of views.length ? views : [null]) {
       view?.click();
-      for (let n = 0; n < 3 ** inputs.length; n++) {
-        inputs.forEach((input, i) => {
-          input.value = [0, 1000, home[i]][Math.floor(n / 3 ** i) % 3];
-          input.dispatchEvent(new Event('input', { bubbles: true }));
-        });
+      inputs.forEach((_, i) => { at[i] = 0; way[i] = 1; slide(i); });
+      for (let next; next !== -1; next >= 0 && (at[next] += way[next], slide(next))) {
         look([view?.innerText, ...inputs.map((i) => `${i.dataset.k} = ${i.getAttribute('aria-valuetext')}`)].join(', '));
+        next = at.findIndex((n, i) => ends[i][n + way[i]] !== undefined);
+        way.forEach((w, i) => { if (i < next || next < 0) way[i] = -w; });
       }
     }
     for (const button of root.querySelectorAll('[data-preset]')) { button.click(); look(button.innerText); }
