@@ -80,9 +80,9 @@ questions = QuestionSet(
             solution=[(4 * D**2, "attention"), (8 * D**2, "MLP"), (12 * D**2, "together")],
         ),
         Question(
-            'Find the error. "With a gated MLP a layer has 16 D squared parameters." Nobody pays a third more for the '
-            "gate. A GPT of width {D} has two MLP matrices {F} wide. How many times the model's width is a gated MLP "
-            "with as many parameters?",
+            'Find the error. "With a gated MLP a layer has 16 D squared parameters." Few models pay a third more for '
+            "the gate. A GPT of width {D} has two MLP matrices {F} wide. How many times the model's width is a gated "
+            "MLP with as many parameters?",
             answer=2 * F / (3 * D),
             given={"D": 8192, "F": 4 * 8192},
             unit="1",

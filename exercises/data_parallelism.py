@@ -2,6 +2,7 @@
 
 from gpuscale import data_parallel as dp
 from gpuscale import training_memory as memory
+from gpuscale.formula import evaluate
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import chip, model, part
 from gpuscale.symbols import D_1, W_1, W_2, B, B_min, C, E, P, W, X, b_grad, b_opt, b_w, k
@@ -28,6 +29,12 @@ adam, wide = recipe("zero_mixed"), recipe("bf16_fp32_grads")
 pod = nodes("h100_pod_1024")
 turn = 1 / (1 - W_2 * (D_1 - 1) / (D_1 * W_1))
 
+
+def first(key: str) -> int:
+    """The fewest nodes on which the cards take longer than NVLink."""
+    return int(evaluate(turn, **nodes(key))) + 1
+
+
 questions = QuestionSet(
     "data_parallelism",
     "Data parallelism and ZeRO",
@@ -51,8 +58,8 @@ questions = QuestionSet(
             answer=memory.zero1_state,
             given={"P": 13e9, "X": 32, **adam},
             mistakes={
-                "That is ZeRO-2: the gradients are still whole.": memory.zero2_state,
-                "That is ZeRO-3: only the optimizer is cut.": memory.zero3_state,
+                "That is ZeRO-2; under ZeRO-1 the gradients are still whole.": memory.zero2_state,
+                "That is ZeRO-3; under ZeRO-1 only the optimizer is cut.": memory.zero3_state,
                 "That is without ZeRO.": memory.replicated_state,
             },
         ),
@@ -122,7 +129,7 @@ questions = QuestionSet(
             unit="1",
             mistakes={
                 "That is for gradients in bf16: twice the bytes need twice the tokens.": C / W,
-                "Twice that: the backward pass has two products for each matrix.": 2 * dp.dp_threshold.approx,
+                "Twice too many: the backward pass has two products for each matrix.": 2 * dp.dp_threshold.approx,
             },
         ),
         Question(
@@ -151,8 +158,8 @@ questions = QuestionSet(
                 "That is the limit of many nodes.": C / W_2,
                 "That is NVLink without what a GPU holds already.": C / W_1,
             },
-            remark="NVLink carries seven eighths of the gradients on any number of nodes. From five nodes on the cards "
-            "need longer.",
+            remark="NVLink carries seven eighths of the gradients on any number of nodes. From "
+            f"{first('h100_pod_1024')} nodes on the cards need longer.",
         ),
         Question(
             "An A100 has {W_1} of NVLink, its node of {D_1} has {W_2} of network cards. At how many nodes do both "
@@ -167,7 +174,7 @@ questions = QuestionSet(
                 "That is the ratio of the two bandwidths.": W_1 / W_2,
             },
             solution=[((D_1 - 1) / (D_1 * W_1), "NVLink, for each byte"), (turn, "the cards take as long")],
-            remark="So on three nodes the cards bind already.",
+            remark=f"So on {first('a100_su')} nodes the cards bind already.",
         ),
         Question(
             'Find the error. "ZeRO-3 moves half as much again, so it needs half as many tokens again." Weights take '

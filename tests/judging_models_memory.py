@@ -88,7 +88,7 @@ def matrices_cut_and_layers_spread(book, case):
 @judges("inner_stage_params", "edge_stage_params", over=DENSE.filter(lambda case: case[2] > 1))
 def embedding_and_head_at_the_two_ends(book, case):
     layout, params, end = dense(case, ends=True)
-    given = {"P": params, "P_emb": end, "Y": layout.slices, "N_stages": layout.stages}
+    given = {"P": params, "P_emb": 2 * end, "Y": layout.slices, "N_stages": layout.stages}
     for rank in layout.ranks:
         name = "edge_stage_params" if rank.stage in (0, layout.stages - 1) else "inner_stage_params"
         assert at(getattr(book, name), **given) == layout.count(rank, "weights")

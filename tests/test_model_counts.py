@@ -13,6 +13,7 @@ from gpuscale.model_counts import counts, given
 from gpuscale.schedules import shapes
 from gpuscale.spec_io import SpecError
 from gpuscale.training_compute import model_flops
+from gpuscale.training_memory import edge_stage_params, inner_stage_params
 from gpuscale.transformer import attention_flops, token_flops
 
 MODELS = pytest.mark.parametrize("key", specs.models())
@@ -84,6 +85,12 @@ def test_the_two_totals_of_gpt_3_differ():
     spec = specs.model("gpt3_175b").spec("params")
     assert counts("gpt3_175b").P == pytest.approx(spec.base, rel=5e-5)
     assert counts("gpt3_175b").P < spec.others[0].base - 0.05e9
+
+
+@pytest.mark.parametrize("key", ["llama3_8b", "llama3_405b"])
+def test_a_stage_at_an_end_has_one_of_the_two_vocabulary_matrices_more(key):
+    edge, inner = (given(f, key, Y=8, N_stages=2) for f in (edge_stage_params, inner_stage_params))
+    assert 8 * (edge - inner) == specs.model(key).vocab * specs.model(key).d_model
 
 
 def test_a_model_of_ones_own(tmp_path):

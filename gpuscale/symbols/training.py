@@ -16,7 +16,7 @@ V_state = Quantity("V_state", "B", "bytes of weights, gradients and optimizer on
 
 # Which parameters a rank holds
 P_rank = Quantity("P_rank", "1", "parameters whose weights a rank holds", r"P_\mathrm{rank}")
-P_emb = Quantity("P_emb", "1", "parameters of the embedding, and of the output head", r"P_\mathrm{emb}", zero=True)
+P_emb = Quantity("P_emb", "1", "parameters of the embedding and the output head together", r"P_\mathrm{emb}", zero=True)
 P_exp = Quantity("P_exp", "1", "parameters of all routed experts of the model", r"P_\mathrm{exp}", zero=True)
 
 # How many tokens data parallelism needs
