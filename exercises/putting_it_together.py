@@ -2,7 +2,7 @@
 
 from sympy import expand
 
-from gpuscale import data_parallel, tensor_parallel, training_compute, training_memory
+from gpuscale import data_parallel, kernels, tensor_parallel, training_compute, training_memory
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import chip, model, part
 from gpuscale.symbols import (
@@ -17,13 +17,16 @@ from gpuscale.symbols import (
     N_stages,
     P,
     P_act,
+    S,
     W_coll,
     X,
     Y,
+    b,
     b_grad,
     b_opt,
     b_w,
     flop,
+    n_q,
     ops,
     ops_run,
 )  # fmt: skip
@@ -166,6 +169,28 @@ questions = QuestionSet(
                 "ZeRO-1 leaves the gradients whole, too.": P * b_w * (X - 1) / X,
                 "One X-th of them was there before.": P * (b_w + b_grad),
             },
+        ),
+        Question(
+            "A GPT with {n_q:count} heads trains without fused attention, on sequences of {S:count} tokens. Softmax "
+            "reads a score and writes a weight, {b} each. Dropout reads the weight, writes the one that is left, and "
+            "{b_mask} of its mask. How many bytes is that for one token in a layer, forward?",
+            answer=kernels.scores_forward,
+            given=[
+                {"n_q": 96, "S": 2048, "b": 2, "b_mask": 1},
+                {"n_q": 32, "S": 8192, "b": 2, "b_mask": 1},
+            ],
+            unit="B",
+            mistakes={
+                "Each kernel reads an array and writes one: the weights pass through memory between the two.":
+                kernels.scores_forward.rhs - 2 * b * n_q * S,
+                "That is one head.": kernels.scores_forward.rhs / n_q,
+                "The mask goes to memory, too.": 4 * b * n_q * S,
+            },
+            solution=[
+                (n_q * S, "scores of a token"),
+                (kernels.scores_forward.rhs, "each read twice and written twice, and its mask written"),
+            ],
+            remark="Fused attention keeps the scores of a tile on the chip and writes none of them.",
         ),
         Question(
             "GPUs that compute {C_ref} are replaced by others of {C}, and each node still sends out {W_2}. By which "

@@ -32,6 +32,7 @@ TITLES = {
     "expert_parallel": "Expert parallelism",
     "pipeline": "Pipeline parallelism",
     "overlap": "Overlap",
+    "kernels": "Between the products",
     "step_time": "A whole step",
 }
 

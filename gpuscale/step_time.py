@@ -51,6 +51,8 @@ from gpuscale.symbols import (
     T_tp,
     V,
     V_act,
+    V_bwd,
+    V_fwd,
     V_gpu,
     V_head,
     V_last,
@@ -141,16 +143,15 @@ again_flops = Formula(
     source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers",
 )  # fmt: skip
 stage_forward = Formula(
-    "Forward pass of a microbatch in a stage", T_fwd, Max(ops_stage * B_mb / (Y * C), b_w * P_rank / W_hbm),
-    source=_MEGATRON,
-    assumes="when the Y ranks share all products evenly; weights are read once, what else memory moves being hidden",
+    "Forward pass of a microbatch in a stage", T_fwd,
+    Max(ops_stage * B_mb / (Y * C), b_w * P_rank / W_hbm) + V_fwd / W_hbm, source=_MEGATRON,
+    assumes="when Y ranks share all products evenly, reading weights once; other kernels run between the products",
 )  # fmt: skip
 stage_backward = Formula(
     "Backward pass of a microbatch in a stage", T_bwd,
-    Max((2 * ops_stage + L_stage / L * ops_again) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm),
-    source=_MEGATRON,
-    assumes="for two products in place of each of the forward pass, and what is run again; weights are read, gradients "
-    "read and written",
+    Max((2 * ops_stage + L_stage / L * ops_again) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
+    + V_bwd / W_hbm, source=_MEGATRON,
+    assumes="for two products for each one forward, and what is run again; gradients are read and written",
 )  # fmt: skip
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link

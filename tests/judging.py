@@ -21,7 +21,7 @@ FORMULAS = {key.rpartition(".")[2]: f for key, f in catalogue.formulas().items()
 ONE_GPU = ("processor", "memory", "roofline", "occupancy")
 MODELS = (
     *("transformer", "training_compute", "activations", "kv_cache", "training_memory", "data_parallel"),
-    *("tensor_parallel", "context_parallel", "expert_parallel", "pipeline", "overlap", "step_time"),
+    *("tensor_parallel", "context_parallel", "expert_parallel", "pipeline", "overlap", "kernels", "step_time"),
 )
 CHECKS: dict = {}
 

@@ -86,16 +86,19 @@ def passes(ops, again, ranks, rate):
 OPERATIONS = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
 
-@judges("stage_forward", "stage_backward", over=st.tuples(OPERATIONS, SMALL, SMALL, RATE, RATE, WIDTHS))
+@judges("stage_forward", "stage_backward",
+        over=st.tuples(OPERATIONS, SMALL, SMALL, RATE, RATE, WIDTHS, st.integers(0, 9)))  # fmt: skip
 def a_pass_is_arithmetic_or_memory(book, case):
-    ops, ranks, tokens, rate, memory, (weight, grad, _) = case
+    ops, ranks, tokens, rate, memory, (weight, grad, _), kernels = case
     params = 3
     forward, back = (tokens * one for one in passes(ops, ops[:1], ranks, rate))
     read, write = sum(weight / memory for _ in range(params)), sum(grad / memory for _ in range(params))
     given = {"ops_stage": sum(ops), "B_mb": tokens, "Y": ranks, "C": rate, "P_rank": params, "W_hbm": memory,
-             "b_w": weight, "b_grad": grad, "L_stage": 1, "L": 2, "ops_again": 2 * ops[0]}  # fmt: skip
-    assert at(book.stage_forward, **given) == max(forward, read)
-    assert at(book.stage_backward, **given) == max(back, read + write + write)
+             "b_w": weight, "b_grad": grad, "L_stage": 1, "L": 2, "ops_again": 2 * ops[0], "V_fwd": kernels,
+             "V_bwd": kernels + kernels}  # fmt: skip
+    between = sum(1 / Fraction(memory) for _ in range(kernels))  # kernels run when the products are done
+    assert at(book.stage_forward, **given) == max(forward, read) + between
+    assert at(book.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
 @judges("again_flops", over=st.tuples(*[st.integers(1, 9)] * 4))

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from math import comb, prod
 
-from gpuscale.schedules import hierarchical, pipelines, shapes
+from gpuscale.schedules import hierarchical, pipelines, shapes, traffic
 from gpuscale.schedules.routes import Tree, worst
 
 
@@ -34,8 +34,21 @@ def share_reached(experts: int, shards: int, picks: int) -> F:
 @cache
 def _layer(m: shapes.Model, dense: bool, length: int) -> tuple[int, int]:
     """Operations of a layer's forward pass for one sequence: all of them, and those without a parameter."""
-    found = shapes.layer_products(m, next(i for i in range(m.layers) if m.dense(i) == dense), length, causal=True)
+    layer = next(i for i in range(m.layers) if m.dense(i) == dense)
+    found = shapes.layer_products(m, layer, length, causal=not m.dropout)  # dropout needs all scores in memory
     return shapes.flops(found), shapes.flops(p for p in found if not p.weight)
+
+
+@cache
+def _moved(m: shapes.Model, dense: bool, length: int, ranks: int, sequence: bool, width: int) -> dict[str, int]:
+    """Bytes that kernels between the products of a layer move for one sequence on a rank: forward, what of it is
+    cheap, and backward."""
+    layer = next(i for i in range(m.layers) if m.dense(i) == dense)
+    there = traffic.forward(m, layer, 1, length, ranks, sequence)
+    words = ("norm", "activation", "softmax", "dropout") + (("turning",) if m.kv_rank else ())
+    parts = {"forward": there, "selective": [one for one in there if one.name.startswith(words)]}
+    parts["backward"] = traffic.backward(m, layer, 1, length, ranks, sequence)
+    return {name: traffic.size(found, width) for name, found in parts.items()}
 
 
 @cache
@@ -136,6 +149,18 @@ class Slow:
         out["memory"] = sum(out.values())
         return out
 
+    def kernels(self) -> tuple[F, F]:
+        """Bytes that the kernels between the products move for a microbatch in a stage: forward, and backward."""
+        c, m = self.c, self.m
+        split = bool(m.experts and c.sp)  # each rank takes its tokens through whole layers
+        how = (1, False) if split else (c.tp, c.sp)
+        width = int(max(F(self.ask.recipe.weights), 2))
+        parts = [_moved(m, m.dense(i), self.ask.seq, *how, width) for i in range(m.layers)]
+        own = c.micro * F(self.layers, m.layers * c.cp * (c.tp if split else 1))
+        total = {name: own * sum(one[name] for one in parts) for name in parts[0]}
+        again = {"none": 0, "selective": total["selective"], "full": total["forward"]}[c.recompute]
+        return total["forward"], total["backward"] + again
+
     def links(self) -> dict:
         """For each axis the bytes over both levels: of a microbatch in a stage; for DP of a byte a parameter."""
         c, m, b = self.c, self.m, F(self.ask.recipe.weights)
@@ -191,6 +216,8 @@ class Slow:
         forward = max(self.work * per, F(recipe.weights) * self.rank / F(place.W_hbm))
         read = F(recipe.weights) + 2 * F(recipe.gradients)
         back = max((2 * self.work + self.layers * again) * per, read * self.rank / F(place.W_hbm))
+        between = [moved / F(place.W_hbm) for moved in self.kernels()]
+        forward, back = forward + between[0], back + between[1]
         wait = {a: max(links[a][0] / self.nvlink, links[a][1] / self.network) for a in links}
         micro = forward + back + wait["tp"] + wait["cp"] + wait["ep"]
         run = self._timetable(micro / 3, 2 * micro / 3, 0)
@@ -198,7 +225,8 @@ class Slow:
         slow = self.nvlink if self.ask.gpus <= self.node else min(self.nvlink, self.network / self.node)
         hop = F(recipe.weights) * self.tokens * self.m.d_model / c.tp / slow
         hops = self._timetable(micro / 3, 2 * micro / 3, hop).exposed if c.pp > 1 else 0
-        out |= {"math": self.count * (forward + back), "bubble": run.makespan - self.count * micro, "dp_wait": late}
+        out |= {"kernels": self.count * sum(between), "math": self.count * (forward + back - sum(between))}
+        out |= {"bubble": run.makespan - self.count * micro, "dp_wait": late}
         out |= {"pp_wait": hops, "step": run.makespan + late + hops}
         needed = 3 * self.ask.batch * (self.m.layers * self.layer + self.head)
         return out | {"mfu": needed / (self.ask.gpus * F(place.C) * out["step"])}

@@ -19,7 +19,7 @@ LAYERS = [
         *("fabric_cut", "fabric_graph", "fabric_level"),
         *("collectives", "bus_bandwidth", "in_network", "all_to_all", "hierarchy", "torus", "network", "fit"),
         *("transformer", "training_compute", "activations", "kv_cache", "training_memory", "data_parallel"),
-        *("tensor_parallel", "context_parallel", "expert_parallel", "pipeline", "overlap", "step_time"),
+        *("tensor_parallel", "context_parallel", "expert_parallel", "pipeline", "overlap", "kernels", "step_time"),
     ],
     [
         *("catalogue", "plotting", "widgets", "page", "prose", "appendices", "grammar", "typed", "answers"),

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from slow_plan import Slow
 
-from gpuscale import hierarchy, specs
+from gpuscale import hierarchy, specs, training_compute
 from gpuscale.formula import evaluate
+from gpuscale.model_counts import given
 from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, plan, request, search, space
 from gpuscale.plan.__main__ import main
 from gpuscale.plan.outcome import choice_of
@@ -101,6 +102,11 @@ def test_deepseek_as_it_was_trained():
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
     assert row.fits and row.numbers["tp_wait"] == 0 and row.mfu[1] > 0.39  # 39% was had
+    hours = specs.measured("deepseek_v3_cost").row(stage="pre-training")["gpu_hours"]
+    took = hours * 3600 / 2048 * 15360 * 4096 / 14.8e12
+    plain = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3")
+    slow = evaluate_choice(plain, Choice(dp=128, ep=64, pp=16, recompute="selective"))
+    assert row.step[1] < took < slow.step[1] and slow.step[1] - took < took - row.step[1]  # as the chapter says
     assert not evaluate_choice(ask, Choice(dp=128, ep=64, pp=16)).fits
 
 
@@ -118,6 +124,11 @@ def test_megatron_rows_fit(model, tp, pp, gpus, batch):
     fixed = Choice(dp=gpus // tp // pp, tp=tp, pp=pp, zero=0, recompute="full")
     row = evaluate_choice(ask, fixed)
     assert row.fits, row.binds
+    reported = specs.measured("megatron_weak_scaling").row(model=model)["rate"]
+    done = given(training_compute.megatron_flops, model, B=batch * 2048, S=2048) / gpus
+    assert reported < done / row.step[1] < done / row.step[0]  # the sum is a bound, and so is that at the peaks
+    without = row.step[1] - row.numbers["kernels_reached"]
+    assert done / row.step[1] < 1.5 * reported and done / without > 1.04 * done / row.step[1]
 
 
 @pytest.mark.parametrize("key", ["h100_16384", "llama3_24k", "b200_pod_1024"])
@@ -205,8 +216,8 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"per_node": 9}, "has 8 in a node"),
         ({"reserve": 90e9}, "leaves nothing of 80 GB"),
         ({"reserve": -1}, "reserve, in bytes: -1; expected"),
-        ({"shares": (1, 1)}, "expected three numbers"),
-        ({"shares": (1, 1, 2)}, "expected three numbers"),
+        ({"shares": (1, 1, 1)}, "expected four numbers"),
+        ({"shares": (1, 1, 1, 2)}, "expected four numbers"),
         ({"waits": "x"}, "expected three numbers"),
         ({"speed": 3}, "'speed' is no choice of a plan"),
         ({"micro": 7}, "7 sequences do not divide"),
@@ -279,3 +290,7 @@ def test_clusters_say_where_their_shares_come_from():
         place = cluster(key)
         assert all(0.5 < share.value <= 1 and share.words for share in place.shares)
         assert place.hbm > 0 and place.W_1 * place.node > place.W_2
+    of_memory = {key: cluster(key).shares[3] for key in specs.parts("cluster")}
+    assert of_memory["a100"].value == pytest.approx(1727.5 / 2039)  # reading 1 GiB, far more than the caches hold
+    assert of_memory["h100_superpod"].value == pytest.approx(12 * 2**30 / 4.1e-3 / 3.35e12, rel=1e-3)
+    assert "H100" in of_memory["b200_superpod"].words  # no other is at hand

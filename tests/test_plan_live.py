@@ -11,7 +11,7 @@ from gpuscale.plan.live import above, cost, formulas
 from gpuscale.symbols import B, N_gpu, N_stages, Y, n_virt
 from gpuscale.widgets.explore import Axis, Call, Slider, explore
 
-NAMES = ("memory", "microbatches", "math", "tp_wait", "dp_wait", "bubble", "step", "step_reached", "mfu")
+NAMES = ("memory", "microbatches", "math", "kernels", "tp_wait", "dp_wait", "bubble", "step", "step_reached", "mfu")
 LAYOUTS = [(64, 8, 1, 1), (512, 8, 4, 1), (512, 4, 4, 5), (2048, 8, 8, 2), (512, 1, 16, 1)]
 
 

@@ -11,8 +11,10 @@ from gpuscale.schedules import (
     in_network,
     primitives,
     ring,
+    shapes,
     switched,
     torus,
+    traffic,
     trees,
 )
 from gpuscale.schedules.routes import Torus, Tree
@@ -151,3 +153,11 @@ def test_what_a_generator_cannot_do_is_refused(make, message):
 def test_a_primitive_refuses_buffers_that_do_not_fit(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_kernels_of_a_layer_that_cannot_be_cut_are_refused():
+    dense = shapes.Model(1, 4, 6, 4, 2, 1, 5)
+    with pytest.raises(ValueError, match="ranks: expected 1, or a divisor of .4, 2, 6, 4. in a dense layer; got 4"):
+        traffic.forward(dense, 0, 1, 4, ranks=4)
+    with pytest.raises(ValueError, match="in a dense layer; got 2"):
+        traffic.forward(shapes.Model(1, 4, 6, 4, 2, 1, 5, experts=2, active_experts=1), 0, 1, 4, ranks=2)

@@ -225,6 +225,7 @@ def test_measurements_stay_below_the_peaks_they_belong_to():
     add, h100 = specs.measured("vector_add_h100"), specs.chip("h100_sxm")
     assert 12 * add.n / h100.hbm_bw == pytest.approx(add.published_model, rel=0.025)
     assert (add.time > 12 * add.n / h100.hbm_bw).all()
+    assert add.bandwidth == pytest.approx(12 * add.n / add.time, rel=1e-3)
     l2 = specs.measured("l2_bandwidth").row(part="h100_pcie")
     assert l2["bandwidth"] == specs.chip("h100_pcie").l2_bw == 2.75 * specs.chip("h100_pcie").hbm_bw
 

@@ -21,7 +21,8 @@ KEYS = """names in --json, base units (bytes, seconds):
   tp_network_node, ...       bytes of a step into one node over the network, for all its GPUs
   pp_bytes                   bytes of a step between stages
   memory and its terms       bytes of a GPU, at most: on the fullest stage
-  tp_wait, bubble, ...       seconds of a step; math is arithmetic, need what of it the model asks for"""
+  tp_wait, bubble, ...       seconds of a step; math is arithmetic, need what of it the model asks for,
+                             kernels the memory traffic of those between the products"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +48,7 @@ def parser() -> Parser:
     out.add_argument("--schedule", default="1f1b", help=f"{', '.join(SCHEDULES)}; 1f1b may interleave")
     out.add_argument("--per-node", help="GPUs used of each node (all)")
     out.add_argument("--reserve", help="GB of each GPU's memory that stay free (5%% of it); 0 uses all")
-    out.add_argument("--reach", help="shares of the peaks reached: arithmetic,NVLink,network (measured ones)")
+    out.add_argument("--reach", help="shares of the peaks reached: arithmetic,NVLink,network,HBM (measured ones)")
     out.add_argument("--wait", help="shares of TP,CP,EP communication that nothing hides (1,1,1)")
     for name, meaning in PINS.items():
         more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name == "sp" else ""

@@ -28,8 +28,8 @@ _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 class Request:
     """A question to the planner. ``batch`` and ``seq`` are tokens; ``pins`` are choices that are fixed.
 
-    ``shares`` are the parts of the peaks that are reached (arithmetic, NVLink, network); ``waits`` the parts of the
-    communication of TP, CP and EP that no arithmetic hides; ``reserve`` bytes of memory stay free (5% unless told).
+    ``shares`` are the parts of the peaks that are reached (arithmetic, NVLink, network, HBM); ``waits`` the parts of
+    the communication of TP, CP and EP that no arithmetic hides; ``reserve`` bytes of memory stay free (5% unless told).
     """
 
     model: specs.Part
@@ -40,7 +40,7 @@ class Request:
     recipe: specs.Part
     schedule: str = "1f1b"
     pins: Mapping[str, int] = field(default_factory=dict)
-    shares: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    shares: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
     waits: tuple[float, float, float] = (1.0, 1.0, 1.0)
     reserve: float = 0.0
 
@@ -112,8 +112,8 @@ def request(
         recipe = found("recipe", recipe)
     gpus = _gpus(gpus, place)
     batch, seq = _batch(batch, seq)
-    shares = tuple(s.value for s in place.shares) if shares is None else _shares("efficiencies", shares, 1e-6)
-    waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0)
+    shares = tuple(s.value for s in place.shares) if shares is None else _shares("efficiencies", shares, 1e-6, 4)
+    waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0, 3)
     asked = {name: _pin(name, value) for name, value in pins.items() if value is not None}
     check_pins(asked, gpus, model)
     return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, _reserve(reserve, place))
@@ -152,13 +152,14 @@ def _batch(batch, seq) -> tuple[int, int]:
     return batch, seq
 
 
-def _shares(what: str, values, least: float) -> tuple:
+def _shares(what: str, values, least: float, count: int) -> tuple:
     try:
         values = tuple(float(v) for v in values)
     except (TypeError, ValueError):
         values = ()
-    if len(values) != 3 or not all(least <= v <= 1 for v in values):
-        raise Refusal(f"{what}: expected three numbers, above 0 and at most 1; got {values or 'no such'}")
+    if len(values) != count or not all(least <= v <= 1 for v in values):
+        many = {3: "three", 4: "four"}[count]
+        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {values or 'no such'}")
     return values
 
 

@@ -9,8 +9,8 @@ from gpuscale import specs
 from gpuscale.plan.refusal import Refusal
 from gpuscale.topologies import topology
 
-_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[(\w+)=([^]]+)\])?")
-_PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw"}
+_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?")
+_PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
 _NODE = 8  # GPUs of the nodes between which the rates of the network were measured
 
 
@@ -28,7 +28,7 @@ class Cluster:
 
     ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_1`` its bandwidth into NVLink,
     ``W_2`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None where it is not known.
-    ``shares`` are the measured shares of C, W_1 and W_2.
+    ``shares`` are the measured shares of C, W_1, W_2 and W_hbm.
     """
 
     key: str
@@ -41,7 +41,7 @@ class Cluster:
     W_1: float
     W_2: float
     most: int | None
-    shares: tuple[Share, Share, Share]
+    shares: tuple[Share, Share, Share, Share]
 
     def with_node(self, gpus: int) -> Cluster:
         """The same with that many GPUs used of each node, their own network cards with them."""
@@ -77,10 +77,15 @@ def _bare(name: str) -> str:
 
 
 def _share(part: specs.Part, what: str) -> Share:
-    """The measured share that a cluster's entry points to, "chip: table.column[name=value]"."""
-    chip, table, column, name, value = _PLACE.fullmatch(part.labels[what]).groups()
+    """The measured share that a cluster's entry points to, "chip: table.column[name=value, name=value]"."""
+    chip, table, column, picked = _PLACE.fullmatch(part.labels[what]).groups()
     measured = specs.measured(table)
-    rates = [row[column] for row in measured.rows if name is None or row[name] == value]
+    wanted = dict(pair.split("=") for pair in picked.split(", ")) if picked else {}
+    rates = [row[column] for row in measured.rows if all(_is(row[name], wanted[name]) for name in wanted)]
     peak = specs.chip(chip).get(_PEAK[what]) * (_NODE if what == "scaleout" else 1)
     place = f"{specs.chip(chip).short}, {measured.title[0].lower() + measured.title[1:]}"
     return Share(max(rates) / peak, f"{place} ({specs.cited(measured.column(column).source)})")
+
+
+def _is(found, wanted: str) -> bool:
+    return found == (wanted if isinstance(found, str) else float(wanted))

@@ -95,7 +95,8 @@ class Outcome:
         """Shares of the step, at the rates that are reached, beside the arithmetic that the model needs."""
         n, step = self.numbers, self.numbers["step_reached"]
         waits = {axis: n[f"{axis}_wait_reached"] / step for axis in (*AXES, "pp")}
-        return {"bubble": n["bubble_reached"] / step, **waits, "extra": n["math_reached"] / step - self.useful}
+        extra = n["math_reached"] / step - self.useful
+        return {"bubble": n["bubble_reached"] / step, **waits, "kernels": n["kernels_reached"] / step, "extra": extra}
 
     @property
     def useful(self) -> float:
@@ -117,7 +118,7 @@ class Outcome:
         if share < 0.02:
             return f"arithmetic: {show(self.useful, '%', digits=2)} of the step"
         part = f"{show(share, '%', digits=2)} of the step"
-        words = {"bubble": "pipeline bubble", "pp": "transfers between stages"}
+        words = {"bubble": "pipeline bubble", "pp": "transfers between stages", "kernels": "kernels between products"}
         words["extra"] = "uneven stages" if self.choice.recompute == "none" else "recomputation"
         return f"{words.get(worst) or worst.upper() + ' over ' + self.level(worst)}: {part}"
 

@@ -11,7 +11,7 @@ from functools import cache
 import sympy
 from sympy.printing.numpy import NumPyPrinter
 
-from gpuscale import activations, expert_parallel, pipeline, step_time, training_compute
+from gpuscale import activations, expert_parallel, kernels, pipeline, step_time, training_compute
 from gpuscale import symbols as q
 from gpuscale.formula import Formula, inputs
 
@@ -20,7 +20,7 @@ MEMORY = ("weights", "gradients", "optimizer", "activations", "working", "memory
 AXES = ("tp", "cp", "ep", "dp")
 LEVELS = ("nvlink", "network_node")  # bytes into a GPU over NVLink; bytes into a whole node over the network
 BYTES = tuple(f"{axis}_{level}" for axis in AXES for level in LEVELS)
-TIMES = ("need", "math", "tp_wait", "cp_wait", "ep_wait", "dp_wait", "pp_wait", "bubble", "step", "mfu")
+TIMES = ("need", "math", "kernels", "tp_wait", "cp_wait", "ep_wait", "dp_wait", "pp_wait", "bubble", "step", "mfu")
 OUTPUTS = ("microbatches", "stage_layers", *MEMORY, *BYTES, "pp_bytes", *TIMES, *(f"{t}_reached" for t in TIMES))
 
 
@@ -146,7 +146,7 @@ def _level_time(tape: Tape, levels, size=1):
 def _pipeline(tape: Tape, schedule: str):
     """Bubble and exposed transfers; for schedules that split the passes, communication is shared out in proportion."""
     both = {"t_F": q.T_mb * q.T_fwd / (q.T_fwd + q.T_bwd), "t_B": q.T_mb * q.T_bwd / (q.T_fwd + q.T_bwd)}
-    given = {name: tape.put(value) for name, value in both.items()} | {"t_W": tape.known[q.T_fwd]}
+    given = {name: tape.put(value) for name, value in both.items()} | {"t_W": tape.put(q.T_fwd - q.V_fwd / q.W_hbm)}
     tape.put(step_time.stage_hop)
     plain, pieces = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
     if schedule == "1f1b":
@@ -172,7 +172,8 @@ def _times(tape: Tape, arrays: dict, schedule: str, rates: dict) -> dict:
     tape.put(step_time.exposed_dp)
     _pipeline(tape, schedule)
     used = tape.put(training_compute.model_flops, keep=False)
-    out = {"need": tape.put(used / (q.N_gpu * q.C)), "math": tape.put(q.N_MB * (q.T_fwd + q.T_bwd))}
+    out = {"need": tape.put(used / (q.N_gpu * q.C)), "kernels": tape.put(q.N_MB * (q.V_fwd + q.V_bwd) / q.W_hbm)}
+    out["math"] = tape.put(q.N_MB * (q.T_fwd + q.T_bwd) - out["kernels"])
     for axis, share, time in (("tp", q.g_tp, q.T_tp), ("cp", q.g_cp, q.T_cp), ("ep", q.g_ep, q.T_ep)):
         out[f"{axis}_wait"] = tape.put(q.N_MB * share * time)
     out |= {"dp_wait": tape.known[q.T_dp], "pp_wait": tape.known[q.T_pp], "bubble": tape.known[q.T_idle]}
@@ -195,6 +196,8 @@ def compose(schedule: str, flop=sympy.S.One) -> tuple[list, dict]:
     work = "microbatches microbatch_tokens head_layers stage_layers stage_flops again_flops"
     for name in f"{work} stage_params stage_rank_params".split():
         tape.put(getattr(step_time, name))
+    tape.put(kernels.kernels_forward)
+    tape.put(kernels.kernels_backward)
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, schedule)
     arrays = _arrays(tape)
     for axis, levels in arrays.items():
@@ -204,7 +207,7 @@ def compose(schedule: str, flop=sympy.S.One) -> tuple[list, dict]:
     hop = tape.put(pipeline.sharded_hop_bytes, keep=False, B=tape.known[q.B_mb] * q.X * tape.known[q.N_MB])
     out["pp_bytes"] = tape.put(sympy.Piecewise((0, q.N_stages < 2), (2 * q.n_virt * q.N_MB * hop, True)))
     out |= _times(tape, arrays, schedule, {})
-    reached = {q.C: q.eta * q.C, q.W_1: q.eta_1 * q.W_1, q.W_2: q.eta_2 * q.W_2}
+    reached = {q.C: q.eta * q.C, q.W_1: q.eta_1 * q.W_1, q.W_2: q.eta_2 * q.W_2, q.W_hbm: q.eta_hbm * q.W_hbm}
     late = _times(tape, arrays, schedule, reached)
     return tape.steps, out | {f"{name}_reached": value for name, value in late.items()}
 

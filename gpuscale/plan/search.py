@@ -7,14 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from gpuscale import activations, all_to_all, model_counts, specs, step_time, transformer
+from gpuscale import activations, all_to_all, kernels, model_counts, specs, step_time, transformer
 from gpuscale.formula import evaluate
 from gpuscale.plan.asked import Request
 from gpuscale.plan.program import OUTPUTS, program
 from gpuscale.plan.space import MESH, OPTIONS, Rows
 
 BLOCK = 1 << 13  # plans at a time: what they need stays in the cache
-B_LOGIT, B_SUM = 4.0, 2.0  # bytes of a logit, and at least of what is sent back to be added: fp8 is not added up
+B_LOGIT, B_MASK = 4.0, 1.0  # bytes of a logit, and of an element of a dropout mask
+B_SUM = 2.0  # bytes at least of what is added up, and of what kernels between the products move: products take fp8
 
 
 def _of(formula, *known: Mapping):
@@ -31,7 +32,8 @@ def _model(key: str, seq: int) -> dict:
     x = dict(count.inputs) | {"S": seq}
     moe, wide = count.layers_moe / x["L"], x.get("F_dense", x["F"])
     dense_x = x | {"F": wide}
-    attention = transformer.causal_latent_attention_flops if count.mla else transformer.causal_attention_flops
+    seen = transformer.attention_flops if part.get("dropout", 0) else transformer.causal_attention_flops
+    attention = transformer.causal_latent_attention_flops if count.mla else seen  # scores in memory: all of them
     kept = activations.kept_latent_attention if count.mla else activations.kept_attention
     few = step_time.few_latent_attention if count.mla else step_time.few_attention
     out = {name: x[name] for name in ("L", "D", "n_q", "n_kv", "d_head", "n_vocab", "n_emb")}
@@ -51,6 +53,28 @@ def _model(key: str, seq: int) -> dict:
     return out | {"F": x["F"]}
 
 
+@cache
+def _kernels(key: str, seq: int, width: float) -> dict:
+    """Bytes that the kernels between the products move for a token in a layer: averages over layers."""
+    part = specs.model(key)
+    count = model_counts.counts(part)
+    dropout = part.get("dropout", 0)
+    x = dict(count.inputs) | {"S": seq, "b": width, "b_mask": B_MASK, "n_drop": dropout}
+    out = {f.lhs.name: _of(f, x) for f in (kernels.between_forward, kernels.between_backward, kernels.norms_forward)}
+    turned = x | {"d_head": x["d_rope"], "n_kv": 1} if count.mla else x
+    rotary = 0 if x["n_pos"] else _of(kernels.rotary_traffic, turned)
+    latent = (kernels.latent_norms_forward, kernels.latent_norms_backward) if count.mla else ()
+    scores = (kernels.scores_forward, kernels.scores_backward) if dropout else ()
+    heads = [_of(f, x) for f in scores or latent] or [0, 0]
+    moe = count.layers_moe / x["L"]
+    sorting = moe and moe * _of(kernels.sorting_traffic, x)
+    wide = (1 - moe) * x.get("F_dense", x["F"]) + moe * (x.get("k", 1) + x.get("n_shared", 0)) * x["F"]
+    made = [_of(f, x | {"F": wide}) for f in (kernels.activation_forward, kernels.activation_backward)]
+    out["V_blk_fwd"], out["V_blk_bwd"] = (rotary + a + m + sorting for a, m in zip(heads, made, strict=True))
+    out["V_blk_again"] = heads[0] + (rotary if count.mla else 0) + made[0]
+    return out
+
+
 def model_inputs(ask: Request) -> dict:
     """The model's numbers at this length of sequences."""
     return dict(_model(ask.model.key, ask.seq))
@@ -64,9 +88,10 @@ def constants(ask: Request) -> dict:
     sizes = {"b": recipe.weights, "b_w": recipe.weights, "b_grad": recipe.gradients}
     sizes |= {"b_opt": recipe.master + 2 * recipe.moment, "b_logit": B_LOGIT, "b_dispatch": recipe.weights}
     sizes["b_combine"] = max(recipe.weights, B_SUM)
-    reached = dict(zip(("eta", "eta_1", "eta_2"), ask.shares, strict=True))
+    reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
     waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
-    return model_inputs(ask) | rates | sizes | reached | waits | {"B": ask.batch, "S": ask.seq}
+    moved = _kernels(ask.model.key, ask.seq, max(recipe.weights, B_SUM))
+    return model_inputs(ask) | moved | rates | sizes | reached | waits | {"B": ask.batch, "S": ask.seq}
 
 
 def hits(ask: Request, Z) -> dict:

@@ -21,7 +21,7 @@ def heading(ask: Request) -> str:
 
 def efficiencies(ask: Request) -> list[str]:
     """The shares of the peaks that are reached, and where they come from."""
-    what = ("arithmetic", "NVLink", "network")
+    what = ("arithmetic", "NVLink", "network", "HBM")
     out = []
     for name, share, known in zip(what, ask.shares, ask.cluster.shares, strict=True):
         source = known.words if share == known.value else "as given"

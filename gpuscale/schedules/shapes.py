@@ -26,6 +26,7 @@ class Model:
     mlp_matrices: int = 3
     vocab_matrices: int = 2
     positions: int = 0
+    dropout: int = 0
     norm_vectors: int = 1
     biases: int = 0
     experts: int = 0

@@ -18,6 +18,10 @@ n_sp = Quantity(
     r"n_\mathrm{sp}",
     zero=True, whole=True, most=1,
 )  # fmt: skip
+n_drop = Quantity(
+    "n_drop", "1", "switch: 1 where dropout follows both blocks, else 0", r"n_\mathrm{drop}", zero=True, whole=True,
+    most=1,
+)  # fmt: skip
 
 # Work of a stage
 B_mb = Quantity("B_mb", "1", "tokens of a microbatch on the ranks that share each matrix", r"B_\mathrm{MB}")
@@ -33,9 +37,31 @@ ops_stage = Quantity(
     "ops_stage", "FLOP", "operations of the forward pass for one token in the slowest stage",
     r"\mathrm{FLOPs}_\mathrm{stage}",
 )  # fmt: skip
-T_fwd = Quantity("T_fwd", "s", "arithmetic of a microbatch in a stage, forward", r"T_\mathrm{fwd}")
-T_bwd = Quantity("T_bwd", "s", "arithmetic of a microbatch in a stage, backward", r"T_\mathrm{bwd}")
+T_fwd = Quantity("T_fwd", "s", "work of a microbatch in a stage, forward", r"T_\mathrm{fwd}")
+T_bwd = Quantity("T_bwd", "s", "work of a microbatch in a stage, backward", r"T_\mathrm{bwd}")
 T_mb = Quantity("T_mb", "s", "time of a microbatch in a stage, forward and backward", r"T_\mathrm{MB}")
+V_fwd = Quantity(
+    "V_fwd", "B", "bytes that kernels between the products move, of a microbatch in a stage, forward",
+    r"V_\mathrm{fwd}", zero=True,
+)  # fmt: skip
+V_bwd = Quantity("V_bwd", "B", "the same, backward, with what is run again", r"V_\mathrm{bwd}", zero=True)
+V_btw_fwd = Quantity(
+    "V_btw_fwd", "B", "bytes that kernels between the blocks of a layer move for a token, forward",
+    r"V_\mathrm{between,fwd}",
+)  # fmt: skip
+V_btw_bwd = Quantity("V_btw_bwd", "B", "the same, backward", r"V_\mathrm{between,bwd}")
+V_btw_again = Quantity(
+    "V_btw_again", "B", "the same, of the kernels that are run again with what is cheap", r"V_\mathrm{between,again}"
+)
+V_blk_fwd = Quantity(
+    "V_blk_fwd", "B", "bytes that kernels inside the blocks of a layer move for a token, forward",
+    r"V_\mathrm{inside,fwd}", zero=True,
+)  # fmt: skip
+V_blk_bwd = Quantity("V_blk_bwd", "B", "the same, backward", r"V_\mathrm{inside,bwd}", zero=True)
+V_blk_again = Quantity(
+    "V_blk_again", "B", "the same, of the kernels that are run again with what is cheap", r"V_\mathrm{inside,again}",
+    zero=True,
+)  # fmt: skip
 
 # What moves
 n_cut = Quantity("n_cut", "1", "blocks of a layer that tensor parallelism cuts", r"n_\mathrm{cut}", zero=True)
@@ -79,5 +105,6 @@ V_work = Quantity(
 )
 V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
 
-# What is reached of the rates of both levels
+# What is reached of the rates of both levels, and of memory
 eta_1, eta_2 = indexed(eta, 1), indexed(eta, 2)
+eta_hbm = Quantity("eta_hbm", "1", "share of HBM's bandwidth that a kernel achieves", r"\eta_\mathrm{HBM}", most=1)
