@@ -81,8 +81,8 @@ questions = QuestionSet(
                 "That is dispatch alone.": leaves * b_dispatch / both,
             },
             solution=[
-                (B / M * D * both, "the tokens of one node, there and back"),
-                (leaves, "each to the M - 1 other nodes"),
+                "A node owns one in $M$ of the tokens. Each of them goes to all nodes but its own, and comes back.",
+                (leaves, "bytes"),
             ],
         ),
         Question(

@@ -30,9 +30,9 @@ questions = QuestionSet(
                 / (N_MB + N_stages),
             },
             solution=[
-                (N_stages - 1, "passes that a stage waits for"),
-                (N_MB + N_stages - 1, "passes of the whole step"),
-                (pipeline.bubble_fraction.rhs, "their ratio"),
+                r"Of the $N_\mathrm{MB} + N_\mathrm{stages} - 1$ passes of a step a stage waits for all but its own "
+                r"$N_\mathrm{MB}$.",
+                pipeline.bubble_fraction,
             ],
         ),
         Question(
@@ -59,8 +59,8 @@ questions = QuestionSet(
                 "The way there and back takes one stage less.": (1 - f_bub) * N_stages / f_bub,
             },
             solution=[
-                (pipeline.bubble_fraction.rhs, "the bubble fraction"),
-                ((1 - f_bub) * (N_stages - 1) / f_bub, "set equal to the share and solved for the microbatches"),
+                "Set the bubble fraction equal to the share, and solve for the microbatches.",
+                ((1 - f_bub) * (N_stages - 1) / f_bub, "microbatches"),
             ],
         ),
         Question(
@@ -89,8 +89,8 @@ questions = QuestionSet(
                 "So many keeps the first stage; this one has fewer stages after it.": N_stages,
             },
             solution=[
-                (N_stages - i_stage - 1, "stages after it, so many microbatches it runs ahead"),
-                (N_stages - i_stage, "and the one that it is working on"),
+                "It runs ahead by as many microbatches as stages come after it, and keeps the one it is working on.",
+                pipeline.one_f_one_b_held,
             ],
         ),
         Question(
@@ -140,14 +140,15 @@ questions = QuestionSet(
             given=[{"N_stages": 8, "N_MB": 4}, {"N_stages": 16, "N_MB": 8}],
             unit="1",
             mistakes={
-                "Two fewer: the first microbatch makes one hop less than there are stages, one of them its own.": 1
-                + N_stages / N_MB,
+                "Two hops too many: the first microbatch crosses one link fewer than there are stages, and only the "
+                "other microbatches add a hop each.": 1 + N_stages / N_MB,
                 "That is one hop too many: there is one link fewer than stages.": 1 + (N_stages - 1) / N_MB,
                 "That is the hops in all; compare with one transfer of the batch.": N_MB + N_stages - 2,
             },
             solution=[
-                (N_MB + N_stages - 2, "hops one after another, each of a share of the batch"),
-                (1 + (N_stages - 2) / N_MB, "over the number of shares"),
+                r"There are $N_\mathrm{MB} + N_\mathrm{stages} - 2$ hops one after another. Each moves one of "
+                r"$N_\mathrm{MB}$ parts of the batch.",
+                (1 + (N_stages - 2) / N_MB, "transfers of the whole batch"),
             ],
             remark="1.5 is right where microbatches are twice the inner stages, and nowhere else.",
         ),
