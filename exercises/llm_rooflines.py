@@ -122,7 +122,8 @@ in_the_node = [
         "{W} one way)?",
         answer=RULE, tolerance=0.01, given=WIDE | {"n_mat": 3},
         mistakes={"That is for two matrices.": {n_mat: 2}, "That is for one.": {n_mat: 1}, **both_directions(W)},
-        remark="More, but a node still has eight GPUs; and there are eight key heads to share out.",
+        remark=f"More, but a node still has {NODE} GPUs; and there are {model('llama3_70b').kv_heads} key heads to "
+        "share out.",
     ),
     Question(
         "With {Y}-way tensor parallelism on {N_gpu} GPUs, how many copies of the model are there?",

@@ -38,8 +38,17 @@ def shown(name: str, value: float, form: str = "") -> str:
     if digits and not digits.isdigit():
         raise TextError(f"{{{name}:{form}}}: expected a number of digits after the comma")
     if not unit and own == "1" and float(value).is_integer():
-        return show(value, "count")
+        return _in_words(value) or show(value, "count")
     return show(value, unit or own, short=True, digits=int(digits or 3))
+
+
+def _in_words(count: float) -> str:
+    """A large round count as one says it: 15 trillion; "" where it has more than four digits."""
+    for word, size in (("trillion", 1e12), ("billion", 1e9)):
+        short = f"{count / size:.4g}"
+        if 1 <= float(short) < 1000 and float(short) * size == count:
+            return f"{short} {word}"
+    return ""
 
 
 def placeholders(text: str) -> list[tuple[str, str]]:

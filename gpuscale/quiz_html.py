@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 
 from gpuscale import answers, prose
-from gpuscale.derive import Derivation
+from gpuscale.derive import Derivation, proof_of_equality
 from gpuscale.display import derivation_html
 from gpuscale.formula import Formula
 from gpuscale.question import Question, close, outcomes
 from gpuscale.symbols import quantities
 from gpuscale.typeset import escape, span, tex
-from gpuscale.units import EXAMPLES, SCALE, WORDS, show
+from gpuscale.units import EXAMPLES, SCALE, WORDS
 
 # Slips of anybody's, added where they hit no other outcome.
 PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
@@ -176,13 +177,14 @@ def solution(question: Question) -> str:
     if told is None:
         told = question.answer if question.answer is not None else []
     parts = told if isinstance(told, list) else [told]
-    out, rows = [], []
+    out, rows, before = [], [], None
     for part in parts:
         if isinstance(part, tuple):
-            rows.append(_row(part, first=not rows))
+            rows.append(_row(part, before))
+            before = _right(part[0])
             continue
         out += [_rows(rows), _part(part, question)]
-        rows = []
+        rows, before = [], None
     return "".join([*out, _rows(rows), _put_in(question)])
 
 
@@ -191,10 +193,7 @@ def _put_in(question: Question) -> str:
     if question.kind != "number" or len(question.given) > 1:
         return ""
     known = quantities()
-    said = [
-        f"{known[k].html} = {show(v, 'count' if known[k].whole else known[k].unit, short=True)}"
-        for k, v in question.given[0].items()
-    ]
+    said = [f"{known[k].html} = {prose.shown(k, v)}" for k, v in question.given[0].items()]
     return f'<p class="note">With {", ".join(said)}.</p>'
 
 
@@ -202,11 +201,22 @@ def _rows(rows: list[str]) -> str:
     return f'<ol class="derivation">{"".join(rows)}</ol>' if rows else ""
 
 
-def _row(step: tuple, first: bool) -> str:
+def _right(expr):
+    return expr.rhs if isinstance(expr, Formula) else expr
+
+
+@cache
+def _same(before, expr) -> bool:
+    return bool(proof_of_equality(before, expr))
+
+
+def _row(step: tuple, before) -> str:
+    """A step with its reason; "=" only where it is the step before in another form."""
     expr, why = step
-    left = span(tex(expr.lhs)) if first and isinstance(expr, Formula) else ""
-    body = span(tex(expr.rhs if isinstance(expr, Formula) else expr), display=True)
-    relation = span("=") if left or not first else ""
+    same = before is not None and _same(before, _right(expr))
+    left = span(tex(expr.lhs)) if isinstance(expr, Formula) and not same else ""
+    body = span(tex(_right(expr)), display=True)
+    relation = span("=") if left or same else ""
     why = prose.render(why, {})
     return (
         f'<li><span>{left}</span><span>{relation}</span><span class="expr">{body}</span>'

@@ -136,6 +136,21 @@ def test_solution_may_be_a_derivation_a_formula_or_words():
         make(solution=Derivation(T).given(2 * V / W, "twice"))
 
 
+def test_a_solution_sets_equal_only_what_is_equal():
+    """An "=" before a row says that it is the row above in another form; other quantities stand by themselves."""
+    parts = sympy.Add(V / (4 * W), 3 * V / (4 * W), evaluate=False)
+    steps = [(4 * V, "of all"), (4 * V / W, "sent"), (V / W, "of one"), (parts, "in parts"), (V / W, "added up")]
+    card = quiz_html.card(make(solution=steps), "x", 1)
+    rows = re.findall(r'<li><span>.*?</span><span>(.*?)</span><span class="expr">', card)
+    assert ["=" in relation for relation in rows] == [False, False, False, True, True]
+
+
+def test_large_round_counts_are_said_in_words():
+    said = {70e9: "70 billion", 15e12: "15 trillion", 70.6e9: "70.6 billion", 8e6: "8,000,000", 1e15: "1" + ",000" * 5}
+    said |= {70553706496: "70,553,706,496", 999.9e9: "999.9 billion", 999.95e9: "999,950,000,000"}
+    assert {count: prose.shown("n", count) for count in said} == said
+
+
 # --- mistakes ---
 
 
@@ -435,4 +450,3 @@ def test_every_set_is_in_order(name):
     assert all(quiz_html.solution(one.question) or one.question.kind == "choice" for one in found)
     kinds = {one.question.kind for one in found}
     assert kinds <= {"number", "choice", "formula"}
-
