@@ -19,8 +19,9 @@ from gpuscale.specs import chip
 
 
 def test_a_factor_of_one_is_no_slip():
-    for check, _, over in CHECKS.values():
-        hear(check, over, Book("matmul_time", 1), 3)
+    for check, names, over in CHECKS.values():
+        if "matmul_time" in names:
+            hear(check, over, Book("matmul_time", 1), 3)
 
 
 # The data files against the same published figures

@@ -25,9 +25,16 @@ class Figure:
         view = next((v for v in self.spec["views"] if v["name"] == name), {})
         return {k: float(v) for k, v in pairs.items()}, view
 
-    def put(self, **to) -> None:
+    def slider(self, key: str) -> dict:
+        """What a slider shows, what it speaks, and where it stands."""
+        return self.at.locator(f"input[data-k={key}]").evaluate(
+            "(el) => ({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value })"
+        )
+
+    def put(self, **to) -> "Figure":
         """Press a view and a preset by number, set sliders to thousandths of their way (``at``)."""
         self.at.evaluate(probe("put"), to)
+        return self
 
     def reset(self) -> "Figure":
         """Back to the state it opens with, on a desk."""
@@ -36,6 +43,21 @@ class Figure:
         first |= self.spec["fixed"] | {k: p["value"] for k, p in self.spec["params"].items()}
         self.tab.evaluate(probe("follow"), f"#{self.name}:{urlencode(first)}")
         return self
+
+    def at_width(self, width: int) -> None:
+        """Drawn again in a window of that width."""
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        drawn = "(el) => el.querySelector('svg').getAttribute('width') == el.clientWidth"
+        self.tab.wait_for_function(drawn, arg=self.at.locator(".plot").element_handle())
+
+    def tap(self, x: float, y: float) -> None:
+        """A finger's tap at a point of the window."""
+        hand = self.tab.context.new_cdp_session(self.tab.page)
+        hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+        hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        hand.detach()
 
     def plot(self) -> tuple[float, float, float, float]:
         """The corners of its plot in the window: x0, y0, x1, y1."""

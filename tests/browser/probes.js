@@ -243,22 +243,44 @@
 
   /* --- quizzes --- */
 
-  /** Types an answer into a card, at one of its variants, and tells what the card says. */
-  answer(form, { text, variant, variants }) {
+  /** Turns a card to a variant with its own button, as often as it takes. */
+  turn(form, variant, variants) {
     const again = [...form.querySelectorAll('.after .btn')].find((b) => b.textContent === 'Another variant');
     for (form.turn ??= 0; form.turn !== variant; form.turn = (form.turn + 1) % variants) again.click();
-    const field = form.querySelector('.answer input');
-    if (field) { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }
-    for (const option of form.querySelectorAll('input[type=radio]')) option.checked = option.value === text;
-    form.requestSubmit();
-    const said = form.querySelector('.feedback');
-    return {
-      verdict: form.dataset.result,
-      html: said.innerHTML,
-      message: said.querySelector('span:last-child').textContent,
-      invalid: field?.ariaInvalid,
-      solution: !!form.querySelector('.solution')?.checkVisibility(),
-    };
+  },
+
+  /** Types answers into a card, each at one of its variants, and tells what the card says to each. */
+  answers(form, { given, variants }) {
+    const seen = (el) => !!el?.checkVisibility(), open = () => form.querySelector('.solution');
+    const fresh = { solution: seen(open()) };
+    return [fresh, ...given.map(([text, variant]) => {
+      this.turn(form, variant, variants);
+      const field = form.querySelector('.answer input');
+      if (field) { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }
+      for (const option of form.querySelectorAll('input[type=radio]')) option.checked = option.value === text;
+      form.requestSubmit();
+      const said = form.querySelector('.feedback');
+      return {
+        verdict: form.dataset.result,
+        html: said.innerHTML,
+        message: said.querySelector('span:last-child').textContent,
+        invalid: field?.ariaInvalid,
+        solution: seen(open()),
+        unfolded: !!open()?.open,
+        preview: !!form.querySelector('.preview math'),
+      };
+    })];
+  },
+
+  /** What a card asks at each variant in turn, from one that has been answered, and whether old feedback stays. */
+  asked(form, { from, variants }) {
+    const out = [];
+    for (let i = 0; i <= variants; i++) {
+      this.turn(form, (from + i) % variants, variants);
+      const stays = i > 0 && (form.querySelector('.feedback').textContent || form.querySelector('.after').checkVisibility());
+      out.push({ prompt: form.querySelector('.drawn .prompt').innerText, stays: !!stays });
+    }
+    return out;
   },
 
   score: (el) => ({

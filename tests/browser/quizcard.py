@@ -25,9 +25,13 @@ class Card:
         self.at = page.locator(f"#q-{item.set_name}-{item.number}")
         self.variants = range(len(self.question.given))
 
+    def answers(self, *given: tuple[str, int]) -> list[dict]:
+        """Type answers into the card, each at a variant: what the card is like before, and what it says to each."""
+        return self.at.evaluate(probe("answers"), {"given": given, "variants": len(self.variants)})
+
     def answer(self, text: str, variant: int = 0) -> dict:
-        """Type an answer into the card at a variant; what the card then says."""
-        return self.at.evaluate(probe("answer"), {"text": text, "variant": variant, "variants": len(self.variants)})
+        """Type one answer into the card; what the card then says."""
+        return self.answers((text, variant))[1]
 
     def turned(self, variant: int) -> None:
         """The card stands at that variant, by other means than ``answer``."""

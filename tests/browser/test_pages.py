@@ -173,14 +173,20 @@ def test_the_keyboard_skips_to_the_text_and_sees_where_it_is(page):
 # --- without a script, and on paper ---
 
 
+@pytest.fixture(scope="session")
+def scriptless(visiting):
+    with visiting(java_script_enabled=False) as page:
+        yield page
+
+
 @pytest.mark.parametrize("name", PAGES)
-def test_without_a_script_everything_can_be_read(visiting, site, name):
-    with visiting(java_script_enabled=False, viewport={"width": 1280, "height": 900}) as page:
-        page.goto(f"{site.as_uri()}/{name}")
-        assert page.evaluate(probe("still")) == []
-        page.set_viewport_size({"width": 390, "height": 900})
-        assert page.evaluate(probe("still")) == []
-        assert page.evaluate(probe("overflow")) == []
+def test_without_a_script_everything_can_be_read(scriptless, site, name):
+    scriptless.set_viewport_size({"width": 1280, "height": 900})
+    scriptless.goto(f"{site.as_uri()}/{name}")
+    assert scriptless.evaluate(probe("still")) == []
+    scriptless.set_viewport_size({"width": 390, "height": 900})
+    assert scriptless.evaluate(probe("still")) == []
+    assert scriptless.evaluate(probe("overflow")) == []
 
 
 def test_a_chapter_prints(page):

@@ -27,7 +27,7 @@ function start() {
   addEventListener('hashchange', follow);
   addEventListener('load', async () => { await globalThis.MathJax?.startup?.promise; reach(); });
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
-  addEventListener('beforeprint', () => { for (const d of $$('details')) d.open = true; });
+  addEventListener('beforeprint', () => { for (const d of $$('details:not([open])')) { d.open = true; addEventListener('afterprint', () => { d.open = false; }, { once: true }); } });
 }
 globalThis.gpuscale = { start, upgrade, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides
