@@ -10,7 +10,7 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 QUIET = "disable-background-networking disable-component-update disable-sync no-first-run disable-quic"
 ARGUMENTS = [f"--{name}" for name in (*QUIET.split(), "no-sandbox", "disable-gpu")]
 
@@ -54,7 +54,7 @@ def browser():
     playwright = pytest.importorskip("playwright.sync_api")
     found = chromium()
     if not found:
-        cannot("no browser: install Debian's package chromium, or set CHROMIUM to the path of one")
+        cannot("no browser: install Debian's package chromium-headless-shell or chromium, or set CHROMIUM to the path of one")
     with playwright.sync_playwright() as play:
         try:
             running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
