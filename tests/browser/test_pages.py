@@ -190,7 +190,11 @@ def test_without_a_script_everything_can_be_read(scriptless, site, name):
 
 
 def test_a_chapter_prints(page):
+    """What is folded is unfolded on paper, and folded again after it."""
     page.open(PAGES[1])
+    folded = "() => [...document.querySelectorAll('details')].map((d) => !d.open)"
+    before = page.evaluate(folded)
+    page.evaluate(f"() => addEventListener('beforeprint', () => {{ window.folded = ({folded})(); }})")
     paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) > 3
-    assert page.evaluate("() => [...document.querySelectorAll('details')].every((d) => d.open)")
+    assert any(before) and not any(page.evaluate("() => window.folded")) and page.evaluate(folded) == before
