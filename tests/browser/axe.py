@@ -18,8 +18,8 @@ ALL: list[str] = []
 SOME = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 SETTINGS = [(1280, "light", ALL), (390, "dark", SOME)]
 BARS = [(1280, "light", ALL), (1280, "dark", ALL), (390, "light", SOME), (390, "dark", ALL)]
-BARS_ON = (PAGES[0], PAGES[1], "exercises/hardware.html", "search.html")
-WHOLE = PAGES[1]
+WHOLE = "chapters/in_network_reduction.html"
+BARS_ON = (PAGES[0], WHOLE, "exercises/hardware.html", "search.html")
 RUN = """async ({ only, whole }) => {
   // What decides a contrast: the words' colour, size and weight, what is painted behind them, and what they float on.
   const behind = new Map();

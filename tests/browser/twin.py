@@ -29,7 +29,9 @@ def figures(page: str) -> dict:
         patch.setenv("GPUSCALE_DIGEST", "1")
         patch.chdir(notebook(page).parent)
         names = {"__name__": "notebook"}
-        for cell in code(page):
+        cells = code(page)
+        last = max(i for i, cell in enumerate(cells) if "explore(" in cell)
+        for cell in cells[: last + 1]:
             exec(compile(cell, page, "exec"), names)
     return found
 
