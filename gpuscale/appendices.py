@@ -161,7 +161,10 @@ MODELS = {
         "dense_layers": "layers without", "active_params": "parameters for a token, as named",
     },
 }  # fmt: skip
-RECIPES = {"weights": "weights", "gradients": "gradients", "master": "master copy", "moment": "each of two moments"}
+RECIPES = {
+    "weights": "weights", "gradients": "gradients", "master": "master copy", "moment": "each of two moments",
+    "activations": "a number of the activations",
+}  # fmt: skip
 
 
 def models(group: str):
