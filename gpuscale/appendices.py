@@ -176,7 +176,8 @@ def models(group: str):
 
 def recipes():
     """Bytes that are kept for each parameter while a model trains."""
-    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption="Bytes for each parameter")
+    caption = "Bytes for each parameter, and for each number of the activations"
+    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
 
 
 def _group(fabric: specs.Part) -> str:

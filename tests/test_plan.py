@@ -269,10 +269,11 @@ def test_the_shell(line, status, capsys):
         assert len(json.loads(out)["rows"]) == 2
 
 
-def test_a_refusal_needs_no_sympy():
+@pytest.mark.parametrize("named", ["'x', '--cluster', 'y'", "'llama3-8b', '--cluster', 'h800', '--tp', '3'"])
+def test_a_refusal_needs_no_sympy(named):
     code = (
         "import sys\nfrom gpuscale.plan.__main__ import main\n"
-        "main(['--model', 'x', '--cluster', 'y', '--gpus', '8', '--batch', '4M'])\nassert 'sympy' not in sys.modules"
+        f"main(['--model', {named}, '--gpus', '8', '--batch', '4M'])\nassert 'sympy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 

@@ -1,11 +1,14 @@
 """The planner against what was measured, and against what a model asks for: the numbers that go in."""
 
+from pathlib import Path
+
+import nbformat
 import numpy as np
 import pytest
 
 from gpuscale import model_counts, specs, step_time
 from gpuscale.formula import evaluate
-from gpuscale.plan import Choice, cluster, evaluate_choice, request, search
+from gpuscale.plan import Choice, cluster, evaluate_choice, plan, request, search
 
 
 def all_gather_time(place, size, gpus):
@@ -72,3 +75,32 @@ def test_what_goes_on_is_as_wide_as_activations():
     ask = request("deepseek_v3", "h800", 16, 16 * 4096, 4096, "deepseek_v3")
     out = evaluate_choice(ask, Choice(pp=2, ep=8, dp=8))
     assert out.numbers["pp_bytes"] == 2 * 2 * 2 * 4096 * 7168  # both ways, two microbatches, two bytes
+
+
+# ---- what the chapter says of DeepSeek-V3
+
+
+def test_gradients_of_spread_experts_go_over_the_card_of_a_gpu():
+    """Tokens that hide them, from bytes and operations of one layer of experts on one GPU, as both chapters print."""
+    expert, card, peak = 3 * 7168 * 2048, 50e9, specs.chip("h800_sxm").bf16
+    operations = 4 * expert * 8  # of a token's backward pass
+    printed = []
+    for copies in (32, 2):
+        held = 2 * expert * 256 / 64  # bytes of gradients
+        sent = 2 * held * (copies - 1) / copies  # there and back, all but its own part
+        printed.append(f"needs {sent / card * peak / operations:,.0f}")
+    nvlink = 2 * 2 * expert * 256 * 7 / 8 / 200e9  # all experts on each GPU: summed and spread inside a node of H800
+    printed.append(f"needs {nvlink * peak / operations:,.0f}")
+    path = Path(__file__).parent.parent / "chapters" / "putting_it_together.ipynb"
+    outputs = [o.get("text", "") for cell in nbformat.read(path, 4).cells for o in cell.get("outputs", [])]
+    assert printed == ["needs 9,585", "needs 4,947", "needs 138,516"]
+    assert any(all(said in text for said in printed) for text in outputs)
+
+
+@pytest.mark.parametrize(("recipe", "other"), [("deepseek_v3", "fp8"), ("fp32", "fp32"), ("zero_mixed", None)])
+def test_a_plan_says_what_its_mfu_counts(recipe, other):
+    found = plan("llama3_8b", "h100_superpod", 8, "64k", recipe=recipe, tp=8, top=1)
+    for said in (repr(found), found._repr_html_()):
+        assert "attention over whole sequences" in said and "dense bf16 peak" in said
+        assert ("arithmetic is counted at that peak too" in said) == bool(other)
+        assert not other or f"not at {other}" in said

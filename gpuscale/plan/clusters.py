@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from gpuscale import specs
 from gpuscale.plan.refusal import Refusal
@@ -28,7 +29,6 @@ class Cluster:
 
     ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_1`` its bandwidth into NVLink,
     ``W_2`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None where it is not known.
-    ``shares`` are the measured shares of C, W_1, W_2 and W_hbm.
     """
 
     key: str
@@ -41,7 +41,11 @@ class Cluster:
     W_1: float
     W_2: float
     most: int | None
-    shares: tuple[Share, Share, Share, Share]
+
+    @property
+    def shares(self) -> tuple[Share, Share, Share, Share]:
+        """The measured shares of C, W_1, W_2 and W_hbm, worked out when they are asked for."""
+        return _shares(self.key)
 
     def with_node(self, gpus: int) -> Cluster:
         """The same with that many GPUs used of each node, their own network cards with them."""
@@ -57,7 +61,6 @@ def cluster(key: str) -> Cluster:
     return Cluster(
         part.key, part.title, chip.short, levels[0].degree, chip.bf16, chip.get("hbm") or part.hbm,
         chip.get("hbm_bw") or part.hbm_bw, chip.nvlink_bw, float(levels[1].child_bw), part.get("gpus"),
-        tuple(_share(part, what) for what in _PEAK),
     )  # fmt: skip
 
 
@@ -74,6 +77,11 @@ def found(kind: str, key: str) -> specs.Part:
 
 def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
+
+
+@cache
+def _shares(key: str) -> tuple[Share, ...]:
+    return tuple(_share(specs.part("cluster", key), what) for what in _PEAK)
 
 
 def _share(part: specs.Part, what: str) -> Share:
@@ -93,7 +101,7 @@ def _share(part: specs.Part, what: str) -> Share:
 def _carried(rate: float, count: int, kind: str) -> float:
     """What a link carries: of a bus bandwidth over nodes, a network card; of a rate that counts what a rank keeps for
     itself, what leaves it."""
-    from gpuscale import bus_bandwidth  # sympy comes with it: lists need not wait
+    from gpuscale import bus_bandwidth  # sympy comes with it: refusals need not wait
     from gpuscale.formula import evaluate
 
     if kind == "nodes":
