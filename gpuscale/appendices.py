@@ -161,7 +161,10 @@ MODELS = {
         "dense_layers": "layers without", "active_params": "parameters for a token, as named",
     },
 }  # fmt: skip
-RECIPES = {"weights": "weights", "gradients": "gradients", "master": "master copy", "moment": "each of two moments"}
+RECIPES = {
+    "weights": "weights", "gradients": "gradients", "master": "master copy", "moment": "each of two moments",
+    "activations": "a number of the activations",
+}  # fmt: skip
 
 
 def models(group: str):
@@ -173,7 +176,8 @@ def models(group: str):
 
 def recipes():
     """Bytes that are kept for each parameter while a model trains."""
-    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption="Bytes for each parameter")
+    caption = "Bytes for each parameter, and for each number of the activations"
+    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
 
 
 def _group(fabric: specs.Part) -> str:

@@ -66,6 +66,7 @@ from gpuscale.symbols import (
     Y,
     b,
     b_grad,
+    b_kept,
     b_w,
     d_head,
     d_nope,
@@ -268,7 +269,7 @@ layer_kept = Formula(
     "Activations of a layer, by what is run again", V_act,
     Piecewise(
         (_whole_layer, n_again < 1),
-        (b * n_seq * S / n_cp * (2 * D / _flat + (n_few_attn + n_few_mlp) / Y), n_again < 2),
+        (n_seq * S / n_cp * (2 * b * D / _flat + b_kept * (n_few_attn + n_few_mlp) / Y), n_again < 2),
         (activations.checkpoint_activations.rhs.subs(S, S / n_cp) / _flat, True),
     ),
     source=_KORTH,

@@ -84,6 +84,16 @@ def gain(ranks):
     return with_many / with_few
 
 
+def stage_that_cuts(*parts):
+    """The stage of ZeRO under which a byte more of those parts, and of no other, costs two copies less than a byte."""
+    every = dict.fromkeys(("b_w", "b_grad", "b_opt"), 1)
+    for stage, formula in enumerate((memory.zero1_state, memory.zero2_state, memory.zero3_state), 1):
+        cut = {p for p in every if formula(P=1, X=2, **every | {p: 2}) - formula(P=1, X=2, **every) < 1}
+        if cut == set(parts):
+            return stage
+    raise ValueError(parts)
+
+
 ROWS = [
     Row(TLDR, "tokens per GPU for data parallelism", 2500, across, "rounds", 2473.5),
     Row(TLDR, "tensor-parallel ranks, in whole nodes", 8, ways, "rounds", 13.040431, lambda: ways() // NODE * NODE),
@@ -128,6 +138,8 @@ ROWS = [
     Row(DEEP, "GPUs of a copy", 1024, lambda: DEEPSEEK.train_gpus / 2),
     Row(DEEP, "gain of two copies, 2/(2 - 1)", 2, lambda: gain(2)),
     Row(LLAMA, "tokens of a batch", 16e6, lambda: STAGE["dp"] * STAGE["batch"] * STAGE["seq"], "rounds", 16_777_216),
+    # optimizer states and gradients are cut, weights not again after the forward pass (the report, section 3.3.2)
+    Row(LLAMA, "stage of ZeRO", 1, lambda: stage_that_cuts("b_grad", "b_opt"), "disagrees", 2),
     Row(LLAMA, "GPUs", 16_384, lambda: STAGE["gpus"]),
     Row(LLAMA, "tokens per GPU", 1000,
         lambda: dp.dp_tokens(B=STAGE["dp"] * STAGE["batch"] * STAGE["seq"], X=STAGE["gpus"]), "rounds", 1024),

@@ -289,12 +289,14 @@ def tensors_that_stay(book, case):
 
 
 def tensors_of_a_layer(again, shared, ranks, width, kept, few):
-    """Numbers of one token on a rank, tensor by tensor: (size, ranks that share it)."""
+    """Bytes of one token on a rank, tensor by tensor: (size, ranks that share it)."""
     flat = ranks if shared else 1
     if again == 0:
-        norms = [(width, flat)] * 4  # into and out of two norms
-        return [*norms, *((one, ranks) for one in kept)]
-    return [(width, flat)] * 2 + [(one, ranks) for one in few] if again == 1 else [(width, flat)]
+        norms = [(2 * width, flat)] * 4  # into and out of two norms
+        return [*norms, *((2 * one, ranks) for one in kept)]
+    if again == 1:
+        return [(2 * width, flat)] * 2 + [(1 * one, ranks) for one in few]  # into products: a byte each
+    return [(2 * width, flat)]
 
 
 @judges("layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, st.integers(1, 9), st.integers(1, 9)))
@@ -302,13 +304,14 @@ def what_a_layer_keeps_and_buffers(book, case):
     tokens, ranks, width, kept, few = case
     for again, shared in product(range(3), range(2)):
         sizes = tensors_of_a_layer(again, shared, ranks, width, (kept, kept + 1), (few, few + 1))
-        held = sum(Fraction(2 * size, over) for _ in range(tokens) for size, over in sizes)
-        given = {"b": 2, "n_seq": 1, "S": 2 * tokens, "n_cp": 2, "D": width, "Y": ranks, "n_kept_attn": kept,
-                 "n_kept_mlp": kept + 1, "n_few_attn": few, "n_few_mlp": few + 1, "n_sp": shared}  # fmt: skip
+        held = sum(Fraction(size, over) for _ in range(tokens) for size, over in sizes)
+        given = {"b": 2, "b_kept": 1, "n_seq": 1, "S": 2 * tokens, "n_cp": 2, "D": width, "Y": ranks,
+                 "n_kept_attn": kept, "n_kept_mlp": kept + 1, "n_few_attn": few, "n_few_mlp": few + 1}
+        given["n_sp"] = shared
         assert at(book.layer_kept, **given, n_again=again) == held
         whole = tensors_of_a_layer(0, shared, ranks, width, (kept, kept + 1), ())
         for zero in range(4):
-            buffers = [sum(Fraction(2 * size, over) for _ in range(tokens) for size, over in whole)] if again else []
+            buffers = [sum(Fraction(size, over) for _ in range(tokens) for size, over in whole)] if again else []
             buffers += {0: [], 1: [], 2: [5 * 4], 3: [5 * 4, 5 * 2, 5 * 2]}[zero]  # gradients; the layer and the next
             more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": zero, "n_again": again}
             assert at(book.working_memory, **given, **more) == sum(buffers)

@@ -32,10 +32,10 @@ def share_reached(experts: int, shards: int, picks: int) -> F:
 
 
 @cache
-def _layer(m: shapes.Model, dense: bool, length: int) -> tuple[int, int]:
+def _layer(m: shapes.Model, dense: bool, length: int, masked: bool = True) -> tuple[int, int]:
     """Operations of a layer's forward pass for one sequence: all of them, and those without a parameter."""
     layer = next(i for i in range(m.layers) if m.dense(i) == dense)
-    found = shapes.layer_products(m, layer, length, causal=not m.dropout)  # dropout needs all scores in memory
+    found = shapes.layer_products(m, layer, length, causal=masked and not m.dropout)  # dropout: all scores in memory
     return shapes.flops(found), shapes.flops(p for p in found if not p.weight)
 
 
@@ -62,6 +62,7 @@ class Slow:
     def __init__(self, ask, choice):
         self.ask, self.c, self.m = ask, choice, model_of(ask.model)
         self.node = min(ask.cluster.node, ask.gpus)
+        self.width = F(ask.recipe.activations)
         self.tokens = ask.seq * choice.micro // choice.cp
         place = ask.cluster
         self.nvlink, self.network = F(place.W_1), F(place.W_2) * self.node / place.node
@@ -72,6 +73,7 @@ class Slow:
     def _work(self):
         m, length = self.m, self.ask.seq
         every = [_layer(m, m.dense(i), length) for i in range(m.layers)]
+        self.told = F(sum(_layer(m, m.dense(i), length, masked=False)[0] for i in range(m.layers)), length)
         self.layer, self.attention = (F(sum(part), m.layers * length) for part in zip(*every, strict=True))
         self.head = F(2 * m.d_model * m.vocab)
         extra = 0
@@ -116,15 +118,17 @@ class Slow:
         tokens = self.ask.seq // c.cp // (c.tp if m.experts and c.sp else 1)
         flat = c.micro * tokens * m.d_model // (c.tp if c.sp and not m.experts else 1)
         if again == "full":
-            return F(self.ask.recipe.weights) * flat
-        total = 0
+            return self.width * flat
+        total, flat_bytes = 0, 0
         for layer in range(m.layers):
             held = shapes.kept(m, layer, c.micro, tokens, ranks, c.sp and not m.experts)
             if again == "selective":
                 held = [t for t in held if not self._cheap(t.name)]
-                total -= 2 * flat  # what leaves the two norms is made again
+                total -= 4 * flat  # what leaves the two norms is made again; what enters them is no product's
+                flat_bytes += 2 * flat * self.width
             total += shapes.elements(held)
-        return F(self.ask.recipe.weights) * F(total, m.layers)
+        width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
+        return F(width * total + flat_bytes, m.layers)
 
     def _cheap(self, name: str) -> bool:
         latent = self.m.kv_rank and (name in {"queries", "keys", "values"} or name.endswith("before norm"))
@@ -140,7 +144,7 @@ class Slow:
 
     def memory(self) -> Counter:
         c, m, out = self.c, self.m, self.states()
-        head = F(self.tokens, c.tp) * (2 * m.d_model * F(self.ask.recipe.weights) + 4 * m.vocab)
+        head = F(self.tokens, c.tp) * (2 * m.d_model * self.width + 4 * m.vocab)
         layer = self.kept(c.recompute)
         out["activations"] = max(self.held() * self.layers * layer, self.layers * layer + head)
         one, recipe = self.rank / self.layers, self.ask.recipe
@@ -154,7 +158,7 @@ class Slow:
         c, m = self.c, self.m
         split = bool(m.experts and c.sp)  # each rank takes its tokens through whole layers
         how = (1, False) if split else (c.tp, c.sp)
-        width = int(max(F(self.ask.recipe.weights), 2))
+        width = int(self.width)
         parts = [_moved(m, m.dense(i), self.ask.seq, *how, width) for i in range(m.layers)]
         own = c.micro * F(self.layers, m.layers * c.cp * (c.tp if split else 1))
         total = {name: own * sum(one[name] for one in parts) for name in parts[0]}
@@ -163,7 +167,7 @@ class Slow:
 
     def links(self) -> dict:
         """For each axis the bytes over both levels: of a microbatch in a stage; for DP of a byte a parameter."""
-        c, m, b = self.c, self.m, F(self.ask.recipe.weights)
+        c, m, b = self.c, self.m, self.width
         blocks = sum(2 if m.dense(i) else 1 for i in range(m.layers)) * F(self.layers, m.layers)
         rounds = 4 + c.sp + 2 * (c.recompute == "full")
         tp = [blocks * rounds * b * self.tokens * m.d_model * x for x in arrived(c.tp, 1, self.node)]
@@ -181,7 +185,7 @@ class Slow:
             return [F(0), F(0)]
         nodes, peers = max(c.ep // self.node, 1), min(c.ep, self.node)
         moe = F(self.layers * sum(not m.dense(i) for i in range(m.layers)), m.layers)
-        moved = moe * (2 + (c.recompute == "full")) * (F(self.ask.recipe.weights) + max(F(self.ask.recipe.weights), 2))
+        moved = moe * (2 + (c.recompute == "full")) * (F(self.ask.recipe.weights) + self.width)
         each = F(self.tokens, c.tp) * m.d_model * moved  # of one GPU's tokens
         limit = self.ask.model.get("route_nodes")
         reach = share_reached(m.experts, nodes, m.active_experts)
@@ -223,13 +227,13 @@ class Slow:
         run = self._timetable(micro / 3, 2 * micro / 3, 0)
         late = self._beside(forward, back, F(recipe.gradients) * wait["dp"], F(recipe.weights) * wait["dp"])
         slow = self.nvlink if self.ask.gpus <= self.node else min(self.nvlink, self.network / self.node)
-        hop = F(recipe.weights) * self.tokens * self.m.d_model / c.tp / slow
+        hop = self.width * self.tokens * self.m.d_model / c.tp / slow
         hops = self._timetable(micro / 3, 2 * micro / 3, hop).exposed if c.pp > 1 else 0
         out |= {"kernels": self.count * sum(between), "math": self.count * (forward + back - sum(between))}
         out |= {"bubble": run.makespan - self.count * micro, "dp_wait": late}
         out |= {"pp_wait": hops, "step": run.makespan + late + hops}
-        needed = 3 * self.ask.batch * (self.m.layers * self.layer + self.head)
-        return out | {"mfu": needed / (self.ask.gpus * F(place.C) * out["step"])}
+        counted = 3 * self.ask.batch * (self.told + self.head)
+        return out | {"mfu": counted / (self.ask.gpus * F(place.C) * out["step"])}
 
     def _up(self) -> int:
         named = ("query up", "key up", "value up")

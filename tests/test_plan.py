@@ -101,7 +101,7 @@ def test_deepseek_as_it_was_trained():
     """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; what is cheap run again: it fits."""
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
-    assert row.fits and row.numbers["tp_wait"] == 0 and row.mfu[1] > 0.39  # 39% was had
+    assert row.fits and row.numbers["tp_wait"] == 0 and row.mfu[1] > 0.44  # 44% was had
     hours = specs.measured("deepseek_v3_cost").row(stage="pre-training")["gpu_hours"]
     took = hours * 3600 / 2048 * 15360 * 4096 / 14.8e12
     plain = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3")
@@ -269,10 +269,11 @@ def test_the_shell(line, status, capsys):
         assert len(json.loads(out)["rows"]) == 2
 
 
-def test_a_refusal_needs_no_sympy():
+@pytest.mark.parametrize("named", ["'x', '--cluster', 'y'", "'llama3-8b', '--cluster', 'h800', '--tp', '3'"])
+def test_a_refusal_needs_no_sympy(named):
     code = (
         "import sys\nfrom gpuscale.plan.__main__ import main\n"
-        "main(['--model', 'x', '--cluster', 'y', '--gpus', '8', '--batch', '4M'])\nassert 'sympy' not in sys.modules"
+        f"main(['--model', {named}, '--gpus', '8', '--batch', '4M'])\nassert 'sympy' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
 

@@ -17,6 +17,7 @@ from gpuscale.plan.refusal import Refusal
 
 KEYS = """names in --json, base units (bytes, seconds):
   step, mfu                  at the peaks; with _reached at the shares reached, which the table calls step and MFU
+                             MFU counts attention over whole sequences, against the dense bf16 peak
   tp_nvlink, dp_nvlink, ...  bytes of a step into one GPU over NVLink
   tp_network_node, ...       bytes of a step into one node over the network, for all its GPUs
   pp_bytes                   bytes of a step between stages

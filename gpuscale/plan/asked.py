@@ -112,11 +112,13 @@ def request(
         recipe = found("recipe", recipe)
     gpus = _gpus(gpus, place)
     batch, seq = _batch(batch, seq)
-    shares = tuple(s.value for s in place.shares) if shares is None else _shares("efficiencies", shares, 1e-6, 4)
+    shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
     waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0, 3)
     asked = {name: _pin(name, value) for name, value in pins.items() if value is not None}
     check_pins(asked, gpus, model)
-    return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, _reserve(reserve, place))
+    free = _reserve(reserve, place)
+    shares = shares or tuple(share.value for share in place.shares)
+    return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, free)
 
 
 def _reserve(value, place: Cluster) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from gpuscale import specs
 from gpuscale.plan.refusal import Refusal
 from gpuscale.topologies import topology
 
-_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?")
+_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
 _PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
 _NODE = 8  # GPUs of the nodes between which the rates of the network were measured
 
@@ -28,7 +29,6 @@ class Cluster:
 
     ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_1`` its bandwidth into NVLink,
     ``W_2`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None where it is not known.
-    ``shares`` are the measured shares of C, W_1, W_2 and W_hbm.
     """
 
     key: str
@@ -41,7 +41,11 @@ class Cluster:
     W_1: float
     W_2: float
     most: int | None
-    shares: tuple[Share, Share, Share, Share]
+
+    @property
+    def shares(self) -> tuple[Share, Share, Share, Share]:
+        """The measured shares of C, W_1, W_2 and W_hbm, worked out when they are asked for."""
+        return _shares(self.key)
 
     def with_node(self, gpus: int) -> Cluster:
         """The same with that many GPUs used of each node, their own network cards with them."""
@@ -57,7 +61,6 @@ def cluster(key: str) -> Cluster:
     return Cluster(
         part.key, part.title, chip.short, levels[0].degree, chip.bf16, chip.get("hbm") or part.hbm,
         chip.get("hbm_bw") or part.hbm_bw, chip.nvlink_bw, float(levels[1].child_bw), part.get("gpus"),
-        tuple(_share(part, what) for what in _PEAK),
     )  # fmt: skip
 
 
@@ -76,15 +79,34 @@ def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
+@cache
+def _shares(key: str) -> tuple[Share, ...]:
+    return tuple(_share(specs.part("cluster", key), what) for what in _PEAK)
+
+
 def _share(part: specs.Part, what: str) -> Share:
-    """The measured share that a cluster's entry points to, "chip: table.column[name=value, name=value]"."""
-    chip, table, column, picked = _PLACE.fullmatch(part.labels[what]).groups()
+    """The measured share that a cluster's entry points to, "chip: table.column[name=value, name=value] over 4 nodes".
+
+    It is the share with which a plan's own count of bytes takes the time that was measured.
+    """
+    chip, table, column, picked, count, kind = _PLACE.fullmatch(part.labels[what]).groups()
     measured = specs.measured(table)
     wanted = dict(pair.split("=") for pair in picked.split(", ")) if picked else {}
     rates = [row[column] for row in measured.rows if all(_is(row[name], wanted[name]) for name in wanted)]
-    peak = specs.chip(chip).get(_PEAK[what]) * (_NODE if what == "scaleout" else 1)
+    rate = _carried(max(rates), int(count), kind) if count else max(rates)
     place = f"{specs.chip(chip).short}, {measured.title[0].lower() + measured.title[1:]}"
-    return Share(max(rates) / peak, f"{place} ({specs.cited(measured.column(column).source)})")
+    return Share(rate / specs.chip(chip).get(_PEAK[what]), f"{place} ({specs.cited(measured.column(column).source)})")
+
+
+def _carried(rate: float, count: int, kind: str) -> float:
+    """What a link carries: of a bus bandwidth over nodes, a network card; of a rate that counts what a rank keeps for
+    itself, what leaves it."""
+    from gpuscale import bus_bandwidth  # sympy comes with it: refusals need not wait
+    from gpuscale.formula import evaluate
+
+    if kind == "nodes":
+        return evaluate(bus_bandwidth.nic_rate.rhs, W_bus=rate, M=count, N=count * _NODE)
+    return evaluate(bus_bandwidth.all_to_all_bus.rhs, W_alg=rate, N=count)
 
 
 def _is(found, wanted: str) -> bool:

@@ -34,7 +34,7 @@ def html(plan) -> str:
     )
     hint = f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else ""
     why = "".join(f"<li>{reason.count:,}: {escape(reason.words)}</li>" for reason in words.ranked(plan))
-    told = "".join(f"<li>{escape(line)}</li>" for line in words.efficiencies(ask))
+    told = "".join(f"<li>{escape(line)}</li>" for line in (*words.efficiencies(ask), words.convention(ask)))
     told = f'<details class="entry"><summary>Shares of the peaks that are reached</summary><ul>{told}</ul></details>'
     told = told if plan.rows else ""
     return (

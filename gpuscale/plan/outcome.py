@@ -87,7 +87,11 @@ class Outcome:
 
     @property
     def mfu(self) -> tuple[float, float]:
-        """Model FLOPs utilization, at the peaks and at the shares that are reached."""
+        """Model FLOPs utilization, at the peaks and at the shares that are reached.
+
+        As in reports of runs: attention is counted over whole sequences although a mask hides half of the scores (the
+        sum of times counts what fused attention does), and the peak is that of dense bf16 products for every recipe.
+        """
         return self.numbers["mfu"], self.numbers["mfu_reached"]
 
     @property

@@ -178,7 +178,8 @@ def _times(tape: Tape, arrays: dict, schedule: str, rates: dict) -> dict:
         out[f"{axis}_wait"] = tape.put(q.N_MB * share * time)
     out |= {"dp_wait": tape.known[q.T_dp], "pp_wait": tape.known[q.T_pp], "bubble": tape.known[q.T_idle]}
     out["step"] = tape.put(step_time.step_sum)
-    out["mfu"] = tape.put(training_compute.mfu, keep=False, ops=used, C=q.C)
+    told = tape.put(training_compute.model_flops, keep=False, P_act=0, L=1, ops_attn=q.ops_tok)
+    out["mfu"] = tape.put(training_compute.mfu, keep=False, ops=told, C=q.C)
     return out
 
 

@@ -15,13 +15,21 @@ from gpuscale.plan.space import MESH, OPTIONS, Rows
 
 BLOCK = 1 << 13  # plans at a time: what they need stays in the cache
 B_LOGIT, B_MASK = 4.0, 1.0  # bytes of a logit, and of an element of a dropout mask
-B_SUM = 2.0  # bytes at least of what is added up, and of what kernels between the products move: products take fp8
 
 
 def _of(formula, *known: Mapping):
     """A formula at values of which it may not need all."""
     found = {name: value for one in known for name, value in one.items()}
     return evaluate(formula, **{quantity.name: float(found[quantity.name]) for quantity in formula.inputs})
+
+
+def _attention(part: specs.Part, needed, whole, x: Mapping) -> float:
+    """Operations of attention for a token, averaged over layers that see the sequence and layers that see a window."""
+    S = x["S"]
+    seen = min(part.get("window", S), S)
+    begins, later = (_of(formula, x | {"S": seen}) for formula in (needed, whole))
+    narrow = part.get("window_layers", 0) / x["L"]
+    return (1 - narrow) * _of(needed, x) + narrow * (seen * begins + (S - seen) * later) / S
 
 
 @cache
@@ -32,14 +40,16 @@ def _model(key: str, seq: int) -> dict:
     x = dict(count.inputs) | {"S": seq}
     moe, wide = count.layers_moe / x["L"], x.get("F_dense", x["F"])
     dense_x = x | {"F": wide}
-    seen = transformer.attention_flops if part.get("dropout", 0) else transformer.causal_attention_flops
-    attention = transformer.causal_latent_attention_flops if count.mla else seen  # scores in memory: all of them
+    whole = transformer.latent_attention_flops if count.mla else transformer.attention_flops
+    needed = transformer.causal_latent_attention_flops if count.mla else transformer.causal_attention_flops
+    needed = whole if part.get("dropout", 0) else needed  # scores in memory: all of them
     kept = activations.kept_latent_attention if count.mla else activations.kept_attention
     few = step_time.few_latent_attention if count.mla else step_time.few_attention
     out = {name: x[name] for name in ("L", "D", "n_q", "n_kv", "d_head", "n_vocab", "n_emb")}
-    out |= {"P": count.P, "P_act": count.P_act, "P_exp": count.P_exp, "ops_attn": _of(attention, x)}
+    out |= {"P": count.P, "P_act": count.P_act, "P_exp": count.P_exp, "ops_attn": _attention(part, needed, whole, x)}
     out["P_layer"] = (count.P_act - x["D"] * x["n_vocab"]) / x["L"]
-    out["ops_tok"] = _of(transformer.token_flops, x, out)
+    told = {"ops_attn": _attention(part, whole, whole, x)}  # as MFU counts it, whatever a mask hides
+    out["ops_tok"] = _of(transformer.token_flops, x, out | told)
     out |= {"n_kept_attn": _of(kept, x), "n_few_attn": _of(few, x)}
     kinds = {"n_kept_mlp": (activations.kept_mlp, activations.kept_moe)}
     kinds |= {"n_few_mlp": (step_time.few_mlp, step_time.few_moe)}
@@ -81,16 +91,20 @@ def model_inputs(ask: Request) -> dict:
 
 
 def constants(ask: Request) -> dict:
-    """Every input of the program that is one number for the whole request. Activations are as precise as weights."""
+    """Every input of the program that is one number for the whole request.
+
+    What is sent to the experts is as precise as weights, at most as activations; what they send back as activations.
+    """
     place, recipe = ask.cluster, ask.recipe
     node = min(place.node, ask.gpus)
     rates = {"C": place.C, "W_hbm": place.W_hbm, "W_1": place.W_1, "W_2": place.W_2 * node / place.node, "D_1": node}
-    sizes = {"b": recipe.weights, "b_w": recipe.weights, "b_grad": recipe.gradients}
-    sizes |= {"b_opt": recipe.master + 2 * recipe.moment, "b_logit": B_LOGIT, "b_dispatch": recipe.weights}
-    sizes["b_combine"] = max(recipe.weights, B_SUM)
+    sizes = {"b": recipe.activations, "b_kept": recipe.get("kept", recipe.activations)}
+    sizes |= {"b_w": recipe.weights, "b_grad": recipe.gradients}
+    sizes |= {"b_opt": recipe.master + 2 * recipe.moment, "b_logit": B_LOGIT, "b_combine": recipe.activations}
+    sizes["b_dispatch"] = min(recipe.weights, recipe.activations)
     reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
     waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
-    moved = _kernels(ask.model.key, ask.seq, max(recipe.weights, B_SUM))
+    moved = _kernels(ask.model.key, ask.seq, float(recipe.activations))
     return model_inputs(ask) | moved | rates | sizes | reached | waits | {"B": ask.batch, "S": ask.seq}
 
 

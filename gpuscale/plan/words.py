@@ -29,6 +29,13 @@ def efficiencies(ask: Request) -> list[str]:
     return out
 
 
+def convention(ask: Request) -> str:
+    """What MFU counts, and against which peak: said where the recipe's products are not in 16 bits."""
+    said = "MFU: attention over whole sequences, as reports count it, against the dense bf16 peak"
+    other = {1: "fp8", 4: "fp32"}.get(ask.recipe.weights)
+    return f"{said}; arithmetic is counted at that peak too, not at {other}'s." if other else f"{said}."
+
+
 def pieces(choice) -> str:
     """The stages, with the pieces that each is cut into."""
     return str(choice.pp) + (f"x{choice.virtual}" if choice.virtual > 1 else "")
@@ -52,6 +59,7 @@ def text(plan, colour: bool = False, why: bool = False) -> str:
         lines += ["", f"{plan.tried:,} choices tried, {plan.fit:,} fit; the best of each layout is shown."]
         lines += [f"memory: at most, on the fullest stage. {room(plan.ask)}"]
         lines += ["step, MFU: at the shares of the peaks below; ideal: the MFU at the peaks themselves."]
+        lines += [convention(plan.ask)]
         lines += [f"  {line}" for line in efficiencies(plan.ask)]
     else:
         lines += ["", f"{some(plan.tried, 'choice')} tried. {room(plan.ask)}"]

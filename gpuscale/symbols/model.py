@@ -110,6 +110,7 @@ n_kept_mlp = Quantity("n_kept_mlp", "1", "numbers that the MLP keeps of a token"
 g_keep = Quantity(
     "g_keep", "1", "share of the layers that are not run again", r"g_\mathrm{keep}", most=1, zero=True
 )
+b_kept = Quantity("b_kept", "B", "bytes per number kept for the products of the backward pass", r"b_\mathrm{kept}")
 b_mask = Quantity("b_mask", "B", "bytes of one element of a dropout mask", r"b_\mathrm{mask}", zero=True)
 b_logit = Quantity("b_logit", "B", "bytes of one logit", r"b_\mathrm{logit}")
 V_tok = Quantity("V_tok", "B", "bytes that one token keeps in the cache", r"V_\mathrm{token}")
