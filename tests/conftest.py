@@ -54,7 +54,7 @@ def browser():
     playwright = pytest.importorskip("playwright.sync_api")
     found = chromium()
     if not found:
-        cannot("no browser: install Debian's package chromium-headless-shell or chromium, or set CHROMIUM to the path of one")
+        cannot("no browser: install Debian's chromium-headless-shell or chromium, or set CHROMIUM to the path of one")
     with playwright.sync_playwright() as play:
         try:
             running = play.chromium.launch(executable_path=found, args=ARGUMENTS)

@@ -1,6 +1,7 @@
 """The sweep: what holds for every formula of the library, checked without the library's own checks."""
 
 import functools
+import inspect
 import json
 import math
 import pickle
@@ -44,7 +45,28 @@ FORMULAS = catalogue.formulas()
 STEPPED = {key: f for key, f in FORMULAS.items() if f.rhs.has(sympy.floor, sympy.ceiling)}
 BIBLIOGRAPHY = Path(__file__).parent.parent / "chapters" / "references.bib"
 
-every = pytest.mark.parametrize("f", FORMULAS.values(), ids=FORMULAS)
+HOMES = {key.rpartition(".")[0]: [] for key in FORMULAS}
+for _key, _f in FORMULAS.items():
+    HOMES[_key.rpartition(".")[0]].append(_f)
+
+
+def every(check, keep=lambda f: True):
+    """A check of a formula as a test for each module; what fails is named. Thousands of tests take time to report."""
+
+    @functools.wraps(check)
+    def of_a_module(fs, **fixtures):
+        for f in fs:
+            try:
+                check(f, **fixtures)
+            except BaseException as error:
+                error.add_note(f"{check.__name__}: {f.name}")
+                raise
+
+    taken = inspect.signature(check).parameters.values()
+    of_a_module.__signature__ = inspect.Signature([p.replace(name="fs") if p.name == "f" else p for p in taken])
+    kept = {home: [f for f in fs if keep(f)] for home, fs in HOMES.items()}
+    homes = [home for home, fs in kept.items() if fs]
+    return pytest.mark.parametrize("fs", [kept[home] for home in homes], ids=homes)(of_a_module)
 
 
 def rng(f):
@@ -87,7 +109,8 @@ def at(part, point):
 def unbalanced(expr, unit, scales, seed=0):
     """The first part of an expression that a change of units does not scale as it should, or None."""
     draw = np.random.default_rng(seed)
-    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in expr.free_symbols}
+    names = sorted(expr.free_symbols, key=str)  # in an order of their own, so that each run draws alike
+    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in names}
     other = rescaled(point, scales)
 
     @functools.cache
@@ -173,9 +196,9 @@ def test_every_symbol_is_declared(f):
     assert {q for q, _ in f.regime} <= set(f.inputs) and f.lhs not in f.inputs
 
 
-@pytest.mark.parametrize("key", FORMULAS)
-def test_the_name_is_the_module_attribute(key):
-    f = FORMULAS[key]
+@every
+def test_the_name_is_the_module_attribute(f):
+    (key,) = [key for key, other in FORMULAS.items() if other is f]
     module, _, name = key.rpartition(".")
     assert f.name == name and f.module == f"gpuscale.{module}"
     assert getattr(sys.modules[f.module], name) is f is catalogue.formula(name) is catalogue.formula(key)
@@ -523,7 +546,7 @@ def test_pickles_are_the_formula_itself(f):
     assert pickle.loads(pickle.dumps(f)) is f
 
 
-taking = pytest.mark.parametrize("f", [f for f in FORMULAS.values() if f.inputs], ids=lambda f: f.name)
+taking = functools.partial(every, keep=lambda f: f.inputs)
 
 
 def test_a_constant_is_its_value():

@@ -21,41 +21,41 @@ ALL = quantities()
 PACKAGE = Path(gpuscale.__file__).parent
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_name_attribute_and_symbol_are_one_word(name):
-    q = ALL[name]
-    assert getattr(symbols, name) is q and q.name == name == str(q)
-    assert name.isidentifier() and q.is_positive and q.unit in DIMENSIONS
+def test_name_attribute_and_symbol_are_one_word():
+    for name in ALL:
+        q = ALL[name]
+        assert getattr(symbols, name) is q and q.name == name == str(q)
+        assert name.isidentifier() and q.is_positive and q.unit in DIMENSIONS
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_meaning_reads_as_a_phrase(name):
-    meaning = ALL[name].meaning
-    assert meaning and meaning == meaning.strip() and not meaning.endswith(".")
-    assert meaning[0].islower() or meaning.split()[0].rstrip("s").isupper() or meaning.startswith("Tensor")
+def test_meaning_reads_as_a_phrase():
+    for name in ALL:
+        meaning = ALL[name].meaning
+        assert meaning and meaning == meaning.strip() and not meaning.endswith(".")
+        assert meaning[0].islower() or meaning.split()[0].rstrip("s").isupper() or meaning.startswith("Tensor")
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_latex_and_html_are_well_formed(name):
-    q = ALL[name]
-    assert tex(q) == q.tex == sympy.latex(q)
-    assert q.tex.count("{") == q.tex.count("}") and q.tex.count("_") <= 1
-    letter, word = (
-        r"<i>[A-Za-zα-ω]?</i>",
-        r"[A-Za-z]+",
-    )  # one italic letter, or an upright word; Greek as Greek
-    assert re.fullmatch(rf"({letter}|{word})(<sub>[\w/, ]+</sub>)?", q.html), q.html
-    assert bool(q.tex) == (name != "flop")
+def test_latex_and_html_are_well_formed():
+    for name in ALL:
+        q = ALL[name]
+        assert tex(q) == q.tex == sympy.latex(q)
+        assert q.tex.count("{") == q.tex.count("}") and q.tex.count("_") <= 1
+        letter, word = (
+            r"<i>[A-Za-zα-ω]?</i>",
+            r"[A-Za-z]+",
+        )  # one italic letter, or an upright word; Greek as Greek
+        assert re.fullmatch(rf"({letter}|{word})(<sub>[\w/, ]+</sub>)?", q.html), q.html
+        assert bool(q.tex) == (name != "flop")
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_bounds_make_sense(name):
-    q = ALL[name]
-    assert 0 <= q.least < q.most and not (q.zero and q.least)
-    if q.whole:
-        assert q.unit == "1" and (q.least == 1 or q.zero)
-    if q.meaning.startswith(("share of", "occupancy")):
-        assert q.most == 1 and not q.whole
+def test_bounds_make_sense():
+    for name in ALL:
+        q = ALL[name]
+        assert 0 <= q.least < q.most and not (q.zero and q.least)
+        if q.whole:
+            assert q.unit == "1" and (q.least == 1 or q.zero)
+        if q.meaning.startswith(("share of", "occupancy")):
+            assert q.most == 1 and not q.whole
 
 
 def test_no_two_quantities_look_alike():
@@ -65,13 +65,13 @@ def test_no_two_quantities_look_alike():
         assert seen.setdefault(q.html, q) is q, f"{q.name} and {seen[q.html].name} are both drawn {q.html}"
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_pickles_and_copies_are_the_same_object(name):
-    q = ALL[name]
-    for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-        assert pickle.loads(pickle.dumps(q, protocol)) is q
-    assert copy.copy(q) is q and copy.deepcopy(q) is q
-    assert (q.unit, q.meaning) == (ALL[name].unit, ALL[name].meaning)
+def test_pickles_and_copies_are_the_same_object():
+    for name in ALL:
+        q = ALL[name]
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(q, protocol)) is q
+        assert copy.copy(q) is q and copy.deepcopy(q) is q
+        assert (q.unit, q.meaning) == (ALL[name].unit, ALL[name].meaning)
 
 
 def test_a_second_quantity_of_a_name_is_refused_and_leaves_the_first_alone():
@@ -105,9 +105,7 @@ def test_pickles_carry_over_to_a_fresh_process():
     expr = symbols.V / symbols.W + symbols.alpha
     code = "import pickle, sys; e = pickle.loads(sys.stdin.buffer.read())\n"
     code += "print(e, sorted(q.unit for q in e.free_symbols))"
-    out = subprocess.run(
-        [sys.executable, "-c", code], input=pickle.dumps(expr), capture_output=True, check=True
-    )
+    out = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(expr), capture_output=True, check=True)
     assert out.stdout.decode().split("\n")[0] == "V/W + alpha ['B', 'B/s', 's']"
 
 
@@ -117,9 +115,7 @@ def test_symbols_are_made_in_one_place_only():
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
-                called = (
-                    node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                )
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
                 of = getattr(getattr(node.func, "value", None), "id", "")
                 made = called in {"Symbol", "Dummy", "Quantity", "parse_expr", "S"} or (
                     called == "symbols" and of in {"sympy", "sp", ""}
