@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscale import catalogue, specs
-from gpuscale.display import Html, anchor, cite
+from gpuscale.display import Html, anchor, cite, worded
 from gpuscale.spec_io import MISSING
 from gpuscale.symbols import flop, quantities
 from gpuscale.typeset import escape, inline, span, tex
@@ -87,7 +87,7 @@ def formula_index(module: str) -> Html:
             f'<code class="note">{f.name}({", ".join(q.name for q in f.inputs)})</code></div>'
             f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
             f"{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</div>"
-            f'<p class="note">Holds {escape(f.assumes)}. Source: {cite(f.source)}.</p>{approx}</section>'
+            f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>{approx}</section>'
         )
     return Html(
         f'<div class="formula-index">{"".join(items)}</div>',

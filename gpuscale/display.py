@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import sympy
 
-from gpuscale.symbols import flop
+from gpuscale.symbols import flop, quantities
 from gpuscale.typeset import escape, inline, span, tex
 
 _RELATION = {"=": "=", "->": r"\to"}
@@ -50,6 +50,23 @@ def cite(source: str) -> str:
     return "; ".join(out)
 
 
+_SIGNS = {">=": "≥", "<=": "≤", " x ": " × ", " - ": " − "}
+
+
+def worded(text: str) -> str:
+    """A phrase as HTML: names of quantities, such as W_hbm or alpha, as their symbols, signs as they are set."""
+    known = quantities()
+
+    def symbol(found) -> str:
+        q = known.get(found[0])
+        single = q is not None and len(re.sub("<.*?>", "", q.html)) == 1  # words such as "idle" stay words
+        return q.html if q is not None and (single or "_" in q.name) else found[0]
+
+    for plain, sign in _SIGNS.items():
+        text = text.replace(plain, sign)
+    return re.sub(r"\b[A-Za-z]\w*", symbol, escape(text))
+
+
 class FormulaCard:
     """The card of a formula: name, call, equation, assumptions, approximation; symbols and source folded."""
 
@@ -74,7 +91,7 @@ class FormulaCard:
             f'<code class="note">{call}</code></div>'
             f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
             f"{equation}</div>"
-            f"<p><b>Holds</b> {escape(f.assumes)}.</p>{_approximation(f)}"
+            f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}"
             f"<details><summary>Symbols, units and source</summary>{symbols_table([f.lhs, *f.inputs])}"
             f'<p class="note">Source: {cite(f.source)}.</p></details></section>'
         )

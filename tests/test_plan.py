@@ -14,8 +14,9 @@ from gpuscale.formula import evaluate
 from gpuscale.model_counts import given
 from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, plan, request, search, space
 from gpuscale.plan.__main__ import main
+from gpuscale.plan.asked import SCHEDULES
 from gpuscale.plan.outcome import choice_of
-from gpuscale.plan.program import OUTPUTS, SCHEDULES, compose
+from gpuscale.plan.program import OUTPUTS, compose
 from gpuscale.topologies import topology
 
 RUNS = {

@@ -19,7 +19,7 @@ PINS = {
     "recompute": "what the backward pass runs again",
 }  # fmt: skip
 RECOMPUTE = ("none", "selective", "full")
-SCHEDULES = ("1f1b", "gpipe", "zb-h1", "dualpipe")
+SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
 RESERVE = 0.05  # of the memory stays free unless told: contexts, buffers of NCCL, what is fragmented
 _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 

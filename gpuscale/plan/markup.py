@@ -6,6 +6,7 @@ from gpuscale.plan import words
 from gpuscale.typeset import escape
 from gpuscale.units import show
 
+NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
 _HEADS = ("Choice", "Memory", "Step", "MFU", "What binds")
 
 
@@ -17,8 +18,9 @@ def _row(row) -> str:
         ("MFU", f"{mfu[1]}<br><small>ideal {mfu[0]}</small>"),
     )
     middle = "".join(f'<td role="cell" class="num" data-k="{name}">{value}</td>' for name, value in numbers)
+    choice = escape(str(row.choice)).replace("-", NO_BREAK)
     return (
-        f'<tr role="row"><td role="cell">{escape(str(row.choice))}</td>{middle}'
+        f'<tr role="row"><td role="cell">{choice}</td>{middle}'
         f'<td role="cell">{escape(row.binds)}</td></tr>'
     )
 

@@ -36,7 +36,7 @@ class Choice:
         return self.dp, self.tp, self.cp, self.ep, self.pp
 
     def __str__(self) -> str:
-        stages = f"PP {self.pp}" + (f" x {self.virtual}" if self.virtual > 1 else "")
+        stages = f"PP {self.pp}" + (f" × {self.virtual}" if self.virtual > 1 else "")
         parts = [f"TP {self.tp}" + (" + SP" if self.sp else ""), f"CP {self.cp}", f"EP {self.ep}", stages]
         shown = [part for part, degree in zip(parts, (self.tp, self.cp, self.ep, self.pp), strict=True) if degree > 1]
         again = "" if self.recompute == "none" else f", {self.recompute} recomputation"

@@ -13,7 +13,7 @@ PARTS = (
     (("ep_wait_reached", "dp_wait_reached", "pp_wait_reached"), "EP, DP and hops", "scaleout"),
     (("bubble_reached",), "bubble", "wait"),
 )
-_ROW, _BAR, _TOP, _LINE = 44, 15, 24, 18
+_ROW, _BAR, _LINE = 44, 15, 18  # pixels: a choice with one line of words, its bar, a line
 
 
 def pieces(row) -> list[float]:
@@ -37,32 +37,53 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
     alt = alt or f"{words.heading(plan.ask)}. " + "; ".join(
         f"{row.choice}: {show(row.step[1], 's')}, {show(row.mfu[1], '%')} of the peak, {row.binds}" for row in shown
     ) + "."
-    height = _TOP + _ROW * len(shown)
+    tall = lambda across: _rows(shown, across)[-1][1]  # noqa: E731
     return still(
-        lambda ax, narrow: _draw(ax, shown, narrow), name=name, caption=caption, alt=alt, height=height,
-        narrow_height=height + 2 * _LINE, axes=False, table=(["choice", "part of the step", "time"], flat),
+        lambda ax, narrow: _draw(ax, shown), name=name, caption=caption, alt=alt, height=tall, narrow_height=tall,
+        axes=False, table=(["choice", "part of the step", "time"], flat),
     )  # fmt: skip
 
 
-def _draw(ax, shown, narrow: bool):
+def _keys(shown, across: float) -> list[tuple]:
+    """The parts that occur, each with where its key stands and its hue."""
+    from gpuscale.plotting.ink import width
+
+    out, x, y = [], 0.0, 4.0
+    for i, (_, said, hue) in enumerate(PARTS):
+        if any(pieces(row)[i] > 0 for row in shown):
+            if x and x + width(said) + 15 > across:
+                x, y = 0.0, y + _LINE
+            out.append((x, y, said, hue))
+            x += width(said) + 30
+    return out
+
+
+def _rows(shown, across: float) -> list[tuple[list[str], float]]:
+    """The words of each row, in as many lines as they take, and where it begins; at last, where all ends."""
+    from gpuscale.plotting.ink import fold
+
+    y, out = _keys(shown, across)[-1][1] + 20, []
+    for row in shown:
+        lines = fold(str(row.choice), across)
+        out.append((lines, y))
+        y += _ROW + _LINE * (len(lines) - 1)
+    return [*out, ([], y)]
+
+
+def _draw(ax, shown):
     from gpuscale.plotting.ink import width
 
     sheet = ax.figure
     longest = max(row.step[1] for row in shown)
     ends = [f"{show(row.step[1], 's')}, {show(row.mfu[1], '%')}" for row in shown]
     per = (sheet.across - max(width(end) for end in ends) - 14) / longest
-    x, y = 0.0, 4.0
-    for i, (_, said, hue) in enumerate(PARTS):
-        if any(pieces(row)[i] > 0 for row in shown):
-            if x + width(said) + 15 > sheet.across:
-                x, y = 0.0, y + _LINE
-            sheet.area(x, y, x + 11, y + 11, hue)
-            sheet.write(x + 15, y + 10, said, "soft", say=False)
-            x += width(said) + 34
-    y = float(_TOP + 2 * _LINE * narrow)
-    for row, end in zip(shown, ends, strict=True):
-        sheet.write(0, y + 14, str(row.choice), "plain")
-        x = 0.0
+    for x, y, said, hue in _keys(shown, sheet.across):
+        sheet.area(x, y, x + 11, y + 11, hue)
+        sheet.write(x + 15, y + 10, said, "soft", say=False)
+    for row, end, (lines, top) in zip(shown, ends, _rows(shown, sheet.across)[:-1], strict=True):
+        for i, line in enumerate(lines):
+            sheet.write(0, top + 14 + _LINE * i, line, "plain")
+        x, y = 0.0, top + _LINE * (len(lines) - 1)
         for (_, _, hue), t in zip(PARTS, pieces(row), strict=True):
             if t > 0:
                 sheet.area(x, y + 20, x + t * per, y + 20 + _BAR, hue)
@@ -70,4 +91,3 @@ def _draw(ax, shown, narrow: bool):
         sheet.write(x + 6, y + 32, end, "plain", say=False)
         said = ", ".join(f"{t:.6g}" for t in pieces(row))
         sheet.records.append(f"step of {row.choice} [s]: {said}")
-        y += _ROW

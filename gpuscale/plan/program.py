@@ -15,7 +15,6 @@ from gpuscale import activations, expert_parallel, kernels, pipeline, step_time,
 from gpuscale import symbols as q
 from gpuscale.formula import Formula, inputs
 
-SCHEDULES = ("1f1b", "gpipe", "zb-h1", "dualpipe")
 MEMORY = ("weights", "gradients", "optimizer", "activations", "working", "memory")
 AXES = ("tp", "cp", "ep", "dp")
 LEVELS = ("nvlink", "network_node")  # bytes into a GPU over NVLink; bytes into a whole node over the network

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscale.plan.asked import Request, some
+from gpuscale.plan.asked import SCHEDULES, Request, some
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.space import PIECED
 from gpuscale.units import show
@@ -15,7 +15,7 @@ def heading(ask: Request) -> str:
     """The request in a sentence."""
     return (
         f"{ask.model.title} on {some(ask.gpus, 'GPU')} ({ask.cluster.title}): {some(ask.batch, 'token')} a step,"
-        f" {some(ask.sequences, 'sequence')} of {ask.seq:,}; {ask.recipe.title}; schedule {ask.schedule}"
+        f" {some(ask.sequences, 'sequence')} of {ask.seq:,}; {ask.recipe.title}; {SCHEDULES[ask.schedule]}"
     )
 
 

@@ -17,7 +17,7 @@ i_stage = Quantity("i_stage", "1", "stages before this one", r"i_\mathrm{stage}"
 # One microbatch in one stage
 t_F = Quantity("t_F", "s", "forward pass of a microbatch through a stage", r"t_\mathrm{F}", also="T_F, F")
 t_B = Quantity("t_B", "s", "backward pass of a microbatch through a stage, all of it", r"t_\mathrm{B}", also="B")
-t_W = Quantity("t_W", "s", "part of t_B that the gradients of the weights take", r"t_\mathrm{W}", zero=True, also="T_W")
+t_W = Quantity("t_W", "s", "part of a backward pass for gradients of weights", r"t_\mathrm{W}", zero=True, also="T_W")
 t_FB = Quantity("t_FB", "s", "a forward and a backward pass that overlap", r"t_\mathrm{FB}", also="F&B")
 T_hop = Quantity("T_hop", "s", "transfer of a microbatch from one stage to the next", r"T_\mathrm{hop}", zero=True)
 

@@ -146,7 +146,7 @@ function plot(svg, s, w, id, kept) {
 
   for (const [i, r] of s.regions.entries()) {                             // the pale fill of a bound, its name in a tab on top
     const a = clamp(X(r.lo), x0, x1), b = clamp(X(r.hi), x0, x1), rect = (height) => `<rect class="region" x="${a}" y="${y0 - 22}" width="${b - a}" height="${height}"/>`;
-    const name = [r.name, r.name.split(/[- ]/)[0]].find((n) => measure(n, 1) + 8 < b - a);
+    const name = [r.name, r.name.replace(/^(the|too few) /, '').split(/[- ]/)[0]].find((n) => measure(n, 1) + 8 < b - a);
     if (s.regions[i - 1]?.hue === r.hue) out += `<path stroke="var(--edge)" d="M${px(a)} ${y0 - 22}V${y1}"/>`;   // two of one hue: a border
     out += `<g class="${r.hue}">${rect(y1 - y0 + 22)}${rect(22)}${text('label flat', (a + b) / 2, y0 - 7, name ?? '', 'middle')}</g>`;
   }

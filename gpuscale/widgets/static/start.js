@@ -13,7 +13,7 @@ function follow() {
 }
 /** What a narrow page scrolls sideways has to be in reach of the keyboard. */
 function reach() {
-  for (const el of $$('mjx-container:not([display])')) {   // an equation in a line, too long for any line
+  for (const el of $$('mjx-container:not([display], .equation *)')) {   // an equation in a line, too long for any line; one on its own scrolls in its frame
     el.classList.remove('long');
     el.classList.toggle('long', el.offsetWidth > el.closest('p, li, dd, td, div').clientWidth);
   }
