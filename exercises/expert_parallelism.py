@@ -70,7 +70,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "Give the bytes that leave ONE node in dispatch and combine together: B tokens of D numbers lie evenly "
+            "Give the bytes that leave one node in dispatch and combine together: B tokens of D numbers lie evenly "
             "on M nodes, each token needs every node, b_dispatch bytes a number go out and b_combine come back.",
             answer=leaves,
             unit="B",

@@ -251,3 +251,6 @@ def test_cards_are_light_and_always_the_same():
     )
 
 
+def test_the_meter_has_the_hue_of_the_links_that_it_counts():
+    near, far = (stepper(ring.all_reduce(4), REDUCE, **more) for more in ({}, {"meter_hue": "scaleout"}))
+    assert [json.loads(card.spec)["meter"]["hue"] for card in (near, far)] == ["scaleup", "scaleout"]

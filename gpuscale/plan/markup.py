@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gpuscale.plan import words
 from gpuscale.typeset import escape
 from gpuscale.units import show
@@ -18,7 +20,7 @@ def _row(row) -> str:
         ("MFU", f"{mfu[1]}<br><small>ideal {mfu[0]}</small>"),
     )
     middle = "".join(f'<td role="cell" class="num" data-k="{name}">{value}</td>' for name, value in numbers)
-    choice = escape(str(row.choice)).replace("-", NO_BREAK)
+    choice = re.sub(r"(?<=[A-Z×]) (?=\d|×)|(?<=\d) (?=×)", "&nbsp;", escape(str(row.choice)).replace("-", NO_BREAK))
     return (
         f'<tr role="row"><td role="cell">{choice}</td>{middle}'
         f'<td role="cell">{escape(row.binds)}</td></tr>'

@@ -29,6 +29,7 @@ def collective_stepper(
     schedule, formula=None, *, name: str, title: str, caption: str, V: float = 0, at: int | None = None,
     count: str | Callable = "sent", given: Mapping | None = None, value=None, routes=None, label: str = "",
     chunk_names: Sequence[str] = (), group: str = "node", hue: str = "scaleup", view: str = "",
+    meter_hue: str = "scaleup",
 ):  # fmt: skip
     """A collective step by step: who holds what, who sends what to whom, and the bytes so far.
 
@@ -39,7 +40,8 @@ def collective_stepper(
     is the number of bytes [B] that it implies, and ``label`` what the mark is called. Without a formula there is no
     mark, without V no meter.
     ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``group`` the
-    word for ``schedule.group`` ranks, ``hue`` the meaning of the links within a group. ``view`` is "ring" (arrows
+    word for ``schedule.group`` ranks, ``hue`` the meaning of the links within a group, ``meter_hue`` of those that the
+    meter counts. ``view`` is "ring" (arrows
     from row to row), "arcs", or "pair" (before and now side by side); by default what suits the schedule.
     Raises ValueError, naming both, where the bytes counted on the schedule are not exactly the formula's; for a
     schedule too large to show; for an unknown count or view.
@@ -55,7 +57,8 @@ def collective_stepper(
     text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
         counted = [part * _exact(V) for part in _counted(schedule, count, routes)]
-        meter = spec["meter"] = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
+        meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
+        spec["meter"] = meter | {"hue": meter_hue}
         text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
     return card(spec, caption, *_rows(schedule, spec, chunk_names), text)
 
@@ -198,7 +201,7 @@ def _counted(schedule, count, routes) -> list[Fraction]:
 def _meter(name, schedule, counted, formula, value, V, given, label, count) -> dict:
     """The meter of the bytes so far, with the formula's value as its mark."""
     out = {
-        "name": COUNTS.get(count, "Bytes so far") if not callable(count) else "Bytes so far", "hue": "scaleup",
+        "name": COUNTS.get(count, "Bytes so far") if not callable(count) else "Bytes so far",
         "text": [show(float(b), "B") if b else "0 B" for b in counted],
     }  # fmt: skip
     mark = counted[-1]
