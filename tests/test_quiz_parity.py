@@ -155,8 +155,10 @@ def test_every_unit_is_named_alike(page):
 
 @pytest.mark.parametrize("name", sets())
 def test_the_books_questions_grade_alike(page, name):
-    page.eval(f"const BOOK_{name} = {json.dumps([one.spec for one in load(name)])}; null")
-    for i, one in enumerate(load(name)):
+    items = load(name)
+    specs = [one.spec for one in items]
+    page.eval(f"const BOOK_{name} = {json.dumps(specs)}; null")
+    for i, (one, spec) in enumerate(zip(items, specs, strict=True)):
         for variant in range(len(one.question.given)):
             typed = ["0", "1", "2", "3 us", "1 GB", "2 V/W"]
             if one.question.kind == "number":
@@ -165,7 +167,7 @@ def test_the_books_questions_grade_alike(page, name):
             for text in typed:
                 call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
                 out = json.loads(page.eval(call))
-                ours = answers.judge(one.spec, variant, text)
+                ours = answers.judge(spec, variant, text)
                 assert (out["verdict"], out["message"]) == ours, (one.id, text)
 
 

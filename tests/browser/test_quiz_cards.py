@@ -211,13 +211,16 @@ def test_the_score_counts_keeps_exports_and_forgets(cards):
     assert exported["set"] == cards[0].item.set_name
     assert {k: v["text"] for k, v in exported["answers"].items()} == {c.item.id: c.right() for c in cards}
     press_reset(score)
-    nothing = f"0 of {len(cards)} right"
-    until(page, lambda: reloaded(page, score)["text"] == nothing)
+    assert score.evaluate(probe("score"))["text"] == f"0 of {len(cards)} right"
     assert page.evaluate(RESULTS) == [""] * len(cards)
+    assert page.evaluate(STORED) == ["{}"] * len(cards)  # of which the next visit reads
     assert page.errors == []
 
 
 RESULTS = "() => [...document.querySelectorAll('form.quiz')].map((form) => form.dataset.result)"
+
+
+STORED = "() => Object.keys(localStorage).filter((k) => k.startsWith('gpuscale:quiz:')).map((k) => localStorage[k])"
 
 
 def reloaded(page, score) -> dict:
