@@ -197,12 +197,9 @@ def test_the_score_counts_keeps_exports_and_forgets(cards):
     first.at.locator(".btn.main").click()
     seen = score.evaluate(probe("score"))
     assert seen["text"] == f"1 of {len(cards)} right" and seen["pips"][place][:2] == ["right", "✓"]
-    for card in cards:
-        assert card.answer(card.right())["verdict"] == "right", card.item.id
-    done = score.evaluate(probe("score"))
-    assert done["text"] == f"{len(cards)} of {len(cards)} right"
-    assert [p[0] for p in done["pips"]] == ["right"] * len(cards)
-    assert [p[2] for p in done["pips"]] == [f"#q-{c.item.set_name}-{c.item.number}" for c in cards]
+    done = answered(cards, score)
+    if reloaded(page, score)["text"] == f"0 of {len(cards)} right":  # once in hundreds of times Chromium, which has no
+        answered(cards, score)  # disk here, drops all that a page has stored; a page that stores nothing fails below
     until(page, lambda: reloaded(page, score) == done)  # storage may lag behind a reload
     assert page.evaluate(RESULTS) == ["right"] * len(cards)
     with page.expect_download() as saved:
@@ -215,6 +212,17 @@ def test_the_score_counts_keeps_exports_and_forgets(cards):
     assert page.evaluate(RESULTS) == [""] * len(cards)
     assert page.evaluate(STORED) == ["{}"] * len(cards)  # of which the next visit reads
     assert page.errors == []
+
+
+def answered(cards, score) -> dict:
+    """The score when all questions have their right answer."""
+    for card in cards:
+        assert card.answer(card.right())["verdict"] == "right", card.item.id
+    done = score.evaluate(probe("score"))
+    assert done["text"] == f"{len(cards)} of {len(cards)} right"
+    assert [p[0] for p in done["pips"]] == ["right"] * len(cards)
+    assert [p[2] for p in done["pips"]] == [f"#q-{c.item.set_name}-{c.item.number}" for c in cards]
+    return done
 
 
 RESULTS = "() => [...document.querySelectorAll('form.quiz')].map((form) => form.dataset.result)"
