@@ -1,11 +1,15 @@
 """Steppers of every shape of schedule, for the tests of the stepper: as cards and as a page of their own."""
 
 import functools
+import json
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
+from py_mini_racer import MiniRacer
+
 from gpuscale import collectives
-from gpuscale.book.served import served
+from gpuscale.book.served import served, tight_script
 from gpuscale.schedules import (
     direct,
     doubling,
@@ -19,6 +23,7 @@ from gpuscale.schedules import (
     trees,
 )
 from gpuscale.units import MB
+from gpuscale.widgets import assets
 from gpuscale.widgets.stepper import collective_stepper, pipeline_stepper, primitive_stepper
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,6 +74,22 @@ def timetables() -> dict:
     }  # fmt: skip
     titles = {name: f"A pipeline: {name}" for name in runs}
     return {name: pipeline_stepper(runs[name], name=name, title=titles[name], caption=CAPTION) for name in runs}
+
+
+@contextmanager
+def painting(kind: str, *more: str):
+    """paint(spec, width, t) is a frame's drawing and its height, by the page's scripts without a page; ``more`` runs
+    before the painter."""
+    scripts = (assets.script(), assets.stepper_script())
+    with MiniRacer() as engine:
+        for script in [*map(tight_script, scripts), *more]:
+            engine.eval(f"{script}; null")
+        engine.eval(f"""function paint(spec, w, t) {{
+          const svg = {{ setAttribute(k, v) {{ this[k] = v; }} }};
+          gpuscale.painters.{kind}(svg, w, t, spec, 'id', true);
+          return JSON.stringify([svg.innerHTML, svg.height]);
+        }}; null""")
+        yield lambda spec, width, t: json.loads(engine.eval(f"paint({spec}, {width}, {t})"))
 
 
 def page(folder: Path) -> Path:

@@ -6,14 +6,12 @@ from fractions import Fraction
 
 import pytest
 from bs4 import BeautifulSoup
-from py_mini_racer import MiniRacer
-from stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, stepper
+from stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, painting, stepper
 
-from gpuscale.book.served import tight_script
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
 from gpuscale.schedules import doubling, exchange, in_network, ring, torus, trees
 from gpuscale.schedules.routes import Torus
-from gpuscale.widgets import assets, transfer_words
+from gpuscale.widgets import transfer_words
 from gpuscale.widgets.collective import exact, primitive_stepper
 
 EVERY = sorted(SHAPES)
@@ -25,21 +23,12 @@ def spec(name: str) -> dict:
 
 @pytest.fixture(scope="module")
 def painter():
-    """The scripts of a page that holds steppers, without a page: paint(spec, width, t) is the drawing."""
-    engine = MiniRacer()
-    for script in (assets.script(), assets.stepper_script()):
-        engine.eval(f"{tight_script(script)}; null")
-    engine.eval("""function paint(spec, w, t) {
-      const svg = { setAttribute(k, v) { this[k] = v; } };
-      gpuscale.painters.chunks(svg, w, t, spec, 'id', true);
-      return JSON.stringify([svg.innerHTML, svg.height]);
-    }; null""")
-    yield engine
-    engine.close()
+    with painting("chunks") as paint:
+        yield paint
 
 
 def painted(painter, name, width, t):
-    return json.loads(painter.eval(f"paint({cards()[name].spec}, {width}, {t})"))
+    return painter(cards()[name].spec, width, t)
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import pytest
 import test_plotting
 from bs4 import BeautifulSoup
-from py_mini_racer import MiniRacer
-from stepper_demo import CAPTION, timetables
+from stepper_demo import CAPTION, painting, timetables
 from test_fabric_figures import RULES
 from test_plotting import SVG, trees, words
 
@@ -117,24 +116,14 @@ def spec(name):
 
 @pytest.fixture(scope="module")
 def painter():
-    """The scripts of a page with a pipeline on it, without a page: paint(spec, width, t) is the drawing."""
-    engine = MiniRacer()
-    engine.eval("globalThis.getComputedStyle = () => ({}); null")
-    for script in (assets.script(), assets.stepper_script()):
-        engine.eval(f"{tight_script(script)}; null")
-    engine.eval("gpuscale.parts.wide = (s) => 6.5 * s.length; null")
-    engine.eval(f"{tight_script(assets.painter_script('gantt'))}; null")
-    engine.eval("""function paint(spec, w, t) {
-      const svg = { setAttribute(k, v) { this[k] = v; } };
-      gpuscale.painters.gantt(svg, w, t, spec, 'id', true);
-      return JSON.stringify([svg.innerHTML, svg.height]);
-    }; null""")
-    yield engine
-    engine.close()
+    """What measures text in a page is stood in for."""
+    measures = "globalThis.getComputedStyle = () => ({}); gpuscale.parts.wide = (s) => 6.5 * s.length"
+    with painting("gantt", measures, tight_script(assets.painter_script("gantt"))) as paint:
+        yield paint
 
 
 def painted(painter, name, width, t):
-    return json.loads(painter.eval(f"paint({timetables()[name].spec}, {width}, {t})"))
+    return painter(timetables()[name].spec, width, t)
 
 
 @pytest.mark.parametrize("width", [354, 606])
