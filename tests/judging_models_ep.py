@@ -82,14 +82,20 @@ def a_layer_over_ranks(book, case):
     assert at(book.tokens_per_expert, **given) == Fraction(sum(done.rows), experts)
 
 
+def every_choice_passed(experts, k, ranks, matrices, node):
+    """Every choice of k experts, and what a layer moves and computes when each is taken once."""
+    choice = every_choice(experts, k, ranks)
+    done, _, _ = passed(choice, experts, ranks, 1, matrices, node)
+    return choice, done
+
+
 @judges("ep_node_comms", "ep_fan_out", "ep_node_width", "ep_node_width_top_k", over=NODES)
 def a_layer_over_nodes(book, case):
     nodes, node, each, k, matrices = case
     ranks, experts = nodes * node, nodes * node * each
     if k > experts or experts > 12:
         return
-    choice = every_choice(experts, k, ranks)
-    done, _, _ = passed(choice, experts, ranks, 1, matrices, node)
+    choice, done = every_choice_passed(experts, k, ranks, matrices, node)
     given = {"B": len(choice), "D": WIDTH, "k": k, "M": nodes, "D_1": node, "n_mat": matrices, "C": 5, "E": experts}
     given |= BYTES | {"W_node": RATE, "W_nvl": 11}
     reached = hits(choice, experts, nodes)
@@ -107,8 +113,7 @@ def the_slower_of_both_levels(book, case):
     ranks, experts = nodes * node, nodes * node * each
     if k > experts or experts > 12:
         return
-    choice = every_choice(experts, k, ranks)
-    done, _, _ = passed(choice, experts, ranks, 1, matrices, node)
+    choice, done = every_choice_passed(experts, k, ranks, matrices, node)
     whole = node * (2 if nodes == 1 else 1)  # one node: its ranks may fill it or half of it
     for fast, slow in ((11, 7), (3, 50)):
         links = ((from_first(nodes, node), slow), (inside(ranks), fast))
