@@ -34,11 +34,12 @@ notebooks: $(VENV)/.book ## run all notebooks again and store them in normal for
 
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 bench: $(VENV)/.book $(VENV)/.test ## measure: weight of the pages, speed of the library and of the figures
 	@$(BIN)/python -m gpuscale.book.build --if-stale
-	@$(BIN)/python tests/bench.py
-	@$(BIN)/python tests/bench_browser.py
+	@$(BIN)/python tests/bench/bench.py
+	@$(BIN)/python tests/bench/bench_browser.py
 
 clean: ## remove what was built, and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -1,8 +1,8 @@
 """Quiz 4, the parts on whole levels: a second axis that fills a unit, and two nodes."""
 
-from gpuscale import hierarchy
+from gpuscale import chip, fabric
+from gpuscale.collectives import hierarchy
 from gpuscale.quiz import Question
-from gpuscale.specs import chip, fabric
 from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, D, F, S_top, S_unit, V, W_link, b, n_port, n_sw
 from gpuscale.units import GB, MB
 
@@ -24,9 +24,13 @@ spine = [
         ask="Now Y = 256: one scalable unit holds all pieces, and X joins the {D_3} units. Their {n_sw} spine "
         "switches "
         "have {n_port} ports of {W_link}, one way. What can one unit send up?",
-        answer=outer, unit="B/s", given=SPINES,
+        answer=outer,
+        unit="B/s",
+        given=SPINES,
         mistakes={
-            "Every port of a spine switch faces down: none is left over for a level above.": n_sw * n_port * W_link
+            "Every port of a spine switch faces down: none is left over for a level above.": n_sw
+            * n_port
+            * W_link
             / (2 * D_3),
             "That is what all units send together.": n_sw * n_port * W_link,
             "That is one spine switch.": n_port * W_link,
@@ -45,7 +49,10 @@ spine = [
         "How long does the all-reduce of {D} by {F} bf16 numbers take, if the spine switches do the sums and "
         "nothing but "
         "the uplinks of the {D_3} units takes time ({n_sw} spine switches of {n_port} ports of {W_link})?",
-        answer=b * D * F / outer, unit="s", given=LAYER | SPINES, tolerance=0.01,
+        answer=b * D * F / outer,
+        unit="s",
+        given=LAYER | SPINES,
+        tolerance=0.01,
         mistakes={
             "That is with half of the uplinks, as published.": 2 * b * D * F / outer,
             "That is with the ports of all units together.": b * D * F / (D_3 * outer),
@@ -56,7 +63,10 @@ spine = [
     Question(
         "And without sums in the switches, as a reduce-scatter and an all-gather among the {D_3} units ({D} by {F}, "
         "the same {n_sw} switches of {n_port} ports of {W_link})?",
-        answer=2 * b * D * F * (D_3 - 1) / (D_3 * outer), unit="s", given=LAYER | SPINES, tolerance=0.01,
+        answer=2 * b * D * F * (D_3 - 1) / (D_3 * outer),
+        unit="s",
+        given=LAYER | SPINES,
+        tolerance=0.01,
         mistakes={
             "That is one of the two.": b * D * F * (D_3 - 1) / (D_3 * outer),
             "Each unit keeps a part: a ring of four moves three quarters, twice.": 2 * b * D * F / outer,
@@ -73,7 +83,10 @@ two_nodes = [
         ask="Two nodes of {D_1} GPUs; each network card feeds one GPU directly. Which bandwidth does the "
         "all-gather see "
         "inside a node ({W_1} for each GPU, one way)?",
-        answer=nvlink, unit="B/s", given={"D_1": NODE, "W_1": NVLINK}, tolerance=0.01,
+        answer=nvlink,
+        unit="B/s",
+        given={"D_1": NODE, "W_1": NVLINK},
+        tolerance=0.01,
         mistakes={
             "A GPU gets an eighth of the array without NVLink.": W_1,
             "That is with all bytes through NVLink; here the cards bring an eighth.": W_1 * 2 * D_1 / (2 * D_1 - 1),
@@ -82,13 +95,17 @@ two_nodes = [
     ),
     Question(
         "And beyond the node ({D_2} nodes, {W_2} for each, one way)?",
-        answer=cards, unit="B/s", given={"D_2": 2, "W_2": CARDS},
+        answer=cards,
+        unit="B/s",
+        given={"D_2": 2, "W_2": CARDS},
         mistakes={"Half of the array is there already.": W_2, "It is the other way round.": W_2 * (D_2 - 1) / D_2},
     ),
     Question(
         "How long does an all-gather of {V} take over {D_2} such nodes, with both levels at work at once ({D_1} GPUs "
         "in a node, {W_1} and {W_2})?",
-        answer=hierarchy.two_level_links, given=TWO | {"V": 2 * GB}, tolerance=0.01,
+        answer=hierarchy.two_level_links,
+        given=TWO | {"V": 2 * GB},
+        tolerance=0.01,
         mistakes={
             "NVLink takes longer here.": V / cards,
             "A GPU gets an eighth of the array without NVLink.": V / W_1,
@@ -100,7 +117,9 @@ two_nodes = [
         "And if no byte moves inside the nodes before the last one has crossed between them ({V}, {D_2} nodes of "
         "{D_1} "
         "GPUs, {W_1} and {W_2})?",
-        answer=hierarchy.two_level_sum, given=TWO | {"V": 2 * GB}, tolerance=0.01,
+        answer=hierarchy.two_level_sum,
+        given=TWO | {"V": 2 * GB},
+        tolerance=0.01,
         mistakes={
             "That is the longer of the two alone.": hierarchy.two_level_links.rhs,
             "That is the shorter of the two alone.": V / cards,
@@ -109,7 +128,10 @@ two_nodes = [
     Question(
         "A published text lets data parallelism over two nodes of H100 see twice the {W_2} of their cards. If every "
         "GPU takes part ({D_1} in a node, {W_1}), how many times too fast is that?",
-        answer=2 * W_2 / nvlink, unit="1", tolerance=0.01, given={"D_1": NODE, "W_1": NVLINK, "W_2": CARDS},
+        answer=2 * W_2 / nvlink,
+        unit="1",
+        tolerance=0.01,
+        given={"D_1": NODE, "W_1": NVLINK, "W_2": CARDS},
         mistakes={
             "NVLink moves seven eighths of the bytes, not all.": 2 * W_2 / W_1,
             "That is the other way round.": nvlink / (2 * W_2),

@@ -1,18 +1,9 @@
 """Quiz 1, questions 1 to 3: lanes, rates and ridge points."""
 
-from gpuscale import processor, roofline
+from gpuscale import chip
+from gpuscale.one_gpu import processor, roofline
 from gpuscale.quiz import Question
-from gpuscale.specs import chip
-from gpuscale.symbols import (
-    C,
-    I_ridge,
-    P_run,
-    b_w,
-    flop,
-    n_cores,
-    n_lane,
-    n_sm,
-)  # fmt: skip
+from gpuscale.symbols import C, I_ridge, P_run, b_w, flop, n_cores, n_lane, n_sm
 
 h100, b200, v5e, v5p = chip("h100_sxm"), chip("b200_sxm"), chip("tpu_v5e"), chip("tpu_v5p")
 

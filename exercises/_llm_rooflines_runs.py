@@ -2,11 +2,12 @@
 
 import sympy
 
-from gpuscale import tensor_parallel as tp
-from gpuscale import training_compute as compute
-from gpuscale import training_memory as memory
+from gpuscale import chip
+from gpuscale.llm import tensor_parallel as tp
+from gpuscale.llm import training_compute as compute
+from gpuscale.llm import training_memory as memory
 from gpuscale.quiz import Question, both_directions, result_times, with_sparsity
-from gpuscale.specs import chip, part
+from gpuscale.specs import part
 from gpuscale.symbols import (
     D_1,
     MFU,
@@ -26,7 +27,7 @@ from gpuscale.symbols import (
     flop,
     n_seq,
     ops,
-)  # fmt: skip
+)
 
 h100 = chip("h100_sxm")
 NODE = 8
@@ -50,7 +51,9 @@ memory_parts = [
     Question(
         heading="2. How to train Llama 3 70B: memory and time",
         ask=f"A model has {{P}} parameters. Count {KEPT}. How much is that in all?",
-        answer=memory.replicated_state, given=STORED, tolerance=0.01,
+        answer=memory.replicated_state,
+        given=STORED,
+        tolerance=0.01,
         mistakes={
             "That is the optimizer alone.": P * b_opt,
             "That is what the passes use; the optimizer comes on top.": P * (b_w + b_grad),
@@ -61,7 +64,10 @@ memory_parts = [
     ),
     Question(
         f"How many H100s of {{S_level}} are needed at least to hold it ({{P}} parameters, {KEPT})?",
-        answer=memory.zero3_gpus, exact=True, noun="GPUs", given=HELD,
+        answer=memory.zero3_gpus,
+        exact=True,
+        noun="GPUs",
+        given=HELD,
         mistakes={
             "That holds the optimizer alone.": sympy.ceiling(P * b_opt / S_level),
             "That holds the weights alone.": sympy.ceiling(P * b_w / S_level),
@@ -73,12 +79,16 @@ memory_parts = [
     ),
     Question(
         f"And how many nodes of {{D_1}} such GPUs ({{P}} parameters, {KEPT}; {{S_level}} in a GPU)?",
-        answer=NODES, unit="1", exact=True, noun="nodes", given=[{**held, "D_1": NODE} for held in HELD],
+        answer=NODES,
+        unit="1",
+        exact=True,
+        noun="nodes",
+        given=[{**held, "D_1": NODE} for held in HELD],
         mistakes={"What is left over needs a node of its own.": sympy.floor(memory.zero3_gpus.rhs / D_1)},
         solution=[(memory.zero3_gpus.rhs / D_1, "GPUs over GPUs of a node"), (NODES, "whole nodes")],
     ),
     Question(
-        "Find the error. \"Training a 70B model takes 700 GB: two bytes for a weight in bf16, eight for Adam.\" What "
+        'Find the error. "Training a 70B model takes 700 GB: two bytes for a weight in bf16, eight for Adam." What '
         "does mixed-precision training usually keep beside these?",
         choices=[
             ("the activations of the last step", "They are freed in the backward pass, and are no state.", False),
@@ -86,7 +96,7 @@ memory_parts = [
             ("a third moment", "Adam has two: the mean of the gradients and of their squares.", False),
         ],
     ),
-]  # fmt: skip
+]
 
 WORK = {"P_act": 70e9, "B": 15e12}
 CLUSTER = {"N_gpu": 4096, "C": h100.bf16, "MFU": 0.45}
@@ -97,24 +107,36 @@ PEAK = N_gpu * C * MFU
 time_parts = [
     Question(
         "How many operations does it take to train {P_act} parameters on {B} tokens? Leave attention out.",
-        answer=compute.training_flops, given=WORK, tolerance=0.01,
+        answer=compute.training_flops,
+        given=WORK,
+        tolerance=0.01,
         mistakes={
-            "That is the forward pass.": FORWARD, "That is the backward pass.": 2 * FORWARD,
+            "That is the forward pass.": FORWARD,
+            "That is the backward pass.": 2 * FORWARD,
             "That runs the forward pass twice, which full recomputation would do.": compute.recompute_flops,
         },
-        solution=[(FORWARD, "forward: a product and a sum for each parameter"),
-                  (compute.training_flops.rhs, "backward: twice as much")],
+        solution=[
+            (FORWARD, "forward: a product and a sum for each parameter"),
+            (compute.training_flops.rhs, "backward: twice as much"),
+        ],
     ),
     Question(
         "{N_gpu} H100s of {C} work at {MFU} of their peak. How many operations do they do in a second?",
-        answer=PEAK, unit="FLOP/s", given=CLUSTER, tolerance=0.01,
+        answer=PEAK,
+        unit="FLOP/s",
+        given=CLUSTER,
+        tolerance=0.01,
         mistakes={"That is their peak.": N_gpu * C, **with_sparsity(C)},
     ),
     Question(
         "How long does the run take ({P_act} parameters, {B} tokens, {N_gpu} GPUs of {C} at {MFU} of their peak)?",
-        answer=RUN_TIME, unit="days", given=WORK | CLUSTER, tolerance=0.01,
+        answer=RUN_TIME,
+        unit="days",
+        given=WORK | CLUSTER,
+        tolerance=0.01,
         mistakes={
-            "That is at the peak itself.": RUN_TIME * MFU, "That is the forward pass.": RUN_TIME / 3,
+            "That is at the peak itself.": RUN_TIME * MFU,
+            "That is the forward pass.": RUN_TIME / 3,
             **with_sparsity(C),
         },
         solution=[(compute.training_flops.rhs, "the work"), (RUN_TIME, "over what the GPUs do in a second")],
@@ -122,13 +144,17 @@ time_parts = [
     Question(
         "How many GPU-seconds does one token take, with {P_act} parameters on GPUs of {C} that reach {MFU} of their "
         "peak?",
-        answer=6 * flop * P_act / (C * MFU), unit="s", tolerance=0.01,
+        answer=6 * flop * P_act / (C * MFU),
+        unit="s",
+        tolerance=0.01,
         given={"P_act": 70e9, "C": h100.bf16, "MFU": 0.45},
-        mistakes={"That is the forward pass.": 2 * flop * P_act / (C * MFU),
-                  "That is at the peak itself.": 6 * flop * P_act / C},
+        mistakes={
+            "That is the forward pass.": 2 * flop * P_act / (C * MFU),
+            "That is at the peak itself.": 6 * flop * P_act / C,
+        },
         remark="More GPUs shorten the run; they do not make it cheaper.",
     ),
-]  # fmt: skip
+]
 
 # Megatron's runs: GPUs, sequences in a batch, tensor-parallel ranks, stages
 SHAPES = ((192, 192, 4, 1), (768, 384, 8, 2), (3072, 1536, 8, 8))
@@ -152,25 +178,40 @@ megatron_parts = [
         heading="4. Three published runs",
         ask="Megatron trained a model on {N_gpu} GPUs with batches of {n_seq} sequences of {S} tokens. How many "
         "tokens has each GPU in a step?",
-        answer=TOKENS, unit="1", exact=True, noun="tokens", given=picked("N_gpu", "n_seq", "S"),
+        answer=TOKENS,
+        unit="1",
+        exact=True,
+        noun="tokens",
+        given=picked("N_gpu", "n_seq", "S"),
         mistakes={"That is the whole batch.": n_seq * S},
         remark="The variants are models of 16, 70 and 314 billion parameters.",
     ),
     Question(
         f"Over how many GPUs is one copy of the model spread, with {SPAN}?",
-        answer=Y * N_stages, unit="1", exact=True, noun="GPUs", given=picked("Y", "N_stages"),
+        answer=Y * N_stages,
+        unit="1",
+        exact=True,
+        noun="GPUs",
+        given=picked("Y", "N_stages"),
         mistakes={"Each stage is cut as well: the two multiply.": Y + N_stages},
     ),
     Question(
         f"From how many tokens per GPU on does the backward pass hide the gradients between the copies, with {SPAN}? "
         "Nodes have {D_1} GPUs of {C} and send {W_2}; weights and gradients take {b_w} and {b_grad}; take many copies.",
-        answer=LEAST, unit="1", tolerance=0.01, given=picked("Y", "N_stages", b_grad=2, **FAR),
-        mistakes={**both_directions(W_2),
-                  "What counts is how many nodes a copy spans, not how many GPUs.": LEAST / D_1,
-                  "The source rounds to about 1,000 for a copy on two nodes. Half of what one node needs is more.":
-                  result_times(1000 / (ROUND / 2)),
-                  "The source rounds to about 300 for a copy on eight nodes. An eighth of what one node needs is more.":
-                  result_times(300 / (ROUND / 8))},
+        answer=LEAST,
+        unit="1",
+        tolerance=0.01,
+        given=picked("Y", "N_stages", b_grad=2, **FAR),
+        mistakes={
+            **both_directions(W_2),
+            "What counts is how many nodes a copy spans, not how many GPUs.": LEAST / D_1,
+            "The source rounds to about 1,000 for a copy on two nodes. Half of what one node needs is more.": result_times(
+                1000 / (ROUND / 2)
+            ),
+            "The source rounds to about 300 for a copy on eight nodes. An eighth of what one node needs is more.": result_times(
+                300 / (ROUND / 8)
+            ),
+        },
         solution=[
             ((b_w + b_grad) * C / (4 * flop * W_2), "as if each node held a copy of its own, or several"),
             (LEAST, "a copy on several nodes cuts its gradients over all their cards"),
@@ -189,19 +230,29 @@ megatron_parts = [
     Question(
         f"Suppose the gradients are reduced in fp32. From how many tokens on are they hidden then, with {SPAN} (nodes "
         "of {D_1} GPUs of {C}, {W_2} out of a node, weights of {b_w}, gradients of {b_grad})?",
-        answer=LEAST, unit="1", tolerance=0.01, given=picked("Y", "N_stages", b_grad=4, **FAR)[1:],
-        mistakes={"That is for gradients in bf16.": {b_grad: 2}, **both_directions(W_2),
-                  "Only the gradients are in fp32; the weights come back in bf16.": {b_grad: 4, b_w: 4}},
+        answer=LEAST,
+        unit="1",
+        tolerance=0.01,
+        given=picked("Y", "N_stages", b_grad=4, **FAR)[1:],
+        mistakes={
+            "That is for gradients in bf16.": {b_grad: 2},
+            **both_directions(W_2),
+            "Only the gradients are in fp32; the weights come back in bf16.": {b_grad: 4, b_w: 4},
+        },
         remark="For the model of 70 billion that is close to the 2,048 it has: little is left over.",
     ),
     Question(
-        "Find the error. \"The smallest model is cut over 4 of the 8 GPUs of a node, so its gradients take a quarter "
-        "of the time between the nodes.\" What is wrong?",
+        'Find the error. "The smallest model is cut over 4 of the 8 GPUs of a node, so its gradients take a quarter '
+        'of the time between the nodes." What is wrong?',
         choices=[
             ("Gradients never leave a node.", "The copies are in 24 nodes.", False),
-            ("The node holds two copies of the model, which add up inside; then all of it leaves through the same "
-             "cards.", "Only a copy that spans several nodes has more cards than a node.", True),
+            (
+                "The node holds two copies of the model, which add up inside; then all of it leaves through the same "
+                "cards.",
+                "Only a copy that spans several nodes has more cards than a node.",
+                True,
+            ),
             ("It is an eighth.", "A node sends as much as before: the gradients of the whole model.", False),
         ],
     ),
-]  # fmt: skip
+]

@@ -2,9 +2,9 @@
 
 from sympy import Max
 
-from gpuscale import hierarchy
+from gpuscale import chip
+from gpuscale.collectives import hierarchy
 from gpuscale.quiz import Question, QuestionSet, both_directions
-from gpuscale.specs import chip
 from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, M, S_child, S_top, S_unit, V, Y, alpha, indexed
 from gpuscale.units import GB, MB, us
 
@@ -37,10 +37,16 @@ levels = [
         "cards, which feed the GPUs directly. Which link sets the time of an all-gather?",
         given=[{"M": 2, "D_1": NODE, **H100}, {"M": 16, "D_1": NODE, **H100}],
         choices=[
-            ("NVLink", "Compare what each GPU takes from its neighbours with what its node takes from outside.",
-             nvlink > cards),
-            ("the network cards", "Compare what a node takes from outside with what each GPU takes from its "
-             "neighbours.", nvlink < cards),
+            (
+                "NVLink",
+                "Compare what each GPU takes from its neighbours with what its node takes from outside.",
+                nvlink > cards,
+            ),
+            (
+                "the network cards",
+                "Compare what a node takes from outside with what each GPU takes from its neighbours.",
+                nvlink < cards,
+            ),
             ("the spine", "These nodes sit under the same leaf switches.", False),
         ],
     ),
@@ -102,7 +108,8 @@ links = [
         tolerance=0.005,
         mistakes={
             "That counts the other nodes of the unit only; the other unit's bytes come through the same cards.": W_2
-            * D_2 / (D_2 - 1),
+            * D_2
+            / (D_2 - 1),
             "A node holds its own part already.": W_2,
         },
     ),
@@ -137,7 +144,8 @@ links = [
         tolerance=0.01,
         mistakes={
             "A ring of D ranks has D \u2212 1 steps.": starts + sum(ALPHAS),
-            "That is one ring through all ranks.": (D_1 - 1) * D_2 * D_3 * ALPHAS[0] + (D_2 - 1) * D_3 * ALPHAS[1]
+            "That is one ring through all ranks.": (D_1 - 1) * D_2 * D_3 * ALPHAS[0]
+            + (D_2 - 1) * D_3 * ALPHAS[1]
             + (D_3 - 1) * ALPHAS[2],
             "That is one ring through all ranks, each step as slow as the network.": (D_1 * D_2 * D_3 - 1) * ALPHAS[1],
             "That is one ring through all ranks, each step as slow as the slowest.": (D_1 * D_2 * D_3 - 1) * ALPHAS[2],
@@ -206,7 +214,9 @@ sharded = [
         unit="s",
         tolerance=0.01,
         mistakes={
-            "That is a reduce-scatter and an all-gather among the nodes; here the switches add.": 2 * V * (D_2 - 1)
+            "That is a reduce-scatter and an all-gather among the nodes; here the switches add.": 2
+            * V
+            * (D_2 - 1)
             / (D_2 * W_2),
             "Up and down run at the same time: the links carry both directions at once.": 2 * V / W_2,
             "That is one all-gather: a node sends its whole partial sum up.": V * (D_2 - 1) / (D_2 * W_2),

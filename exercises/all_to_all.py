@@ -1,17 +1,17 @@
 """Practice questions on the all-to-all."""
 
-from gpuscale import all_to_all, collectives
+from gpuscale import chip, model
+from gpuscale.collectives import algorithms, exchange
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model
 from gpuscale.symbols import B, D, M, N, V, W, W_node, Z, b, k
 from gpuscale.units import GB, MB
 
 h100, gb200 = chip("h100_sxm"), chip("gb200")
 ds = model("deepseek_v3")
-plain = all_to_all.all_to_all.where(alpha=0)
-node = all_to_all.node_all_to_all
-bound, picks, top = all_to_all.hit_bound, all_to_all.hit_independent, all_to_all.hit_top_k
-dispatch = all_to_all.sparse_all_to_all.where(bound, N=Z, V=Z * B * D * b, title="Dispatch of tokens")
+plain = exchange.all_to_all.where(alpha=0)
+node = exchange.node_all_to_all
+bound, picks, top = exchange.hit_bound, exchange.hit_independent, exchange.hit_top_k
+dispatch = exchange.sparse_all_to_all.where(bound, N=Z, V=Z * B * D * b, title="Dispatch of tokens")
 step = node.rhs.subs(M, 2) / plain.rhs.subs(N, 8)
 
 questions = QuestionSet(
@@ -57,7 +57,7 @@ questions = QuestionSet(
                 "That is the all-reduce.": 2 * N,
             },
             solution=[
-                (collectives.ring_all_gather.where(alpha=0).rhs / plain.rhs, "both exact"),
+                (algorithms.ring_all_gather.where(alpha=0).rhs / plain.rhs, "both exact"),
                 (N + 0, "the rest cancels"),
             ],
         ),
@@ -118,9 +118,9 @@ questions = QuestionSet(
             answer=dispatch,
             given={"B": 131072, "D": ds.d_model, "b": 1, "Z": 64, "k": ds.active_experts, "W": gb200.nvlink_bw},
             mistakes={
-                "That sends every token to every rank.": all_to_all.all_to_all.where(alpha=0, N=Z, V=Z * B * D * b),
+                "That sends every token to every rank.": exchange.all_to_all.where(alpha=0, N=Z, V=Z * B * D * b),
                 "That is for bf16.": {"b": 2},
-                "V counts a copy of each token for each rank: Z B D b.": all_to_all.sparse_all_to_all.where(
+                "V counts a copy of each token for each rank: Z B D b.": exchange.sparse_all_to_all.where(
                     bound, N=Z, V=B * D * b
                 ),
             },

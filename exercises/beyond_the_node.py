@@ -1,33 +1,21 @@
 """Practice questions on the network between nodes."""
 
-from gpuscale.memory import bandwidth_ratio
+from gpuscale import chip, fabric
 from gpuscale.network import (
     leaf_switches,
     node_egress,
     oversubscription,
+    published,
     tapered_bisection,
     tapered_bisection_odd,
     top_switches,
+    topology,
     two_level_capacity,
     wire_latency,
 )
+from gpuscale.one_gpu import bandwidth_ratio
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
-from gpuscale.specs import chip, fabric
-from gpuscale.symbols import (
-    D_3,
-    N,
-    S_top,
-    W,
-    W_nic,
-    W_ref,
-    n_down,
-    n_hop,
-    n_nic,
-    n_port,
-    r_over,
-    t_hop,
-)  # fmt: skip
-from gpuscale.topologies import published, topology
+from gpuscale.symbols import D_3, N, S_top, W, W_nic, W_ref, n_down, n_hop, n_nic, n_port, r_over, t_hop
 from gpuscale.units import ns
 
 h100, b200, gb200, ndr, hdr = chip("h100_sxm"), chip("b200_sxm"), chip("gb200"), fabric("ib_ndr"), fabric("ib_hdr")
@@ -38,7 +26,8 @@ TAPER = published("llama3_24k").oversubscription
 PODS = meta.tiers[-1].degree
 
 questions = QuestionSet(
-    "beyond_the_node", "Beyond the node",
+    "beyond_the_node",
+    "Beyond the node",
     intro="Cards, leaves, spines, cuts and hops. Bandwidths are one direction.",
     chapter="beyond_the_node",
     questions=[
@@ -53,9 +42,9 @@ questions = QuestionSet(
             mistakes={"That is one card.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
         ),
         Question(
-            "A GPU sends {W_ref} to a GPU of its own node and {W} to one outside. How many times slower is it "
-            "outside?",
-            answer=bandwidth_ratio, noun="times",
+            "A GPU sends {W_ref} to a GPU of its own node and {W} to one outside. How many times slower is it outside?",
+            answer=bandwidth_ratio,
+            noun="times",
             given=[{"W_ref": c.nvlink_bw, "W": c.nic_bw} for c in (h100, b200)],
             mistakes={
                 "That is the share that is left.": W / W_ref,
@@ -66,7 +55,9 @@ questions = QuestionSet(
             "{n_down} cables come from below, the switches have {n_port} ports, and nothing is to be lost on the way "
             "up. "
             "How many leaves does it take?",
-            answer=leaf_switches, exact=True, noun="leaves",
+            answer=leaf_switches,
+            exact=True,
+            noun="leaves",
             given=[
                 {"n_down": OLD.ports_down, "n_port": OLD.ports},
                 {"n_down": NEW.ports_down, "n_port": NEW.ports},
@@ -77,7 +68,9 @@ questions = QuestionSet(
             "Two layers of switches with {n_port} ports, full bandwidth between any two halves. How many cards "
             "can be "
             "plugged in at most?",
-            answer=two_level_capacity, exact=True, noun="cards",
+            answer=two_level_capacity,
+            exact=True,
+            noun="cards",
             given=[{"n_port": OLD.ports}, {"n_port": 128}],
             mistakes={
                 "A leaf gives half of its ports to the way up.": n_port**2,
@@ -150,7 +143,8 @@ questions = QuestionSet(
             "Two GPUs are {n_hop} links apart: card to leaf, leaf to spine, and so on, down to the other card. Every "
             "switch "
             "takes {t_hop}. How long do the switches take together?",
-            answer=wire_latency, given=[{"n_hop": 4, "t_hop": 250 * ns}, {"n_hop": 6, "t_hop": 250 * ns}],
+            answer=wire_latency,
+            given=[{"n_hop": 4, "t_hop": 250 * ns}, {"n_hop": 6, "t_hop": 250 * ns}],
             mistakes={
                 "Between so many links there is one switch fewer.": n_hop * t_hop,
                 "Those are the switches of one way, without the one at the top.": (n_hop - 2) / 2 * t_hop,
@@ -159,17 +153,20 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "The reference system has 1,024 nodes, or sometimes 127." Its leaves take {n_down} '
-            'cables from '
+            "cables from "
             "below, and a node has {n_nic} cards. How many nodes fit?",
-            answer=n_down / n_nic, unit="1", exact=True, noun="nodes", given={"n_down": SLOTS, "n_nic": NEW.cables},
+            answer=n_down / n_nic,
+            unit="1",
+            exact=True,
+            noun="nodes",
+            given={"n_down": SLOTS, "n_nic": NEW.cables},
             mistakes={"Those are the GPUs.": 1 * n_down},
             solution=[(n_down / n_nic, "a cable for each card")],
-            remark="127 is right for NVIDIA's own design: one slot's ports serve the machine that manages the "
-            "network.",
+            remark="127 is right for NVIDIA's own design: one slot's ports serve the machine that manages the network.",
         ),
         Question(
             'Find the error. "Between nodes, NVSwitch joins the GPUs directly and bypasses Ethernet." What joins the '
-            'GPUs of '
+            "GPUs of "
             "two H100 nodes?",
             choices=[
                 ("NVSwitch", "Those of an H100 node end at its eight GPUs.", fabric("nvlink_4").node_gpus > 8),
@@ -184,7 +181,9 @@ questions = QuestionSet(
         Question(
             "Give the number of switches of a full fat tree of two levels for $N$ cards, from $N$ and the ports "
             "$n_\\mathrm{port}$ of a switch.",
-            answer=3 * N / n_port, unit="1", symbols=(N, n_port),
+            answer=3 * N / n_port,
+            unit="1",
+            symbols=(N, n_port),
             mistakes={
                 "Those are the leaves.": 2 * N / n_port,
                 "Those are the spines.": N / n_port,
@@ -200,7 +199,8 @@ questions = QuestionSet(
             "A cluster of {S_top} GPUs has cards of {W}. You may double the cards' rate, or remove an "
             "oversubscription of "
             "{r_over} to 1 at the top. A job exchanges data evenly between all GPUs. Which brings more?",
-            given={"S_top": meta.ranks, "W": ndr.bw, "r_over": TAPER}, pick="largest",
+            given={"S_top": meta.ranks, "W": ndr.bw, "r_over": TAPER},
+            pick="largest",
             choices=[
                 (
                     "cards twice as fast, the top as it is",

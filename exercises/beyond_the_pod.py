@@ -1,5 +1,7 @@
 """Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
 
+from gpuscale import chip, show
+from gpuscale import fabric as link
 from gpuscale.network import (
     bisection,
     leaf_switches,
@@ -8,28 +10,11 @@ from gpuscale.network import (
     switch_bandwidth,
     three_level_capacity,
     top_switches,
+    topology,
     two_level_capacity,
 )
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
-from gpuscale.specs import chip
-from gpuscale.specs import fabric as link
-from gpuscale.symbols import (
-    D_1,
-    D_2,
-    M,
-    N,
-    S_top,
-    W,
-    W_link,
-    W_nic,
-    W_sw,
-    n_down,
-    n_port,
-    n_sw,
-    n_up,
-)  # fmt: skip
-from gpuscale.topologies import topology
-from gpuscale.units import show
+from gpuscale.symbols import D_1, D_2, M, N, S_top, W, W_link, W_nic, W_sw, n_down, n_port, n_sw, n_up
 
 pod, ndr, h100 = topology("h100_pod_1024"), link("ib_ndr"), chip("h100_sxm")
 node, leaf, spine = (pod.at(i) for i in (1, 2, 3))
@@ -45,52 +30,65 @@ up = [
         ask="A node has {n_nic} network cards. Each has one port of {W_nic}, which is 400 Gbit/s. What can the node "
         "send "
         "to the leaf switches?",
-        answer=node_egress, given={"n_nic": node.degree, "W_nic": ndr.bw},
+        answer=node_egress,
+        given={"n_nic": node.degree, "W_nic": ndr.bw},
         mistakes={"That is one card.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
         remark="The published answer writes GB/s for the Gbit/s of the card; its result is right.",
     ),
     Question(
         "A leaf switch has {n_port} ports of {W_link}. What does it carry in one direction, all ports counted?",
-        answer=n_port * W_link, unit="B/s", given=PORT,
+        answer=n_port * W_link,
+        unit="B/s",
+        given=PORT,
         mistakes={"Those are only the ports that face down.": n_port * W_link / 2, **both_directions(W_link)},
         solution=[(n_port * W_link, "ports times the bandwidth of one")],
     ),
     Question(
-        'Find the error. A scalable unit has {n_sw} leaf switches, and each of them takes one cable of {W_link} from '
-        'each '
+        "Find the error. A scalable unit has {n_sw} leaf switches, and each of them takes one cable of {W_link} from "
+        "each "
         'of {D_2} nodes. "So the leaf level carries 32 × 400 / 8 GB/s", says the answer. What does it carry?',
-        answer=n_sw * D_2 * W_link, unit="B/s", given={k: SU[k] for k in ("n_sw", "D_2", "W_link")},
+        answer=n_sw * D_2 * W_link,
+        unit="B/s",
+        given={k: SU[k] for k in ("n_sw", "D_2", "W_link")},
         mistakes={
             "That is what the printed product gives: one leaf switch.": D_2 * W_link,
             "That counts the ports that face up as well.": 2 * n_sw * D_2 * W_link,
         },
-        solution=[(D_2 * W_link, "one leaf switch, from below"), (n_sw * D_2 * W_link, "all leaf switches of the "
-        "unit")],
+        solution=[
+            (D_2 * W_link, "one leaf switch, from below"),
+            (n_sw * D_2 * W_link, "all leaf switches of the unit"),
+        ],
         remark="The published result is this one; only the product printed before it lacks the leaf switches.",
     ),
     Question(
         "Each of the {n_sw} leaf switches of a unit has {n_up} cables to every one of {D_1} spine switches, each of "
         "{W_link}. What can the unit send to the spines?",
-        answer=n_sw * n_up * D_1 * W_link, unit="B/s",
+        answer=n_sw * n_up * D_1 * W_link,
+        unit="B/s",
         given={"n_sw": leaf.switches, "n_up": 2, "D_1": spine.switches, "W_link": ndr.bw},
         mistakes={
             "That is one cable to each spine; there are two.": n_sw * D_1 * W_link,
             "That is one leaf switch.": n_up * D_1 * W_link,
         },
-        solution=[(n_up * D_1, "cables of a leaf"), (n_sw * n_up * D_1 * W_link, "of all leaves, times their "
-        "bandwidth")],
+        solution=[
+            (n_up * D_1, "cables of a leaf"),
+            (n_sw * n_up * D_1 * W_link, "of all leaves, times their bandwidth"),
+        ],
         remark="As much goes up as comes from below, so nothing is lost. (The published line names this way up the "
         "bandwidth to the leaf; it leads from leaf to spine.)",
     ),
     Question(
         'Find the error. "A spine switch moves 1.6 TB/s, so 16 of them move 25.6, and each GPU is left with half of '
-        'its '
+        "its "
         'card." All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one '
-        'direction?',
-        answer=switch_bandwidth, given=PORT | {"n_sw": spine.switches},
+        "direction?",
+        answer=switch_bandwidth,
+        given=PORT | {"n_sw": spine.switches},
         mistakes={
-            "That counts half of the ports, as on a leaf. Nothing is above a spine, so all its ports face down.":
-                n_sw * n_port * W_link / 2,
+            "That counts half of the ports, as on a leaf. Nothing is above a spine, so all its ports face down.": n_sw
+            * n_port
+            * W_link
+            / 2,
             "That is one spine.": n_port * W_link,
             **both_directions(W_link),
         },
@@ -98,7 +96,9 @@ up = [
     ),
     Question(
         "The spines carry {W_sw} for {M} nodes of {D_1} GPUs. How much is that for each node?",
-        answer=W_sw / M, unit="B/s", given={"W_sw": SPINE, "M": pod.ranks // node.S, "D_1": node.S},
+        answer=W_sw / M,
+        unit="B/s",
+        given={"W_sw": SPINE, "M": pod.ranks // node.S, "D_1": node.S},
         mistakes={
             "That is for each GPU.": W_sw / (M * D_1),
             "A quarter of the nodes is in each unit; all of them share the spines.": 4 * W_sw / M,
@@ -107,16 +107,19 @@ up = [
     ),
     Question(
         'Find the error. "Each GPU gets {W} across any bisection of the pod." The figure is right for something '
-        'else. '
+        "else. "
         "What does each of the {D_1} GPUs of a node get?",
-        answer=W / D_1, unit="B/s", given={"W": EGRESS, "D_1": node.S},
+        answer=W / D_1,
+        unit="B/s",
+        given={"W": EGRESS, "D_1": node.S},
         mistakes={"That is the whole node; its GPUs share it.": 1 * W},
         solution=[(W / D_1, "the node's bandwidth over its GPUs: one card each")],
     ),
     Question(
         "What is the bisection bandwidth of the pod in one direction: {S_top} GPUs, each with a card of {W}, in two "
         "halves?",
-        answer=bisection, given={"S_top": pod.ranks, "W": ndr.bw},
+        answer=bisection,
+        given={"S_top": pod.ranks, "W": ndr.bw},
         mistakes={
             "That counts both directions.": S_top * W,
             "That counts NVLink; between halves only the cards matter.": S_top * h100.nvlink_bw / W_link * W_link / 2,
@@ -130,14 +133,21 @@ growth = [
     Question(
         heading="2. Growing the fabric",
         ask="{N} GPUs, each with one cable into the fabric, in units of {D_2} GPUs. How many units is that?",
-        answer=N / D_2, unit="1", given={"N": 2048, "D_2": leaf.S}, exact=True, noun="units",
+        answer=N / D_2,
+        unit="1",
+        given={"N": 2048, "D_2": leaf.S},
+        exact=True,
+        noun="units",
         mistakes={"That is the number of nodes.": N / node.S, "A unit holds twice as many GPUs.": 2 * N / D_2},
         solution=[(N / D_2, "GPUs over GPUs of a unit")],
     ),
     Question(
         'Find the error. "2,048 GPUs need 32 spine switches in each of the units." All units together send {n_down} '
         "cables up, and a spine has {n_port} ports, all facing down. How many spines are there in all?",
-        answer=top_switches, given={"n_down": 2048, "n_port": ndr.switch_ports}, exact=True, noun="spines",
+        answer=top_switches,
+        given={"n_down": 2048, "n_port": ndr.switch_ports},
+        exact=True,
+        noun="spines",
         mistakes={
             "That multiplies by the units once more.": 8 * n_down / n_port,
             "A spine needs no port upwards.": 2 * n_down / n_port,
@@ -147,7 +157,10 @@ growth = [
     Question(
         "A leaf switch has {n_up} cables up, and the fabric has {n_sw} spines. How many cables join one leaf "
         "to one spine?",
-        answer=n_up / n_sw, unit="1", exact=True, noun="cables",
+        answer=n_up / n_sw,
+        unit="1",
+        exact=True,
+        noun="cables",
         given=[{"n_up": 32, "n_sw": 32}, {"n_up": 32, "n_sw": spine.switches}],
         mistakes={"Those are all cables of the leaf.": 1 * n_up},
         solution=[(n_up / n_sw, "the cables spread evenly over the spines")],
@@ -156,7 +169,10 @@ growth = [
         "A leaf has {n_port} ports: {n_down} cables come from below, and it sends {n_up} cables to each of {n_sw} "
         "spines. "
         "How many of its ports are free?",
-        answer=n_port - n_down - n_up * n_sw, unit="1", exact=True, noun="ports",
+        answer=n_port - n_down - n_up * n_sw,
+        unit="1",
+        exact=True,
+        noun="ports",
         given=[
             {"n_port": ndr.switch_ports, "n_down": 32, "n_up": 2, "n_sw": 16},
             {"n_port": ndr.switch_ports, "n_down": 32, "n_up": 1, "n_sw": 16},
@@ -189,14 +205,19 @@ growth = [
     Question(
         "With {N} GPUs a third level comes in. The middle switches, still called spines, now turn half of their "
         "{n_port} ports up. How many do {n_down} cables from the leaves need?",
-        answer=leaf_switches, given={"N": 4096, "n_down": 4096, "n_port": ndr.switch_ports}, exact=True, noun="spines",
+        answer=leaf_switches,
+        given={"N": 4096, "n_down": 4096, "n_port": ndr.switch_ports},
+        exact=True,
+        noun="spines",
         mistakes={"That turns all ports down; half must lead on up.": n_down / n_port},
     ),
     Question(
         "And how many switches does the new top, the core, need for the {n_down} cables that come up from them "
         "({n_port} ports each)?",
-        answer=top_switches, given={"n_down": 4096, "n_port": ndr.switch_ports}, exact=True, noun="core "
-        "switches",
+        answer=top_switches,
+        given={"n_down": 4096, "n_port": ndr.switch_ports},
+        exact=True,
+        noun="core switches",
         mistakes={"Nothing is above the core: all its ports face down.": 2 * n_down / n_port},
     ),
     Question(
@@ -210,7 +231,10 @@ growth = [
     ),
     Question(
         "How many GPUs could three levels of switches with {n_port} ports join at full bandwidth?",
-        answer=three_level_capacity, given={"n_port": ndr.switch_ports}, exact=True, noun="GPUs",
+        answer=three_level_capacity,
+        given={"n_port": ndr.switch_ports},
+        exact=True,
+        noun="GPUs",
         mistakes={
             "That is two levels.": two_level_capacity.rhs,
             "Half of the ports of the two lower levels lead up.": n_port**3,
@@ -224,7 +248,8 @@ growth = [
 ]
 
 questions = QuestionSet(
-    "beyond_the_pod", "Quiz 3: beyond the node",
+    "beyond_the_pod",
+    "Quiz 3: beyond the node",
     intro="The quiz of the GPU chapter of *How to Scale Your Model* on the fabric of a pod of 1,024 H100, part by "
     "part. "
     "Bandwidths are one direction unless a question says otherwise. The chapter is "

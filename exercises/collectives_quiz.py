@@ -16,7 +16,7 @@ from gpuscale_exercises._collectives_levels import (
     two_nodes,
 )
 
-from gpuscale import hierarchy, in_network
+from gpuscale.collectives import hierarchy, in_network
 from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.symbols import D_1, D_2, W_1, W_2, D, F, N, S_top, S_unit, V, X, Y, b
 
@@ -26,12 +26,18 @@ node_level = [
         ask="{S_top} GPUs in nodes of {S_unit} gather an array of {V}. Suppose that all that reaches a GPU "
         "passes the "
         "NVSwitches of its node. How many bytes enter them from the node's own GPUs?",
-        answer=own, unit="B", given=ONE_UNIT, tolerance=0.001,
+        answer=own,
+        unit="B",
+        given=ONE_UNIT,
+        tolerance=0.001,
         mistakes={"That is the shard of one GPU.": V / S_top, "The rest comes from above.": remote},
     ),
     Question(
         "How many enter them from above, from the other nodes ({V}, {S_top} GPUs, nodes of {S_unit})?",
-        answer=remote, unit="B", given=ONE_UNIT, tolerance=0.001,
+        answer=remote,
+        unit="B",
+        given=ONE_UNIT,
+        tolerance=0.001,
         mistakes={
             "The node's own part does not come from above.": V,
             "The switches make the copies: a byte comes down once, not once for each GPU.": S_unit * remote,
@@ -39,7 +45,10 @@ node_level = [
     ),
     Question(
         "How many leave them towards the node's own GPUs ({V}, {S_top} GPUs, nodes of {S_unit})?",
-        answer=S_unit * lacking, unit="B", given=ONE_UNIT, tolerance=0.001,
+        answer=S_unit * lacking,
+        unit="B",
+        given=ONE_UNIT,
+        tolerance=0.001,
         mistakes={
             "Each GPU holds its own shard already.": S_unit * V,
             "The shards of the neighbours arrive this way too.": S_unit * remote,
@@ -48,14 +57,19 @@ node_level = [
     ),
     Question(
         "And in all, upwards included ({V}, {S_top} GPUs, nodes of {S_unit})?",
-        answer=hierarchy.unit_switch_out, given=ONE_UNIT, tolerance=0.001,
+        answer=hierarchy.unit_switch_out,
+        given=ONE_UNIT,
+        tolerance=0.001,
         mistakes={"The node's own part also goes up.": S_unit * lacking},
         remark="As much as if every GPU had received the whole array.",
     ),
     Question(
         "A GPU takes in {W_1} over NVLink, one way. How long does this level take, if every byte from other nodes "
         "comes through NVLink too ({V}, {S_top} GPUs)?",
-        answer=lacking / W_1, unit="s", given=ARRAY | {"S_top": NODE * UNIT, "W_1": NVLINK}, tolerance=0.002,
+        answer=lacking / W_1,
+        unit="s",
+        given=ARRAY | {"S_top": NODE * UNIT, "W_1": NVLINK},
+        tolerance=0.002,
         mistakes={
             "A GPU holds its own shard already.": V / W_1,
             "That leaves out what comes from other nodes.": V * (NODE - 1) / (NODE * W_1),
@@ -67,7 +81,10 @@ node_level = [
         "In most pods each network card feeds one GPU directly, and NVLink carries only what the {D_1} GPUs of a "
         "node "
         "share with each other. How long does this level take then ({V}, {W_1})?",
-        answer=V * (D_1 - 1) / (D_1 * W_1), unit="s", given=ARRAY | {"D_1": NODE, "W_1": NVLINK}, tolerance=0.01,
+        answer=V * (D_1 - 1) / (D_1 * W_1),
+        unit="s",
+        given=ARRAY | {"D_1": NODE, "W_1": NVLINK},
+        tolerance=0.01,
         mistakes={
             "The GPU's own card brings an eighth of the array.": V / W_1,
             "That is the part that its own card brings.": V / (D_1 * W_1),
@@ -80,8 +97,11 @@ node_level = [
         "need?",
         choices=[
             ("what all cards of a node carry", "Those bytes pass NVLink, not the cards.", False),
-            ("the NVLink bandwidth of the node's GPUs together, N times that of one",
-             "The N cancels and leaves the bandwidth of one GPU.", True),
+            (
+                "the NVLink bandwidth of the node's GPUs together, N times that of one",
+                "The N cancels and leaves the bandwidth of one GPU.",
+                True,
+            ),
             ("the bandwidth of one NVSwitch", "A GPU is wired to all switches of its node.", False),
         ],
     ),
@@ -92,13 +112,19 @@ leaf_level = [
         "Now the leaf switches on top of the unit, which the source calls spine. How many bytes leave them "
         "towards the "
         "{D_2} nodes ({V})?",
-        answer=V * (D_2 - 1), unit="B", tolerance=0.01, given=ARRAY | {"D_2": UNIT},
+        answer=V * (D_2 - 1),
+        unit="B",
+        tolerance=0.01,
+        given=ARRAY | {"D_2": UNIT},
         mistakes={"Each node holds its part already.": V * D_2, "That is for one node.": V * (1 - 1 / D_2)},
         remark="They take in the array once, one part from each node.",
     ),
     Question(
         "How long does the leaf level take, if the cards of a node take in {W_2}, one way ({V}, {D_2} nodes)?",
-        answer=V * (D_2 - 1) / (D_2 * W_2), unit="s", given=ARRAY | {"D_2": UNIT, "W_2": CARDS}, tolerance=0.01,
+        answer=V * (D_2 - 1) / (D_2 * W_2),
+        unit="s",
+        given=ARRAY | {"D_2": UNIT, "W_2": CARDS},
+        tolerance=0.01,
         mistakes={
             "Each node holds its own part already.": V / W_2,
             "That is one card; a node has eight.": V * (D_2 - 1) / (D_2 * W_2) * NODE,
@@ -107,7 +133,8 @@ leaf_level = [
     ),
     Question(
         "Which level sets the time of this all-gather ({D_1} GPUs in a node, {D_2} nodes, {W_1} and {W_2})?",
-        given={"D_1": NODE, "D_2": UNIT, "W_1": NVLINK, "W_2": CARDS}, pick="largest",
+        given={"D_1": NODE, "D_2": UNIT, "W_1": NVLINK, "W_2": CARDS},
+        pick="largest",
         choices=[
             ("the node level", "Compare the two times of the parts before.", (D_1 - 1) / (D_1 * W_1)),
             ("the leaf level", "Compare the two times of the parts before.", (D_2 - 1) / (D_2 * W_2)),
@@ -122,7 +149,9 @@ in_switch = [
         ask="{N} GPUs all-reduce {V}. The NVSwitches do the sums; a GPU sends the chunks that others own and "
         "takes in "
         "the sum of its own, then sends that sum and takes in the rest. How many bytes enter the switches in all?",
-        answer=in_network.switch_in, given=SWITCH, tolerance=0.01,
+        answer=in_network.switch_in,
+        given=SWITCH,
+        tolerance=0.01,
         mistakes={
             "That is one GPU.": V,
             "That is the first half; the sums go through the switch as well.": V * (N - 1),
@@ -132,7 +161,9 @@ in_switch = [
     ),
     Question(
         "And how many leave them ({N} GPUs, {V})?",
-        answer=in_network.switch_out, given=SWITCH, tolerance=0.01,
+        answer=in_network.switch_out,
+        given=SWITCH,
+        tolerance=0.01,
         mistakes={
             "That is one GPU.": V,
             "First each GPU receives the sum of its own chunk: that counts too.": V * (N - 1),
@@ -142,7 +173,10 @@ in_switch = [
     ),
     Question(
         "How long does that take at {W_1} for each GPU, one way ({V}, {N} GPUs)?",
-        answer=V / W_1, unit="s", given=SWITCH | {"W_1": NVLINK}, tolerance=0.01,
+        answer=V / W_1,
+        unit="s",
+        given=SWITCH | {"W_1": NVLINK},
+        tolerance=0.01,
         mistakes={
             "That is a ring.": 2 * V * (N - 1) / (N * W_1),
             "Each direction carries the array once, and both run at the same time.": 2 * V / W_1,
@@ -152,8 +186,10 @@ in_switch = [
     ),
     Question(
         "How many times faster is it than a ring of {N} GPUs, at best?",
-        answer=in_network.nvls_gain, given={"N": NODE},
-        tolerance=0.01, mistakes={
+        answer=in_network.nvls_gain,
+        given={"N": NODE},
+        tolerance=0.01,
+        mistakes={
             "That is the limit for many GPUs.": (in_network.nvls_gain, {"N": 10**9}),
             "That is with the switch reading the owner's copy too.": in_network.nvls_gain_self,
         },
@@ -167,7 +203,9 @@ second_axis = [
         ask="An array of {D} by {F} bf16 numbers is cut along F over Y = {Y} GPUs; X = {X} GPUs of the same node "
         "hold "
         "partial sums of each piece. The switches reduce over X. How many bytes does a GPU send?",
-        answer=in_network.nvls_bytes.where(V=b * D * F / Y, N=X).rhs, unit="B", given=IN_NODE | {"X": 4},
+        answer=in_network.nvls_bytes.where(V=b * D * F / Y, N=X).rhs,
+        unit="B",
+        given=IN_NODE | {"X": 4},
         tolerance=0.01,
         mistakes={
             "A GPU holds one piece of Y.": b * D * F,
@@ -178,7 +216,10 @@ second_axis = [
     ),
     Question(
         "How long does it take at {W_1} ({D} by {F} in bf16, Y = {Y})?",
-        answer=b * D * F / (Y * W_1), unit="s", given=IN_NODE | {"W_1": NVLINK}, tolerance=0.01,
+        answer=b * D * F / (Y * W_1),
+        unit="s",
+        given=IN_NODE | {"W_1": NVLINK},
+        tolerance=0.01,
         mistakes={
             "A GPU holds one piece of Y.": b * D * F / W_1,
             HALF: D * F / (Y * W_1),
@@ -187,7 +228,10 @@ second_axis = [
     Question(
         "Now X spans several nodes, and the leaf switches reduce as well. How many bytes does a node send up "
         "({D} by {F} in bf16, Y = {Y} inside the node)?",
-        answer=b * D * F, unit="B", given=IN_NODE, tolerance=0.01,
+        answer=b * D * F,
+        unit="B",
+        given=IN_NODE,
+        tolerance=0.01,
         mistakes={
             "All pieces of Y live in the node, and each has to be reduced.": b * D * F / Y,
             "The node's switches add first: the partial sums of each piece become one.": b * D * F * NODE / Y,
@@ -198,7 +242,10 @@ second_axis = [
     Question(
         "A node takes in {W_2} through its cards, one way. How long does that all-reduce take across the nodes, if "
         "the leaf switches do the sums ({D} by {F} in bf16, Y = {Y} inside the node)?",
-        answer=b * D * F / W_2, unit="s", given=IN_NODE | {"W_2": CARDS}, tolerance=0.01,
+        answer=b * D * F / W_2,
+        unit="s",
+        given=IN_NODE | {"W_2": CARDS},
+        tolerance=0.01,
         mistakes={
             "All pieces of Y live in the node, and each has to be reduced.": b * D * F / (Y * W_2),
             "Up and down run at the same time.": 2 * b * D * F / W_2,

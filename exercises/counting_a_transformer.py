@@ -1,9 +1,8 @@
 """Practice questions on counting a transformer."""
 
-from gpuscale import activations, kv_cache, training_compute, transformer
-from gpuscale.model_counts import counts, given
+from gpuscale import chip
+from gpuscale.llm import activations, counts, given, kv_caches, training_compute, transformer
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip
 from gpuscale.symbols import (
     MFU,
     B,
@@ -27,7 +26,7 @@ from gpuscale.symbols import (
     n_mat,
     n_q,
     n_seq,
-)  # fmt: skip
+)
 
 h100, gh200 = chip("h100_sxm"), chip("gh200")
 llama, small = counts("llama3_70b"), counts("llama3_8b")
@@ -35,7 +34,7 @@ dims = llama.inputs
 layer = transformer.layer_matrices.where(transformer.attention_params, transformer.mlp_params)
 step = training_compute.mfu_step_time.where(training_compute.training_flops)
 run = training_compute.run_time.where(step)
-cache = kv_cache.kv_cache.where(kv_cache.kv_token)
+cache = kv_caches.kv_cache.where(kv_caches.kv_token)
 top = transformer.moe_active_layer_params.where(transformer.mlp_params)
 model_ops = training_compute.model_flops.where(transformer.attention_flops)
 measured_mfu = training_compute.mfu.where(training_compute.training_flops)

@@ -1,12 +1,12 @@
 """Practice questions on data parallelism and ZeRO."""
 
-from gpuscale import data_parallel as dp
-from gpuscale import training_memory as memory
-from gpuscale.formula import evaluate
+from gpuscale import chip, evaluate, model
+from gpuscale.llm import data_parallel as dp
+from gpuscale.llm import training_memory as memory
+from gpuscale.network import topology
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model, part
+from gpuscale.specs import part
 from gpuscale.symbols import D_1, W_1, W_2, B, B_min, C, E, P, W, X, b_grad, b_opt, b_w, k
-from gpuscale.topologies import topology
 
 h100, a100, b200 = chip("h100_sxm"), chip("a100_sxm"), chip("b200_sxm")
 mixtral = model("mixtral_8x7b")

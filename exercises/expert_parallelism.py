@@ -1,26 +1,9 @@
 """Practice questions on expert parallelism."""
 
-from gpuscale import expert_parallel as ep
+from gpuscale import chip, model
+from gpuscale.llm import expert_parallel as ep
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model
-from gpuscale.symbols import (
-    D_1,
-    B,
-    B_expert,
-    C,
-    D,
-    E,
-    M,
-    W_node,
-    Z,
-    b,
-    b_combine,
-    b_dispatch,
-    b_w,
-    flop,
-    k,
-    n_mat,
-)  # fmt: skip
+from gpuscale.symbols import D_1, B, B_expert, C, D, E, M, W_node, Z, b, b_combine, b_dispatch, b_w, flop, k, n_mat
 
 h100, b200, gb200 = chip("h100_sxm"), chip("b200_sxm"), chip("gb200")
 ds, oss = model("deepseek_v3"), model("gpt_oss_120b")
@@ -60,8 +43,15 @@ questions = QuestionSet(
             "{B} tokens go to {k} experts each; an expert has {n_mat} matrices, {D} by {F}. The experts lie on {Z} "
             "ranks of {C}, the load is even. How long does the forward arithmetic of the layer take at best?",
             answer=ep.ep_math,
-            given={"B": 262144, "k": ds.active_experts, "n_mat": 3, "D": ds.d_model, "F": ds.d_ff, "Z": 64,
-                   "C": h100.bf16},
+            given={
+                "B": 262144,
+                "k": ds.active_experts,
+                "n_mat": 3,
+                "D": ds.d_model,
+                "F": ds.d_ff,
+                "Z": 64,
+                "C": h100.bf16,
+            },
             mistakes={
                 "Each token meets k experts, not one.": ep.ep_math.rhs / k,
                 "That is one rank doing all of the work.": ep.ep_math.rhs * Z,
@@ -152,8 +142,17 @@ questions = QuestionSet(
             "token has {k} different ones, all sets equally likely. In bf16, {b_dispatch:B} each way: how wide "
             "must an expert be?",
             answer=top,
-            given={"E": oss.experts, "n_mat": 3, "M": 4, "k": oss.active_experts, "C": b200.bf16, "b_dispatch": 2,
-                   "b_combine": 2, "D_1": 8, "W_node": 8 * b200.nic_bw},
+            given={
+                "E": oss.experts,
+                "n_mat": 3,
+                "M": 4,
+                "k": oss.active_experts,
+                "C": b200.bf16,
+                "b_dispatch": 2,
+                "b_combine": 2,
+                "D_1": 8,
+                "W_node": 8 * b200.nic_bw,
+            },
             unit="1",
             mistakes={
                 "That is the upper bound: two experts of a token may share a node.": bound,
@@ -167,8 +166,16 @@ questions = QuestionSet(
             "fp8 ({b_dispatch:B} a number) and combined in bf16 ({b_combine:B}); three matrices, {k} experts a token. "
             "How wide must an expert be?",
             answer=inside,
-            given={"E": oss.experts, "Z": 64, "C": gb200.bf16, "W": gb200.nvlink_bw, "b_dispatch": 1, "b_combine": 2,
-                   "k": oss.active_experts, "n_mat": 3},
+            given={
+                "E": oss.experts,
+                "Z": 64,
+                "C": gb200.bf16,
+                "W": gb200.nvlink_bw,
+                "b_dispatch": 1,
+                "b_combine": 2,
+                "k": oss.active_experts,
+                "n_mat": 3,
+            },
             unit="1",
             mistakes={
                 "That sends the tokens in bf16 too.": {"b_dispatch": 2},
@@ -180,8 +187,10 @@ questions = QuestionSet(
             "A model with {E} experts, {k} for each token, decodes on {Z} ranks. Its products need {B_expert} rows "
             "to be worth their weights. How many tokens must each rank bring to a step?",
             answer=brought,
-            given=[{"E": ds.experts, "k": ds.active_experts, "Z": 64, "B_expert": 128},
-                   {"E": oss.experts, "k": oss.active_experts, "Z": 16, "B_expert": 256}],
+            given=[
+                {"E": ds.experts, "k": ds.active_experts, "Z": 64, "B_expert": 128},
+                {"E": oss.experts, "k": oss.active_experts, "Z": 16, "B_expert": 256},
+            ],
             unit="1",
             mistakes={
                 "That is what all ranks bring together.": brought * Z,
@@ -194,8 +203,15 @@ questions = QuestionSet(
             "{b_grad:B} a number and pass the card of each GPU ({W}); its peak is {C}. How many tokens does a "
             "rank need for the experts' backward arithmetic to hide their gradients?",
             answer=grads,
-            given={"E": ds.experts, "k": ds.active_experts, "Z": 64, "X": 4, "b_grad": 2, "W": h100.nic_bw,
-                   "C": h100.bf16},
+            given={
+                "E": ds.experts,
+                "k": ds.active_experts,
+                "Z": 64,
+                "X": 4,
+                "b_grad": 2,
+                "W": h100.nic_bw,
+                "C": h100.bf16,
+            },
             unit="1",
             mistakes={
                 "That is with all experts on every rank.": grads.rhs * Z,

@@ -2,27 +2,10 @@
 
 from gpuscale_exercises._hardware_units import B200_LANES, H100_LANES, PRODUCT, b200, cores, h100, ridge, v5p, vector
 
-from gpuscale import processor, roofline
+from gpuscale import measured
+from gpuscale.one_gpu import processor, roofline
 from gpuscale.quiz import Question, QuestionSet, result_times
-from gpuscale.specs import measured
-from gpuscale.symbols import (
-    D,
-    F,
-    P_run,
-    S_level,
-    S_sm,
-    T,
-    W_hbm,
-    alpha,
-    b,
-    b_w,
-    eta,
-    flop,
-    k_op,
-    n,
-    n_lane,
-    n_sm,
-)  # fmt: skip
+from gpuscale.symbols import D, F, P_run, S_level, S_sm, T, W_hbm, alpha, b, b_w, eta, flop, k_op, n, n_lane, n_sm
 from gpuscale.units import TFLOP
 
 best = measured("mamf_bf16").row(part="b200_sxm")

@@ -1,15 +1,15 @@
 """Practice questions on reduction in the switch."""
 
-from gpuscale import bus_bandwidth, collectives, in_network
+from gpuscale import chip, measured
+from gpuscale.collectives import algorithms, bus_bandwidth, in_network
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, measured
 from gpuscale.symbols import N, V, W, W_alg, W_bus, alpha, eta, r_ring
 from gpuscale.units import GB, KiB, us
 
 h100, h200, gb200 = (chip(key) for key in ("h100_sxm", "h200_sxm", "gb200"))
 eight = next(r for r in measured("nvls_by_gpu_count").rows if r["part"] == "h200_sxm" and r["gpus"] == 8)
 plain = in_network.nvls_all_reduce.where(alpha=0)
-RING = collectives.ring_all_reduce
+RING = algorithms.ring_all_reduce
 SWITCH = in_network.nvls_all_reduce
 used = W_bus * (N + 1) / (2 * (N - 1))
 

@@ -2,9 +2,9 @@
 
 import sympy
 
-from gpuscale import occupancy, processor
+from gpuscale import chip
+from gpuscale.one_gpu import limits, processor
 from gpuscale.quiz import Question, QuestionSet, Times
-from gpuscale.specs import chip
 from gpuscale.symbols import (
     C,
     C_fp32,
@@ -50,16 +50,14 @@ warps = [
         "A kernel uses {R} registers a thread and no shared memory, in blocks of {w_block} warps. An SM of "
         "an H100 has {R_sm} registers in {n_sub} subpartitions and hands them to a warp of {w_lanes} "
         "threads in units of {g_reg}. How many warps stay on it?",
-        answer=occupancy.register_limit,
+        answer=limits.register_limit,
         given=[REGISTERS | {"R": r, "w_block": 8} for r in (96, 88, 50)],
         exact=True,
         noun="warps",
         mistakes={
-            "So many would fit one by one; a block is resident as a whole.":
-                occupancy.register_limit.rhs.subs(w_block, 1),
-            "That is all registers over those of a warp: mind subpartitions, units and whole blocks.":
-                occupancy.register_file_warps.rhs,
-            "Those are blocks.": occupancy.register_limit.rhs / w_block,
+            "So many would fit one by one; a block is resident as a whole.": limits.register_limit.rhs.subs(w_block, 1),
+            "That is all registers over those of a warp: mind subpartitions, units and whole blocks.": limits.register_file_warps.rhs,
+            "Those are blocks.": limits.register_limit.rhs / w_block,
         },
         hint="Round a warp's registers up to the unit, fill one subpartition, then count whole blocks.",
     ),
@@ -67,7 +65,7 @@ warps = [
         "A block of {w_block} warps asks for {S_block:KiB} of shared memory. An SM of an H100 has "
         "{S_smem:KiB} for blocks, and the system keeps {S_res:KiB} in each block. How many warps does that "
         "allow?",
-        answer=occupancy.smem_limit,
+        answer=limits.smem_limit,
         given=[
             SHARED | {"w_block": 4, "S_block": 57 * KiB},
             SHARED | {"w_block": 8, "S_block": 38 * KiB},
@@ -76,7 +74,7 @@ warps = [
         noun="warps",
         mistakes={
             "That leaves out what the system keeps in each block.": w_block * sympy.floor(S_smem / S_block),
-            "Those are blocks; each has several warps.": occupancy.smem_limit.rhs / w_block,
+            "Those are blocks; each has several warps.": limits.smem_limit.rhs / w_block,
         },
     ),
     Question(
@@ -92,29 +90,29 @@ warps = [
             (
                 "the registers",
                 "A warp takes {w_lanes} times {R}, in units of {g_reg}; {n_sub} subpartitions share {R_sm}.",
-                occupancy.register_limit.rhs,
+                limits.register_limit.rhs,
             ),
             (
                 "the shared memory",
                 "A block takes {S_block:KiB} and the {S_res:KiB} that the system keeps, of {S_smem:KiB}.",
-                occupancy.smem_limit.rhs,
+                limits.smem_limit.rhs,
             ),
             (
                 "the warp slots",
                 "An SM has {w_max} of them; work out what the other three allow.",
-                occupancy.slot_limit.rhs,
+                limits.slot_limit.rhs,
             ),
             (
                 "the block slots",
                 "An SM has {n_block} of them, times {w_block} for the warps of a block.",
-                occupancy.block_limit.rhs,
+                limits.block_limit.rhs,
             ),
         ],
         solution=[
-            occupancy.register_limit,
-            occupancy.smem_limit,
-            occupancy.slot_limit,
-            occupancy.block_limit,
+            limits.register_limit,
+            limits.smem_limit,
+            limits.slot_limit,
+            limits.block_limit,
             "Put the numbers into all four: the smallest is the limit.",
         ],
     ),

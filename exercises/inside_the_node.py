@@ -1,6 +1,6 @@
 """Practice questions on the inside of a node."""
 
-from gpuscale.memory import bandwidth_ratio
+from gpuscale import chip, fabric
 from gpuscale.network import (
     bisection,
     full_rate_gpus,
@@ -10,22 +10,9 @@ from gpuscale.network import (
     switch_bandwidth,
     top_switches,
 )
+from gpuscale.one_gpu import bandwidth_ratio
 from gpuscale.quiz import Question, QuestionSet, both_directions
-from gpuscale.specs import chip, fabric
-from gpuscale.symbols import (
-    D_1,
-    S_top,
-    V,
-    W,
-    W_link,
-    W_nvl,
-    W_ref,
-    W_sw,
-    n_link,
-    n_port,
-    n_sw,
-    n_up,
-)  # fmt: skip
+from gpuscale.symbols import D_1, S_top, V, W, W_link, W_nvl, W_ref, W_sw, n_link, n_port, n_sw, n_up
 from gpuscale.units import GB
 
 nvlink = {i: fabric(f"nvlink_{i}") for i in range(1, 6)}
@@ -34,7 +21,8 @@ hopper, blackwell, rack = nvlink[4], nvlink[5], fabric("nvl72")
 SWITCHES = switch_bandwidth(n_sw=hopper.node_switches, n_port=hopper.switch_ports, W_link=hopper.link_bw)
 
 questions = QuestionSet(
-    "inside_the_node", "Inside the node",
+    "inside_the_node",
+    "Inside the node",
     intro="From the links of one GPU to what a node can do. Bandwidths are one direction.",
     chapter="inside_the_node",
     questions=[
@@ -48,7 +36,9 @@ questions = QuestionSet(
             "A node has {D_1} GPUs with {n_link} links each; a switch chip has {n_port} ports. How many chips "
             "does it "
             "take to give every link a port?",
-            answer=top_switches.where(n_down=D_1 * n_link), exact=True, noun="switches",
+            answer=top_switches.where(n_down=D_1 * n_link),
+            exact=True,
+            noun="switches",
             given=[
                 {"D_1": blackwell.node_gpus, "n_link": blackwell.links, "n_port": blackwell.switch_ports},
                 {"D_1": rack.node_gpus, "n_link": rack.links, "n_port": rack.switch_ports},
@@ -76,7 +66,8 @@ questions = QuestionSet(
             "part of "
             "a "
             "GPU counts?",
-            answer=full_rate_gpus, noun="GPUs",
+            answer=full_rate_gpus,
+            noun="GPUs",
             given={"n_sw": hopper.node_switches, "n_port": hopper.switch_ports, "n_link": hopper.links},
             mistakes={
                 "That is one switch.": n_port / n_link,
@@ -89,7 +80,9 @@ questions = QuestionSet(
             "Without a switch, a GPU must divide its links among its peers. Give the bandwidth of one pair if "
             "each of "
             "$D_1$ GPUs, of bandwidth $W_\\mathrm{NVLink}$ each, is wired to all others alike.",
-            answer=W_nvl / (D_1 - 1), unit="B/s", symbols=(W_nvl, D_1),
+            answer=W_nvl / (D_1 - 1),
+            unit="B/s",
+            symbols=(W_nvl, D_1),
             mistakes={
                 "A GPU needs no link to itself.": W_nvl / D_1,
                 "That is what a switch gives: all links to one peer at a time.": 1 * W_nvl,
@@ -100,7 +93,8 @@ questions = QuestionSet(
             "Two GPUs of a node exchange data over PCIe 5.0, at {W} in one direction, instead of NVLink at {W_ref}. "
             "How "
             "many times longer does a large transfer take?",
-            answer=bandwidth_ratio, noun="times",
+            answer=bandwidth_ratio,
+            noun="times",
             given=[
                 {"W_ref": hopper.bw, "W": fabric("pcie_5").bw},
                 {"W_ref": blackwell.bw, "W": fabric("pcie_5").bw},
@@ -112,9 +106,10 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Each node has about {W_nvl} of NVLink egress." The number belongs to something else. '
-            'What '
+            "What "
             "do the {D_1} GPUs of a node send together?",
-            answer=node_gpus_bandwidth, given={"W_nvl": hopper.bw, "D_1": hopper.node_gpus},
+            answer=node_gpus_bandwidth,
+            given={"W_nvl": hopper.bw, "D_1": hopper.node_gpus},
             mistakes={
                 "That is one GPU.": 1 * W_nvl,
                 "That counts both directions.": 2 * D_1 * W_nvl,
@@ -126,7 +121,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have '
-            'eight '
+            "eight "
             "H100 each. Which way do the bytes go?",
             choices=[
                 (
@@ -145,7 +140,8 @@ questions = QuestionSet(
         Question(
             "One of the four switches fails: one to which every GPU has {n_up} of its {n_link} links. What can a GPU "
             "still send over the others, at {W_link} for each link?",
-            answer=(n_link - n_up) * W_link, unit="B/s",
+            answer=(n_link - n_up) * W_link,
+            unit="B/s",
             given=[
                 {"n_link": hopper.links, "n_up": 5, "W_link": hopper.link_bw},
                 {"n_link": hopper.links, "n_up": 4, "W_link": hopper.link_bw},
@@ -161,7 +157,8 @@ questions = QuestionSet(
             "Half of the {S_top} GPUs of a switched node hold {V} together, in equal parts, and move all of it "
             "to the "
             "other half. Each GPU sends {W} at most. How long does it take at best?",
-            answer=V / bisection.rhs, unit="s",
+            answer=V / bisection.rhs,
+            unit="s",
             given=[
                 {"S_top": hopper.node_gpus, "V": 320 * GB, "W": hopper.bw},
                 {"S_top": rack.node_gpus, "V": 320 * GB, "W": rack.bw},
@@ -170,8 +167,10 @@ questions = QuestionSet(
                 "All GPUs of that half send at the same time.": V / W,
                 "Only half of the GPUs send; the others receive.": V / (S_top * W),
             },
-            solution=[(bisection.rhs, "what crosses the middle in one direction"), (V / bisection.rhs, "bytes over "
-            "it")],
+            solution=[
+                (bisection.rhs, "what crosses the middle in one direction"),
+                (V / bisection.rhs, "bytes over it"),
+            ],
             remark="A larger domain moves the same bytes faster, because more GPUs share them.",
         ),
     ],

@@ -10,12 +10,11 @@ from gpuscale_exercises._llm_rooflines_runs import (
     time_parts,
 )
 
-from gpuscale import data_parallel as dp
-from gpuscale import tensor_parallel as tp
-from gpuscale import training_memory as memory
-from gpuscale.mistakes import bits_for_bytes, with_sparsity
-from gpuscale.quiz import Question, QuestionSet, both_directions, result_times
-from gpuscale.specs import chip, model
+from gpuscale import chip, model
+from gpuscale.llm import data_parallel as dp
+from gpuscale.llm import tensor_parallel as tp
+from gpuscale.llm import training_memory as memory
+from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions, result_times, with_sparsity
 from gpuscale.symbols import (
     D_1,
     W_2,
@@ -36,7 +35,7 @@ from gpuscale.symbols import (
     b_w,
     flop,
     n_mat,
-)  # fmt: skip
+)
 
 b200, llama = chip("b200_sxm"), model("llama3_70b")
 FAST, SLOW = {"C": b200.bf16}, {"C": h100.bf16}
@@ -47,17 +46,23 @@ blackwell = [
         heading="1. The same rooflines on a B200",
         ask="An H100 reaches {C_ref} in bf16, a B200 {C}, both dense. How many times as many operations does the B200 "
         "do in a second?",
-        answer=C / C_ref, unit="1", given=FAST | {"C_ref": h100.bf16}, tolerance=0.004,
+        answer=C / C_ref,
+        unit="1",
+        given=FAST | {"C_ref": h100.bf16},
+        tolerance=0.004,
         mistakes={
-            "That is the printed number, 2,250 over a round 1,000: the H100 reaches a little less.":
-                result_times(2.25 * h100.bf16 / b200.bf16),
+            "That is the printed number, 2,250 over a round 1,000: the H100 reaches a little less.": result_times(
+                2.25 * h100.bf16 / b200.bf16
+            ),
             **with_sparsity(C),
         },
     ),
     Question(
         "How many operations can a GPU do while a byte reaches it over NVLink? Its peak is {C}, its bandwidth {W}, one "
         "way.",
-        answer=C / W, unit="FLOP/B", tolerance=0.01,
+        answer=C / W,
+        unit="FLOP/B",
+        tolerance=0.01,
         given=[FAST | {"W": b200.nvlink_bw}, SLOW | {"W": h100.nvlink_bw}],
         mistakes={**both_directions(W), **with_sparsity(C)},
         remark="From the H100 to the B200 little changes inside a node: the bandwidth has doubled, too.",
@@ -74,10 +79,12 @@ blackwell = [
     Question(
         "Beyond the node a collective sees {W_coll}. From how many tokens per GPU on, at {C}, does the backward pass "
         "hide the all-reduce of gradients of {b_grad} each?",
-        answer=dp.seen_dp_threshold, tolerance=0.01,
+        answer=dp.seen_dp_threshold,
+        tolerance=0.01,
         given=[FAST | FAR | {"b_grad": 2}, SLOW | FAR | {"b_grad": 2}],
         mistakes={
-            **both_directions(W_coll), **bits_for_bytes(W_coll),
+            **both_directions(W_coll),
+            **bits_for_bytes(W_coll),
             "That is against the forward pass: the backward pass does twice as much.": 2 * dp.seen_dp_threshold.rhs,
         },
         solution=[
@@ -89,10 +96,12 @@ blackwell = [
     ),
     Question(
         "How many are needed if the gradients are reduced in fp32, {b_grad} each ({C}, {W_coll})?",
-        answer=dp.seen_dp_threshold, tolerance=0.01, given=FAST | FAR | {"b_grad": 4},
+        answer=dp.seen_dp_threshold,
+        tolerance=0.01,
+        given=FAST | FAR | {"b_grad": 4},
         mistakes={"That is for bf16: twice the bytes take twice as long.": {b_grad: 2}},
     ),
-]  # fmt: skip
+]
 
 RULE = tp.tp_limit.approx
 WIDE = SLOW | {"F": llama.d_ff, "W": h100.nvlink_bw, "b": 2}
@@ -107,10 +116,13 @@ in_the_node = [
         ask="4,096 GPUs, batches of 4 million tokens. First tensor parallelism: count the MLP as {n_mat} matrices of "
         "width {F}, elements of {b}, {C} and {W}, one way. Up to how many GPUs of a node does the arithmetic hide "
         "the communication? Take the rule for wide MLPs.",
-        answer=RULE, tolerance=0.01, given=WIDE | {"n_mat": 2},
+        answer=RULE,
+        tolerance=0.01,
+        given=WIDE | {"n_mat": 2},
         mistakes={
-            "That is F/1995, as printed: 1,995 belongs to a peak of 898 TFLOP/s, of an older draft.":
-                result_times(h100.bf16 / h100.nvlink_bw / OLD),
+            "That is F/1995, as printed: 1,995 belongs to a peak of 898 TFLOP/s, of an older draft.": result_times(
+                h100.bf16 / h100.nvlink_bw / OLD
+            ),
             "That is the exact limit, which is 1 more.": tp.tp_limit,
             **both_directions(W),
         },
@@ -120,22 +132,33 @@ in_the_node = [
     Question(
         "Llama's MLP has {n_mat} matrices of that width. What does the rule say then (width {F}, elements of {b}, {C}, "
         "{W} one way)?",
-        answer=RULE, tolerance=0.01, given=WIDE | {"n_mat": 3},
+        answer=RULE,
+        tolerance=0.01,
+        given=WIDE | {"n_mat": 3},
         mistakes={"That is for two matrices.": {n_mat: 2}, "That is for one.": {n_mat: 1}, **both_directions(W)},
         remark=f"More, but a node still has {NODE} GPUs; and there are {model('llama3_70b').kv_heads} key heads to "
         "share out.",
     ),
     Question(
         "With {Y}-way tensor parallelism on {N_gpu} GPUs, how many copies of the model are there?",
-        answer=N_gpu / Y, unit="1", exact=True, noun="copies", given={"N_gpu": 4096, "Y": NODE},
+        answer=N_gpu / Y,
+        unit="1",
+        exact=True,
+        noun="copies",
+        given={"N_gpu": 4096, "Y": NODE},
         mistakes={"That is a copy on each GPU.": N_gpu + 0},
     ),
     Question(
         f"How much does each GPU store under plain data parallelism, with {{P}} parameters cut over {{Y}} GPUs and "
         f"{CUT}?",
-        answer=STATE, unit="B", tolerance=0.01, given=[{"P": 70e9, "Y": NODE} | kept for kept in RECIPES],
-        mistakes={"Each of the Y GPUs stores its part.": STATE * Y, "That leaves out the optimizer.":
-                  P * (b_w + b_grad) / Y},
+        answer=STATE,
+        unit="B",
+        tolerance=0.01,
+        given=[{"P": 70e9, "Y": NODE} | kept for kept in RECIPES],
+        mistakes={
+            "Each of the Y GPUs stores its part.": STATE * Y,
+            "That leaves out the optimizer.": P * (b_w + b_grad) / Y,
+        },
         solution=[(memory.replicated_state.rhs, "one copy of the model"), (STATE, "on Y GPUs")],
     ),
     Question(
@@ -146,7 +169,7 @@ in_the_node = [
             ("no", "So plain data parallelism is out, however fast it may be.", STATE > S_level),
         ],
     ),
-]  # fmt: skip
+]
 
 RUN = {"B": 4e6, "N_gpu": 4096}
 GATHERED = dp.zero3_backward_threshold.approx
@@ -158,13 +181,20 @@ SHARE = B / N_gpu
 across = [
     Question(
         "How many tokens has each GPU, if {N_gpu} GPUs share a batch of {B} tokens?",
-        answer=SHARE, unit="1", tolerance=0.005, given=RUN, mistakes={"That is for a node of eight.": 8 * SHARE},
+        answer=SHARE,
+        unit="1",
+        tolerance=0.005,
+        given=RUN,
+        mistakes={"That is for a node of eight.": 8 * SHARE},
         remark="The batch of 4 million is the source's. Meta gives it for 405B, and only for the start of the run.",
     ),
     Question(
         "Now ZeRO-3: weights of {b_w} are gathered again for the backward pass, gradients of {b_grad} scattered. From "
         "how many tokens per GPU on does the backward pass hide that, at {C}, if a collective sees {W}?",
-        answer=GATHERED, unit="1", tolerance=0.01, given=SLOW | BYTES | {"W": CARDS},
+        answer=GATHERED,
+        unit="1",
+        tolerance=0.01,
+        given=SLOW | BYTES | {"W": CARDS},
         mistakes={
             "That is twice the limit of plain data parallelism, as printed. More moves, but more is computed beside "
             "it: each pass hides its own part.": 2 * GATHERED,
@@ -190,7 +220,10 @@ across = [
     Question(
         "Now {N_stages} pipeline stages of {Y} GPUs each, on nodes of {D_1} that send {W_2}. What do all nodes of one "
         "copy of the model send out together?",
-        answer=W_2 * Y * N_stages / D_1, unit="B/s", tolerance=0.01, given=STAGES,
+        answer=W_2 * Y * N_stages / D_1,
+        unit="B/s",
+        tolerance=0.01,
+        given=STAGES,
         mistakes={
             "That is one node.": W_2 + 0,
             "What counts is nodes: a node's GPUs share its cards.": W_2 * Y * N_stages,
@@ -200,9 +233,15 @@ across = [
     Question(
         "From how many tokens per GPU on are the gradients hidden then ({N_stages} stages, {Y} GPUs each, nodes of "
         "{D_1}, {W_2} out of a node, {C}, weights and gradients of {b_w} and {b_grad}, many copies)?",
-        answer=CUT_OVER, unit="1", tolerance=0.01, given=STAGES | SLOW | BYTES,
-        mistakes={"That is without stages.": {N_stages: 1}, **both_directions(W_2),
-                  "The GPUs of a node share its cards: count nodes.": CUT_OVER / D_1},
+        answer=CUT_OVER,
+        unit="1",
+        tolerance=0.01,
+        given=STAGES | SLOW | BYTES,
+        mistakes={
+            "That is without stages.": {N_stages: 1},
+            **both_directions(W_2),
+            "The GPUs of a node share its cards: count nodes.": CUT_OVER / D_1,
+        },
         solution=[
             ((b_w + b_grad) * C / (4 * flop * W_2), "for copies of one node each"),
             (CUT_OVER, "the cards of all nodes of a copy carry its gradients"),
@@ -213,7 +252,9 @@ across = [
     Question(
         f"How much does each GPU store with {{N_stages}} stages of {{Y}} GPUs, {{P}} parameters, and {CUT}? Nothing "
         "is cut over the copies.",
-        answer=STAGED, unit="B", tolerance=0.01,
+        answer=STAGED,
+        unit="B",
+        tolerance=0.01,
         given=[{"P": 70e9, "Y": NODE, "N_stages": 8} | kept for kept in RECIPES],
         mistakes={"The stages cut it as well.": STATE, "That is all of it.": STATE * Y},
     ),
@@ -221,14 +262,20 @@ across = [
         "Which of these suits {N_gpu} GPUs of {C} and {B} tokens best, if a node sends {W_2}?",
         given=RUN | SLOW | {"W_2": CARDS},
         choices=[
-            ("8-way tensor parallelism and plain data parallelism", "A GPU cannot hold its eighth of the model.",
-             False),
+            (
+                "8-way tensor parallelism and plain data parallelism",
+                "A GPU cannot hold its eighth of the model.",
+                False,
+            ),
             ("ZeRO-3 alone", "With so few tokens per GPU it waits for the network.", False),
-            ("8-way tensor parallelism, 8 stages, and data parallelism beside them",
-             "It fits, and the gradients are hidden, with tokens to spare.", True),
+            (
+                "8-way tensor parallelism, 8 stages, and data parallelism beside them",
+                "It fits, and the gradients are hidden, with tokens to spare.",
+                True,
+            ),
         ],
     ),
-]  # fmt: skip
+]
 
 questions = QuestionSet(
     "llm_rooflines",

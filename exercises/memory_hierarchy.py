@@ -2,24 +2,11 @@
 
 from sympy import Eq, ceiling, floor
 
-from gpuscale import memory, processor
+from gpuscale import chip, fabric, measured, show
+from gpuscale.one_gpu import memory, processor
 from gpuscale.quiz import Question, QuestionSet, both_directions
-from gpuscale.specs import chip, fabric, measured
-from gpuscale.symbols import (
-    Q,
-    S_level,
-    V,
-    W,
-    W_ref,
-    alpha,
-    b_load,
-    f_clock,
-    n_load,
-    n_sm,
-    w_lanes,
-    w_sm,
-)  # fmt: skip
-from gpuscale.units import GB, MB, kB, ns, show
+from gpuscale.symbols import Q, S_level, V, W, W_ref, alpha, b_load, f_clock, n_load, n_sm, w_lanes, w_sm
+from gpuscale.units import GB, MB, kB, ns
 
 a100, h100, h200, b200, gb200 = (chip(k) for k in ("a100_sxm", "h100_sxm", "h200_sxm", "b200_sxm", "gb200"))
 pcie_card, b300, pcie_7 = chip("h100_pcie"), chip("b300_sxm"), fabric("pcie_7")
@@ -32,7 +19,8 @@ share = V / (V + alpha * W)
 warps = alpha * W / (n_sm * w_lanes * n_load * b_load)
 
 questions = QuestionSet(
-    "memory_hierarchy", "The memory hierarchy",
+    "memory_hierarchy",
+    "The memory hierarchy",
     intro="From reading a level once to keeping it busy, with a few published figures to mend.",
     chapter="memory_hierarchy",
     questions=[
@@ -93,7 +81,9 @@ questions = QuestionSet(
         Question(
             "Give the share of a link's bandwidth that a transfer of $V$ bytes sees, from the start-up "
             "latency $\\alpha$ and the bandwidth $W$.",
-            answer=share, unit="1", symbols=(V, alpha, W),
+            answer=share,
+            unit="1",
+            symbols=(V, alpha, W),
             mistakes={
                 "That is the share of the time that is spent waiting.": 1 - share,
                 "That is the time on the wire over the wait, not over the whole.": V / (alpha * W),
@@ -104,7 +94,9 @@ questions = QuestionSet(
         Question(
             "Messages between machines start after {alpha} and move at {W}. How large must one be to see "
             "90% of that bandwidth?",
-            answer=9 * alpha * W, unit="B", given={"alpha": NETWORK, "W": h100.nic_bw},
+            answer=9 * alpha * W,
+            unit="B",
+            given={"alpha": NETWORK, "W": h100.nic_bw},
             mistakes={
                 "That size sees half of it.": alpha * W,
                 "That size sees ten elevenths of it, a little more than 90%.": 10 * alpha * W,
@@ -116,14 +108,15 @@ questions = QuestionSet(
             "On a B200 ({n_sm} SMs, {W}) a load takes about {alpha}. A warp has {w_lanes} lanes, and each lane "
             "keeps {n_load} loads of {b_load} in flight. How many whole warps must be resident on every SM to "
             "fill HBM, if all requests overlap?",
-            answer=ceiling(warps), unit="1", noun="warps", exact=True,
+            answer=ceiling(warps),
+            unit="1",
+            noun="warps",
+            exact=True,
             given=[B200 | {"n_load": 2, "b_load": 16}, B200 | {"n_load": 4, "b_load": 4}],
             mistakes={
                 "Rounded down, they do not quite fill it.": floor(warps),
                 "That counts threads; a warp has 32.": ceiling(alpha * W / (n_sm * n_load * b_load)),
-                "That is for the whole GPU; share it among the SMs.": ceiling(
-                    alpha * W / (w_lanes * n_load * b_load)
-                ),
+                "That is for the whole GPU; share it among the SMs.": ceiling(alpha * W / (w_lanes * n_load * b_load)),
                 "Each lane has more than one load under way.": ceiling(alpha * W / (n_sm * w_lanes * b_load)),
             },
             solution=[
@@ -132,8 +125,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "With {Q} in flight, loads that take {alpha} and a memory of {W}: which bandwidth can be seen "
-            "at most?",
+            "With {Q} in flight, loads that take {alpha} and a memory of {W}: which bandwidth can be seen at most?",
             answer=memory.concurrent_bandwidth,
             given=[{"Q": size, "alpha": 600 * ns, "W": h200.hbm_bw} for size in (1.2 * MB, 6 * MB)],
             mistakes={"That is one transfer alone; these overlap.": Q / (alpha + Q / W)},
@@ -142,10 +134,7 @@ questions = QuestionSet(
         Question(
             "Scattered pieces are read from the HBM of an H100 ({W}). A load takes about {alpha}, and the "
             "program keeps {Q} in flight. What should it have more of?",
-            given=[
-                {"Q": size, "alpha": LOAD, "W": h100.hbm_bw, "W_eff": size / LOAD}
-                for size in (200 * kB, 8 * MB)
-            ],
+            given=[{"Q": size, "alpha": LOAD, "W": h100.hbm_bw, "W_eff": size / LOAD} for size in (200 * kB, 8 * MB)],
             choices=[
                 (
                     "bandwidth of HBM",
@@ -179,7 +168,9 @@ questions = QuestionSet(
             "A lecture gives an H100 node the 242 GB/s of PCIe 7.0, but its slots are PCIe 5.0 with 16 lanes. "
             "Look up their bandwidth in the table of links: how long does a checkpoint of {V} take from one "
             "H100 to its host?",
-            answer=V / W, unit="s", given={"V": h100.hbm, "W": h100.pcie_bw},
+            answer=V / W,
+            unit="s",
+            given={"V": h100.hbm, "W": h100.pcie_bw},
             mistakes={
                 "242 GB/s is PCIe 7.0.": {"W": pcie_7.bw},
                 **both_directions(W),
@@ -191,7 +182,9 @@ questions = QuestionSet(
             "A text says that on a GB200 the host's memory is as near as a peer's. But two GPUs share one Grace "
             "CPU, whose link carries {W} in one direction. Both load {V} from it at once. How long does that "
             "take, if its memory keeps up?",
-            answer=2 * V / W, unit="s", given={"V": 100 * GB, "W": gb200.host_bw},
+            answer=2 * V / W,
+            unit="s",
+            given={"V": 100 * GB, "W": gb200.host_bw},
             mistakes={
                 "The two share the link.": V / W,
                 "So long it would take from peers, over NVLink.": V / (2 * W),

@@ -1,15 +1,15 @@
 """Practice questions on racks as nodes, and on networks without switches."""
 
-from gpuscale import all_to_all, torus
-from gpuscale.network import domain_bandwidth, node_egress
+from gpuscale import chip
+from gpuscale.collectives import exchange
+from gpuscale.network import domain_bandwidth, laws, node_egress
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
-from gpuscale.specs import chip
 from gpuscale.symbols import D_1, D_2, D_3, M, N, V, W, W_nic, W_nvl, n_dim, n_nic
 from gpuscale.units import GB, MB
 
 h100, b200, gb200 = (chip(key) for key in ("h100_sxm", "b200_sxm", "gb200"))
 v5p, v5e = (chip(key).ici_link_bw for key in ("tpu_v5p", "tpu_v5e"))
-SWITCH = all_to_all.all_to_all.where(alpha=0)
+SWITCH = exchange.all_to_all.where(alpha=0)
 EQUAL_CHIPS = V / (4 * W) / SWITCH.rhs  # a chip of the ring sends W over its two links together
 links = W_nvl * D_1 / (D_1 - 1)
 cards = D_1 * W_nic * M / (M - 1)
@@ -70,7 +70,7 @@ questions = QuestionSet(
             "How many hops apart are the farthest chips on a torus with sides of {D_1}, {D_2} and {D_3}, all "
             "closed to "
             "rings?",
-            answer=torus.torus_diameter,
+            answer=laws.torus_diameter,
             given=[{"D_1": 8, "D_2": 8, "D_3": 16}, {"D_1": 16, "D_2": 20, "D_3": 28}],
             exact=True,
             noun="hops",
@@ -84,7 +84,7 @@ questions = QuestionSet(
             "An array of {V} is all-gathered on a torus of {N} chips with {n_dim} axes of equal "
             "sides. Each link carries "
             "{W} one way, and all are busy. How long does it take?",
-            answer=torus.torus_all_gather,
+            answer=laws.torus_all_gather,
             given=[
                 {"V": 1 * GB, "N": 4096, "n_dim": 3, "W": v5p},
                 {"V": 512 * MB, "N": 256, "n_dim": 2, "W": v5e},
@@ -99,7 +99,7 @@ questions = QuestionSet(
             "A ring of {N} chips does an all-to-all of an array of {V} in all. Each link carries {W} one way. "
             "How long "
             "does it take?",
-            answer=torus.ring_all_to_all_even,
+            answer=laws.ring_all_to_all_even,
             given=[{"V": 1 * GB, "N": 16, "W": v5p}, {"V": 256 * MB, "N": 32, "W": v5e}],
             mistakes={
                 "That needs W with both directions of a link, or both links of a chip, added up.": V / (4 * W),
@@ -112,7 +112,7 @@ questions = QuestionSet(
             "Give the exact number of bytes that each link carries one way in an all-to-all of V bytes on a ring "
             "of an "
             "odd number N of chips.",
-            answer=torus.ring_load_odd.rhs,
+            answer=laws.ring_load_odd.rhs,
             unit="B",
             symbols=(V, N),
             mistakes={

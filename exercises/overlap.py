@@ -2,10 +2,9 @@
 
 from sympy import Min, sqrt
 
-from gpuscale import overlap
-from gpuscale.model_counts import counts
+from gpuscale import chip
+from gpuscale.llm import counts, overlap
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip
 from gpuscale.symbols import (
     C,
     L_stage,
@@ -22,7 +21,7 @@ from gpuscale.symbols import (
     n_bucket,
     n_steps,
     r_comm,
-)  # fmt: skip
+)
 from gpuscale.units import ms, us
 
 h100 = chip("h100_sxm")
@@ -89,7 +88,12 @@ questions = QuestionSet(
             "the ratio of its communication to its arithmetic in the forward pass?",
             answer=tp,
             given={
-                "F": llama.inputs["F"], "n_mat": 3, "Y": 8, "b": 2, "C": h100.bf16, "W": h100.nvlink_bw,
+                "F": llama.inputs["F"],
+                "n_mat": 3,
+                "Y": 8,
+                "b": 2,
+                "C": h100.bf16,
+                "W": h100.nvlink_bw,
             },
             mistakes={
                 "The MLP has a gate: three matrices share the work.": {"n_mat": 2},
@@ -110,7 +114,11 @@ questions = QuestionSet(
             "of {W} for each H100. What is the ratio of a hop to a stage's forward pass?",
             answer=pp,
             given={
-                "L_stage": 10, "P_layer": llama.P_layer, "D": llama.inputs["D"], "b": 2, "C": h100.bf16,
+                "L_stage": 10,
+                "P_layer": llama.P_layer,
+                "D": llama.inputs["D"],
+                "b": 2,
+                "C": h100.bf16,
                 "W": h100.nic_bw,
             },
             mistakes={
@@ -164,7 +172,8 @@ questions = QuestionSet(
             "{n_tiles} equal tiles take beside it, one tile on an SM at a time?",
             answer=overlap.wave_slowdown,
             given=[
-                {"n_comm": 20, "n_sm": h100.sm, "n_tiles": 264}, {"n_comm": 24, "n_sm": h100.sm, "n_tiles": 132},
+                {"n_comm": 20, "n_sm": h100.sm, "n_tiles": 264},
+                {"n_comm": 24, "n_sm": h100.sm, "n_tiles": 132},
             ],
             mistakes={"Tiles do not spread evenly: count the waves.": overlap.sm_slowdown},
         ),
@@ -185,15 +194,18 @@ questions = QuestionSet(
             choices=[
                 (
                     "overlap: the ratio becomes one, and everything still just hides",
-                    "Half the tokens on each GPU double the ratio from a half to one.", True,
+                    "Half the tokens on each GPU double the ratio from a half to one.",
+                    True,
                 ),
                 (
                     "buy a faster network first: the ratio will be two",
-                    "Gradients keep their size; only the arithmetic of each GPU halves.", False,
+                    "Gradients keep their size; only the arithmetic of each GPU halves.",
+                    False,
                 ),
                 (
                     "nothing: gradients shrink with the number of GPUs",
-                    "Each GPU sends twice its gradients, however many take part.", False,
+                    "Each GPU sends twice its gradients, however many take part.",
+                    False,
                 ),
             ],
         ),

@@ -1,8 +1,8 @@
 """Practice questions on pipelines."""
 
-from gpuscale import pipeline
+from gpuscale import chip, model
+from gpuscale.llm import pipeline
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model
 from gpuscale.symbols import N_MB, L, N_stages, X, b_grad, b_w, f_bub, g_stage, i_stage, n_virt, t_B, t_F, t_W
 
 h100 = chip("h100_sxm")

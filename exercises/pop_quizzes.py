@@ -1,16 +1,17 @@
 """The three pop quizzes of "How to Scale Your Model", every part, slips put right."""
 
-from gpuscale import all_to_all, collectives, hierarchy
+from gpuscale import chip
+from gpuscale.collectives import algorithms, hierarchy
+from gpuscale.collectives import exchange as exchange_of_collectives
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip
 from gpuscale.symbols import B, D, F, N, S_child, V, W, W_node, Y, b
 
 h100 = chip("h100_sxm")
 NODE = 8
 UNIT = 256
-gather = collectives.ring_all_gather.where(alpha=0, V=b * B * D, title="All-gather of a matrix")
-exchange = all_to_all.all_to_all.where(alpha=0, V=b * B * N, title="All-to-all of a matrix")
-routed = all_to_all.sparse_all_to_all.where(V=b * B * N, title="All-to-all of a matrix with empty blocks")
+gather = algorithms.ring_all_gather.where(alpha=0, V=b * B * D, title="All-gather of a matrix")
+exchange = exchange_of_collectives.all_to_all.where(alpha=0, V=b * B * N, title="All-to-all of a matrix")
+routed = exchange_of_collectives.sparse_all_to_all.where(V=b * B * N, title="All-to-all of a matrix with empty blocks")
 sharded = hierarchy.sharded_all_gather.where(V=b * D * F, W=W_node, title="All-gather of a sharded matrix")
 matrix = {"B": 1024, "D": 16384, "b": 2, "N": NODE, "W": h100.nvlink_bw}
 rows = {"B": 2**24, "b": 2, "N": NODE, "W": h100.nvlink_bw}
@@ -31,7 +32,7 @@ questions = QuestionSet(
             ask="How long does it take to all-gather bf16[{B}, {D}], sharded over the {N} H100 of a node ({W} "
             "each, one "
             "way)? Take the common approximation V/W.",
-            answer=collectives.ring_all_gather.approx.subs(V, b * B * D),
+            answer=algorithms.ring_all_gather.approx.subs(V, b * B * D),
             given=matrix,
             unit="s",
             mistakes={
@@ -75,11 +76,11 @@ questions = QuestionSet(
             "Only {k} of the {N} entries of each row are not zero, always of different columns. How long if only "
             "those "
             "are sent?",
-            answer=routed.where(all_to_all.hit_bound.where(Z=N)),
+            answer=routed.where(exchange_of_collectives.hit_bound.where(Z=N)),
             given=rows | {"k": 4},
             mistakes={
                 "Four different columns of eight are half, not the share that four random picks reach.": routed.where(
-                    all_to_all.hit_independent.where(Z=N)
+                    exchange_of_collectives.hit_independent.where(Z=N)
                 ),
                 "That is the dense one.": exchange,
             },

@@ -1,6 +1,6 @@
 """Practice questions on what each collective promises and what it sends."""
 
-from gpuscale import all_to_all, collectives
+from gpuscale.collectives import algorithms, exchange
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import N, V, V_hop, b, n
 from gpuscale.units import GB, MB
@@ -40,10 +40,9 @@ promises = [
         mistakes={
             "It does not send itself its own vector.": N * V,
             "That is what each of the others sends.": V,
-            "Each of the others sends its whole vector here, not a part of it.": collectives.reduce_scatter_bytes,
+            "Each of the others sends its whole vector here, not a part of it.": algorithms.reduce_scatter_bytes,
         },
-        remark="One link takes in all of it. That is why large reductions go through pipelines or are cut into "
-        "parts.",
+        remark="One link takes in all of it. That is why large reductions go through pipelines or are cut into parts.",
     ),
 ]
 
@@ -69,7 +68,7 @@ mirrors = [
     ),
     Question(
         'Find the error. "Broadcast and reduce are inverses: broadcast an array, reduce it again '
-        'with a sum, and you have what '
+        "with a sum, and you have what "
         'you began with." By which factor is the result on {N} ranks too large?',
         answer=N,
         given={"N": 4},
@@ -79,12 +78,11 @@ mirrors = [
             "The root's own copy is added as well.": N - 1,
             "Each copy is added once, not once for each pair.": N**2,
         },
-        remark="They are mirror images, transposes of each other. An inverse would undo; a transpose "
-        "adds up.",
+        remark="They are mirror images, transposes of each other. An inverse would undo; a transpose adds up.",
     ),
     Question(
         'Find the error. Notes on a lecture say: "Broadcast and scatter are the inverse of gather." '
-        'Which of the two does a '
+        "Which of the two does a "
         "gather undo?",
         choices=[
             ("both", "After a broadcast, a gather brings the root as many copies as there are ranks.", False),
@@ -111,29 +109,28 @@ bytes_ = [
     ),
     Question(
         "Give the bytes that a rank sends in a reduce-scatter of a vector of $V$ bytes on $N$ ranks.",
-        answer=collectives.reduce_scatter_bytes,
+        answer=algorithms.reduce_scatter_bytes,
         symbols=(V, N),
         mistakes={
             "It keeps its own part.": V,
             "It sends a part to every other rank, not to one.": V / N,
-            "That is an all-reduce: this one and an all-gather.": collectives.all_reduce_bytes,
+            "That is an all-reduce: this one and an all-gather.": algorithms.all_reduce_bytes,
             "That is as if it sent the whole vector to every other.": V * (N - 1),
         },
     ),
     Question(
-        "An array of {V} lies spread over {N} ranks, and an all-to-all transposes it. How much does "
-        "each rank send?",
-        answer=all_to_all.all_to_all_bytes,
+        "An array of {V} lies spread over {N} ranks, and an all-to-all transposes it. How much does each rank send?",
+        answer=exchange.all_to_all_bytes,
         given=[{"V": 1 * GB, "N": 8}, {"V": 4 * GB, "N": 32}],
         tolerance=0.01,
         mistakes={
-            "That would be so if every rank owned that much; it owns one share of it.": collectives.all_gather_bytes,
+            "That would be so if every rank owned that much; it owns one share of it.": algorithms.all_gather_bytes,
             "It keeps the part that is its own already.": V / N,
-            "That is the part for one other rank.": all_to_all.all_to_all_block,
+            "That is the part for one other rank.": exchange.all_to_all_block,
         },
         solution=[
             (V / N - V / N**2, "what it owns, less its own part"),
-            (all_to_all.all_to_all_bytes.rhs, "together"),
+            (exchange.all_to_all_bytes.rhs, "together"),
         ],
     ),
     Question(

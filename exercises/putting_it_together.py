@@ -2,9 +2,10 @@
 
 from sympy import expand
 
-from gpuscale import data_parallel, kernels, tensor_parallel, training_compute, training_memory
+from gpuscale import chip, model
+from gpuscale.llm import data_parallel, memory_traffic, tensor_parallel, training_compute, training_memory
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model, part
+from gpuscale.specs import part
 from gpuscale.symbols import (
     D_1,
     HFU,
@@ -29,7 +30,7 @@ from gpuscale.symbols import (
     n_q,
     ops,
     ops_run,
-)  # fmt: skip
+)
 from gpuscale.units import GB
 
 h100, b200, a100 = (chip(key) for key in ("h100_sxm", "b200_sxm", "a100_sxm"))
@@ -103,8 +104,9 @@ questions = QuestionSet(
             unit="1",
             given=[{**node_out, "Y": 64}, {**node_out, "Y": 16}],
             mistakes={
-                "That is without model parallelism. Cut Y ways, a copy exchanges a Y-th of the model through each GPU.":
-                relaxed * Y / D_1,
+                "That is without model parallelism. Cut Y ways, a copy exchanges a Y-th of the model through each GPU.": relaxed
+                * Y
+                / D_1,
                 "The whole node shares the network, not one GPU.": relaxed / D_1,
             },
             tolerance=0.02,
@@ -174,21 +176,21 @@ questions = QuestionSet(
             "A GPT with {n_q:count} heads trains without fused attention, on sequences of {S:count} tokens. Softmax "
             "reads a score and writes a weight, {b} each. Dropout reads the weight, writes the one that is left, and "
             "{b_mask} of its mask. How many bytes is that for one token in a layer, forward?",
-            answer=kernels.scores_forward,
+            answer=memory_traffic.scores_forward,
             given=[
                 {"n_q": 96, "S": 2048, "b": 2, "b_mask": 1},
                 {"n_q": 32, "S": 8192, "b": 2, "b_mask": 1},
             ],
             unit="B",
             mistakes={
-                "Each kernel reads an array and writes one: the weights pass through memory between the two.":
-                kernels.scores_forward.rhs - 2 * b * n_q * S,
-                "That is one head.": kernels.scores_forward.rhs / n_q,
+                "Each kernel reads an array and writes one: the weights pass through memory between the two.": memory_traffic.scores_forward.rhs
+                - 2 * b * n_q * S,
+                "That is one head.": memory_traffic.scores_forward.rhs / n_q,
                 "The mask goes to memory, too.": 4 * b * n_q * S,
             },
             solution=[
                 (n_q * S, "scores of a token"),
-                (kernels.scores_forward.rhs, "each read twice and written twice, and its mask written"),
+                (memory_traffic.scores_forward.rhs, "each read twice and written twice, and its mask written"),
             ],
             remark="Fused attention keeps the scores of a tile on the chip and writes none of them.",
         ),
@@ -215,8 +217,10 @@ questions = QuestionSet(
             unit="1",
             symbols=(B, C, W_coll, b_grad),
             mistakes={
-                "For each parameter and token the backward pass takes 4 operations, and a gradient crosses twice.":
-                B * W_coll * flop / (b_grad * C),
+                "For each parameter and token the backward pass takes 4 operations, and a gradient crosses twice.": B
+                * W_coll
+                * flop
+                / (b_grad * C),
             },
             solution=[(per_gpu.rhs, "tokens per GPU"), (B / per_gpu.rhs, "the batch over that")],
         ),

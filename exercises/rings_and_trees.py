@@ -1,11 +1,11 @@
 """Practice questions on rings, doubling and trees."""
 
 from sympy import sqrt
+from sympy.codegen.cfunctions import log2
 
-from gpuscale import collectives
-from gpuscale.formula import log2
+from gpuscale import chip, measured
+from gpuscale.collectives import algorithms
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, measured
 from gpuscale.symbols import N, V, W, W_bus, alpha, eta
 from gpuscale.units import GB, MB, kB
 
@@ -13,33 +13,33 @@ h100, b200 = chip("h100_sxm"), chip("b200_sxm")
 START = measured("nccl_latency").row(link="NVLink")["simple"]
 NODE = {"N": 8, "W": h100.nvlink_bw}
 
-gather = collectives.ring_all_gather.rhs.subs(alpha, 0)
-reduce = collectives.ring_all_reduce.rhs.subs(alpha, 0)
-swaps = collectives.recursive_doubling_all_reduce
-halving = collectives.halving_doubling_all_reduce
+gather = algorithms.ring_all_gather.rhs.subs(alpha, 0)
+reduce = algorithms.ring_all_reduce.rhs.subs(alpha, 0)
+swaps = algorithms.recursive_doubling_all_reduce
+halving = algorithms.halving_doubling_all_reduce
 RULE = "That is the rule for very many ranks; with a few it is clearly too much."
 WHOLE = "A rank has its own chunk already; it does not have to get that one."
 
 sizes = [
     Question(
         "{N} ranks gather an array of {V} in a ring. How much does each of them send?",
-        answer=collectives.all_gather_bytes,
+        answer=algorithms.all_gather_bytes,
         given=[{"N": 8, "V": 64 * MB}, {"N": 4, "V": 2 * GB}],
         tolerance=0.01,
         mistakes={
-            "That is one hop; there is one for every other rank.": collectives.ring_hop,
+            "That is one hop; there is one for every other rank.": algorithms.ring_hop,
             WHOLE: V,
-            "That is an all-reduce, which has two such phases.": collectives.all_reduce_bytes,
-            "That is what all ranks send together.": collectives.all_gather_total,
+            "That is an all-reduce, which has two such phases.": algorithms.all_reduce_bytes,
+            "That is what all ranks send together.": algorithms.all_gather_total,
         },
         solution=[
             (V / N * (N - 1), "one chunk in each of the steps"),
-            (collectives.all_gather_bytes.rhs, "together"),
+            (algorithms.all_gather_bytes.rhs, "together"),
         ],
     ),
     Question(
         "How many steps does a ring all-reduce on {N} ranks have?",
-        answer=collectives.ring_all_reduce_steps,
+        answer=algorithms.ring_all_reduce_steps,
         given=[{"N": 8}, {"N": 72}],
         exact=True,
         noun="steps",
@@ -71,14 +71,13 @@ steps = [
         "Give the time of a ring all-reduce of $V$ bytes on $N$ ranks, with a start-up $\\alpha$ "
         "(type alpha) in every "
         "step and a bandwidth $W$.",
-        answer=collectives.ring_all_reduce,
+        answer=algorithms.ring_all_reduce,
         symbols=(V, N, W, alpha),
         mistakes={
-            "That is an all-gather or a reduce-scatter; an all-reduce is both.": collectives.ring_all_gather,
+            "That is an all-gather or a reduce-scatter; an all-reduce is both.": algorithms.ring_all_gather,
             "Each of the steps waits once.": alpha + reduce,
             "That leaves out the start-up.": reduce,
-            "That is the rule for very many ranks; keep the chunk that does not move.": 2 * (N - 1) * alpha
-            + 2 * V / W,
+            "That is the rule for very many ranks; keep the chunk that does not move.": 2 * (N - 1) * alpha + 2 * V / W,
             "A chunk has V/N bytes, not V.": 2 * (N - 1) * (alpha + V / W),
         },
     ),
@@ -106,7 +105,7 @@ steps = [
         ],
         pick="smallest",
         choices=[
-            ("a ring", "Its bytes are the fewest, but count its steps.", collectives.ring_all_reduce.rhs),
+            ("a ring", "Its bytes are the fewest, but count its steps.", algorithms.ring_all_reduce.rhs),
             (
                 "recursive doubling, which swaps whole vectors",
                 "It has the fewest steps, and more bytes than a ring: which of the two matters here?",
@@ -120,7 +119,7 @@ steps = [
             (
                 "a reduce and a broadcast over a binomial tree",
                 "It has as many steps as halving and doubling, each with the whole vector.",
-                collectives.tree_all_reduce.rhs,
+                algorithms.tree_all_reduce.rhs,
             ),
         ],
     ),
@@ -129,9 +128,9 @@ steps = [
 published = [
     Question(
         'Find the error. "Each GPU adds up with one partner, then with one from another pair, then '
-        'with one from '
+        "with one from "
         'the other four. That is $\\log_2 N$ hops instead of $N-1$, and the total cost is the same." '
-        'How long do these '
+        "How long do these "
         "hops take for {V} on {N} GPUs, at {W}, when steps cost nothing?",
         answer=swaps.rhs.subs(alpha, 0),
         given={"V": 1 * GB, **NODE},
@@ -146,7 +145,7 @@ published = [
     ),
     Question(
         'Find the error. "In an all-gather each of {N} GPUs needs $(N-1)V/(NW)$, which is about '
-        '$V/(NW)$, the '
+        "$V/(NW)$, the "
         'bandwidth of the whole node." By which factor is the approximation too short?',
         answer=N - 1,
         given={"N": 8},
@@ -179,8 +178,7 @@ reading = [
         ],
     ),
     Question(
-        "What is the highest algorithm bandwidth that a ring all-reduce on {N} GPUs can show, over "
-        "links of {W}?",
+        "What is the highest algorithm bandwidth that a ring all-reduce on {N} GPUs can show, over links of {W}?",
         answer=W * N / (2 * (N - 1)),
         given={"N": 8, "W": b200.nvlink_bw},
         unit="B/s",
@@ -203,16 +201,13 @@ reading = [
         solution=[(1 + 1 / eta, "where $N/(N-1) - 1$ falls to that share")],
     ),
     Question(
-        "A broadcast of {V} runs along a chain of {N} GPUs ({W}, {alpha} a step). Into how many "
-        "chunks is it best cut?",
+        "A broadcast of {V} runs along a chain of {N} GPUs ({W}, {alpha} a step). Into how many chunks is it best cut?",
         answer=sqrt((N - 2) * V / (alpha * W)),
         given={"V": 1 * GB, "alpha": START, **NODE},
         unit="1",
         noun="chunks",
         mistakes={
-            "The time falls with one term and grows with another; set its slope to zero and take the root.": (
-                N - 2
-            )
+            "The time falls with one term and grows with another; set its slope to zero and take the root.": (N - 2)
             * V
             / (alpha * W),
             "The longer the chain, the more chunks pay.": sqrt(V / (alpha * W)),

@@ -1,8 +1,8 @@
 """Practice questions on the roofline."""
 
-from gpuscale import roofline
+from gpuscale import chip, measured
+from gpuscale.one_gpu import roofline
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, measured
 from gpuscale.symbols import B, B_rule, D, F, W_hbm, alpha, b, flop, n
 
 a100, h100, h200, b200 = (chip(k) for k in ("a100_sxm", "h100_sxm", "h200_sxm", "b200_sxm"))
@@ -90,7 +90,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "On an H100 a product is compute-bound from about 295 rows on, so our {D} by {F} layer '
-            'with '
+            "with "
             '400 rows runs at peak." The rule gives {B_rule:4} rows; from how many rows on is it true?',
             answer=roofline.critical_batch,
             given={"B_rule": RULE_H100, "D": 1024, "F": 1024},

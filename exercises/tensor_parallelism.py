@@ -2,12 +2,12 @@
 
 from sympy import Min
 
-from gpuscale import tensor_parallel as tp
-from gpuscale.context_parallel import cp_imbalance, ring_attention_limit
+from gpuscale import chip, model
+from gpuscale.llm import cp_imbalance, ring_attention_limit
+from gpuscale.llm import tensor_parallel as tp
+from gpuscale.network import topology
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, model
 from gpuscale.symbols import D_1, W_1, W_2, B, C, D, F, S, V, W, Y, b, d_head, flop, n_kv, n_mat, n_q
-from gpuscale.topologies import topology
 
 rack = topology("gb200_nvl72")
 h100, b200, gb200 = chip("h100_sxm"), chip("b200_sxm"), chip("gb200")
@@ -34,8 +34,13 @@ questions = QuestionSet(
             mistakes={
                 "A multiply-add is two operations.": n_mat * flop * B * D * F / Y,
                 "That is the work of all ranks together.": 2 * n_mat * flop * B * D * F,
-                "Every rank works on all tokens; what is cut is the matrices, and only once.":
-                    2 * n_mat * flop * B * D * F / Y**2,
+                "Every rank works on all tokens; what is cut is the matrices, and only once.": 2
+                * n_mat
+                * flop
+                * B
+                * D
+                * F
+                / Y**2,
             },
         ),
         Question(
@@ -97,8 +102,8 @@ questions = QuestionSet(
             answer=tp.tp_node_limit.where(n_mat=2),
             given={"F": 28000, "b": 2, "C": h100.bf16, **full},
             mistakes={
-                "That is what the cards alone allow; NVLink carries seven eighths in every node.":
-                    D_1 + 2 * flop * F * W_2 / (b * C),
+                "That is what the cards alone allow; NVLink carries seven eighths in every node.": D_1
+                + 2 * flop * F * W_2 / (b * C),
                 "That is NVLink without the share that each GPU holds already.": 2 * flop * F * W_1 / (b * C),
             },
             solution=[
@@ -140,8 +145,9 @@ questions = QuestionSet(
             given={"alpha": 2e-6, "W": b200.nvlink_bw, "D": large.d_model, "b": 2, "Y": 8},
             mistakes={
                 "Each step carries one share of the tokens, not all.": tp.tp_half_batch.rhs / Y,
-                "There is a step for each of the other ranks, and each carries an equal share.":
-                    tp.tp_half_batch.rhs * (Y - 1) / Y,
+                "There is a step for each of the other ranks, and each carries an equal share.": tp.tp_half_batch.rhs
+                * (Y - 1)
+                / Y,
             },
             tolerance=0.01,
         ),

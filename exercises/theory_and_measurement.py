@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from gpuscale import all_to_all, bus_bandwidth, collectives, memory
-from gpuscale.fit import alpha_beta
+from gpuscale import chip, measured
+from gpuscale.collectives import algorithms, alpha_beta, bus_bandwidth, exchange
+from gpuscale.one_gpu import memory
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.specs import chip, measured
 from gpuscale.symbols import M, N, T_comms, V, W, W_bus, W_node, alpha, eta
 from gpuscale.units import MB, GiB, KiB, us
 
@@ -16,7 +16,7 @@ fit = alpha_beta(sizes, sizes * bus_bandwidth.all_reduce_bus(W_alg=1, N=8) / [r[
 LINE = {"alpha": fit.alpha, "W": fit.W}
 four = measured("allreduce_h200").row(size=2**30)
 gathered = measured("all_gather_stated").rows[0]
-RING = collectives.ring_all_reduce.where(alpha=0)
+RING = algorithms.ring_all_reduce.where(alpha=0)
 from_bus = 2 * V * (N - 1) / (N * W_bus)
 
 questions = QuestionSet(
@@ -102,7 +102,7 @@ questions = QuestionSet(
             "Eighty H100 in {M} nodes all-to-all an array of {V} in all, each node with {W_node} of network. How "
             "long "
             "must it take at least?",
-            answer=all_to_all.node_all_to_all,
+            answer=exchange.node_all_to_all,
             given={"V": 80 * GiB, "M": 10, "W_node": 8 * h100.nic_bw},
             mistakes={"One block in M stays in its node.": V / (M * W_node)},
             remark="Measured: about a tenth more than that.",

@@ -229,7 +229,5 @@ def _number(found: re.Match) -> float:
             return math.inf
     digits = found["number"].replace("−", "-")
     if "," in digits and not re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d*)?(e[-+]?\d+)?", digits, re.I):
-        raise Unreadable(
-            f"{digits!r} can be read in two ways; write 1.5 for one and a half, 1,500 for fifteen hundred"
-        )
+        raise Unreadable(f"{digits!r} can be read in two ways; write 1.5 for one and a half, 1,500 for fifteen hundred")
     return sign * float(digits.replace(",", ""))

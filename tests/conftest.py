@@ -85,9 +85,7 @@ class Visit:
         near = ("file:", "data:", "blob:", "http://localhost", "http://127.0.0.1")
         return [url for url in self.requests if not url.startswith(near)]
 
-    def open(
-        self, name: str, theme: str = "light", width: int = 1280, height: int = 900, base: str = ""
-    ) -> "Visit":
+    def open(self, name: str, theme: str = "light", width: int = 1280, height: int = 900, base: str = "") -> "Visit":
         """Open a page of the site, from its file or under ``base``, and wait until its mathematics stands."""
         self.page.emulate_media(color_scheme=theme)
         self.page.set_viewport_size({"width": width, "height": height})

@@ -1,1 +1,1 @@
-"""Tools that build the book: notebook normal form, Sphinx extension, page weight."""
+"""How the book is made: notebooks run and kept in normal form, the site built, pruned and weighed."""

@@ -1,7 +1,7 @@
 """Build the book strictly: execute every notebook, take every warning for an error, say where the site is.
 
-    python -m gpuscale.book.build              # always builds
-    python -m gpuscale.book.build --if-stale   # only when a source changed since the last good build
+python -m gpuscale.book.build              # always builds
+python -m gpuscale.book.build --if-stale   # only when a source changed since the last good build
 """
 
 from __future__ import annotations

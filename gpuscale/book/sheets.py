@@ -17,23 +17,20 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from gpuscale import prose
 from gpuscale.book import normalise
-from gpuscale.grade import grade
-from gpuscale.quiz import PACKAGE, Item, QuestionSet, UnknownQuestion, check, load, sets
+from gpuscale.quiz import wording
+from gpuscale.quiz.checking import check
+from gpuscale.quiz.grade import grade
+from gpuscale.quiz.question_sets import PACKAGE, Item, QuestionSet, UnknownQuestion, load, sets
 
-SETUP = """try:
-    from gpuscale.quiz import ask, check, score
-    from gpuscale.widgets import look
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        "This notebook runs on the book's library: pip install the gpuscale wheel that the book offers."
-    ) from missing
+SETUP = """# No module named gpuscale? Install the wheel that the welcome page of the book offers.
+from gpuscale.notebook import *
+
 look()"""
 HOW = """**How to answer.** Type into a card and press Check, or replace the `...` in the cell under it, as in
 `check("{name}.1", "{example}")`, and run that cell. Units are part of an answer; a choice is named by its letter;
 a formula is typed as text, such as `"V/W (N-1)/N"`. Save the notebook, and
-`python -m gpuscale.grade {name}.ipynb` adds up what is right."""
+`python -m gpuscale.quiz.grade {name}.ipynb` adds up what is right."""
 
 
 def folder() -> Path:
@@ -88,7 +85,7 @@ def _hidden(cell: NotebookNode) -> NotebookNode:
 def blank(one: Item) -> str:
     """The answer cell of a question before anyone answered; a choice lists its options."""
     given = one.question.given[0]
-    options = [prose.plain(choice[0], given) for choice in one.question.choices]
+    options = [wording.plain(choice[0], given) for choice in one.question.choices]
     lines = [f"# {letter}: {text}" for letter, text in zip("ABCDEFGHIJ", options, strict=False)]
     return "\n".join([*lines, f'check("{one.id}", ...)'])
 

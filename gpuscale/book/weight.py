@@ -1,6 +1,6 @@
 """Bytes that opening each page loads, by kind; the pages' own share is the first column.
 
-    python -m gpuscale.book.weight
+python -m gpuscale.book.weight
 """
 
 from __future__ import annotations

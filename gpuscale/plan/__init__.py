@@ -6,21 +6,13 @@
 From the shell: ``python -m gpuscale.plan --model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M``.
 """
 
-from gpuscale.plan.clusters import Cluster, cluster
-from gpuscale.plan.refusal import Refusal
+from gpuscale.faces import face
 
-__all__ = [
-    "Choice", "Cluster", "Outcome", "Plan", "Refusal", "Request", "cluster", "evaluate_choice", "plan", "request",
-]  # fmt: skip
-
-_WHERE = {"Choice": "outcome", "Outcome": "outcome", "Plan": "planner", "Request": "asked", "request": "asked",
-          "evaluate_choice": "planner", "plan": "planner"}  # fmt: skip
-
-
-def __getattr__(name: str):
-    """What needs sympy is loaded when it is asked for, so that refusals and lists come at once."""
-    if name not in _WHERE:
-        raise AttributeError(f"module 'gpuscale.plan' has no attribute {name!r}")
-    import importlib
-
-    return getattr(importlib.import_module(f"gpuscale.plan.{_WHERE[name]}"), name)
+__getattr__, __dir__ = face(
+    __name__,
+    clusters="Cluster cluster",
+    errors="Refusal",
+    outcome="Choice Outcome",
+    search="Plan evaluate_choice plan",
+    requests="Request request",
+)

@@ -12,8 +12,8 @@ import json
 import sys
 
 from gpuscale import specs
-from gpuscale.plan.asked import PINS, RECOMPUTE, SCHEDULES, request
-from gpuscale.plan.refusal import Refusal
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.requests import PINS, RECOMPUTE, SCHEDULES, request
 
 KEYS = """names in --json, base units (bytes, seconds):
   step, mfu                  at the peaks; with _reached at the shares reached, which the table calls step and MFU
@@ -37,9 +37,12 @@ def parser() -> Parser:
     """The options."""
     told = "The best parallelism for a model on a cluster."
     out = Parser(
-        "python -m gpuscale.plan", description=told, allow_abbrev=False, epilog=KEYS,
+        "python -m gpuscale.plan",
+        description=told,
+        allow_abbrev=False,
+        epilog=KEYS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     out.add_argument("--model", help="a model of --list, such as llama3-70b")
     out.add_argument("--cluster", help="a cluster of --list, such as h100-superpod")
     out.add_argument("--gpus", help="how many GPUs")
@@ -82,14 +85,23 @@ def asked(options) -> tuple:
             raise Refusal(f"sp: {pins['sp']!r}; expected 0 or 1")
         pins["sp"] = int(pins["sp"])
     parts = {name: value and value.split(",") for name, value in (("shares", options.reach), ("waits", options.wait))}
-    from gpuscale.plan.asked import number, whole
+    from gpuscale.plan.requests import number, whole
 
     reserve = None if options.reserve is None else 1e9 * number("reserve, in GB", options.reserve)
     top = whole("top", options.top)
     ask = request(
-        options.model, options.cluster, options.gpus, options.batch, options.seq, options.recipe, options.schedule,
-        per_node=options.per_node, reserve=reserve, **parts, **pins,
-    )  # fmt: skip
+        options.model,
+        options.cluster,
+        options.gpus,
+        options.batch,
+        options.seq,
+        options.recipe,
+        options.schedule,
+        per_node=options.per_node,
+        reserve=reserve,
+        **parts,
+        **pins,
+    )
     return ask, top
 
 
@@ -101,8 +113,8 @@ def main(arguments=None) -> int:
             print(listing())
             return 0
         ask, top = asked(options)
-        from gpuscale.plan import words  # sympy comes with it: a refusal need not wait
-        from gpuscale.plan.planner import solve
+        from gpuscale.plan import text  # sympy comes with it: a refusal need not wait
+        from gpuscale.plan.search import solve
 
         found = solve(ask, top)
     except (Refusal, specs.SpecError) as error:
@@ -111,7 +123,7 @@ def main(arguments=None) -> int:
     if options.json:
         print(json.dumps(found.record(), indent=1))
     else:
-        print(words.text(found, colour=sys.stdout.isatty(), why=options.why))
+        print(text.text(found, colour=sys.stdout.isatty(), why=options.why))
     return 0 if found.rows else 1
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from gpuscale import specs
-from gpuscale.plan.refusal import Refusal
-from gpuscale.topologies import topology
+from gpuscale.network.known import topology
+from gpuscale.plan.errors import Refusal
+from gpuscale.sources import cited
 
 _PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
 _PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
@@ -59,9 +60,17 @@ def cluster(key: str) -> Cluster:
     part = found("cluster", key)
     chip, levels = specs.chip(part.chip), topology(part.network).tiers
     return Cluster(
-        part.key, part.title, chip.short, levels[0].degree, chip.bf16, chip.get("hbm") or part.hbm,
-        chip.get("hbm_bw") or part.hbm_bw, chip.nvlink_bw, float(levels[1].child_bw), part.get("gpus"),
-    )  # fmt: skip
+        part.key,
+        part.title,
+        chip.short,
+        levels[0].degree,
+        chip.bf16,
+        chip.get("hbm") or part.hbm,
+        chip.get("hbm_bw") or part.hbm_bw,
+        chip.nvlink_bw,
+        float(levels[1].child_bw),
+        part.get("gpus"),
+    )
 
 
 def found(kind: str, key: str) -> specs.Part:
@@ -95,14 +104,14 @@ def _share(part: specs.Part, what: str) -> Share:
     rates = [row[column] for row in measured.rows if all(_is(row[name], wanted[name]) for name in wanted)]
     rate = _carried(max(rates), int(count), kind) if count else max(rates)
     place = f"{specs.chip(chip).short}, {measured.title[0].lower() + measured.title[1:]}"
-    return Share(rate / specs.chip(chip).get(_PEAK[what]), f"{place} ({specs.cited(measured.column(column).source)})")
+    return Share(rate / specs.chip(chip).get(_PEAK[what]), f"{place} ({cited(measured.column(column).source)})")
 
 
 def _carried(rate: float, count: int, kind: str) -> float:
     """What a link carries: of a bus bandwidth over nodes, a network card; of a rate that counts what a rank keeps for
     itself, what leaves it."""
-    from gpuscale import bus_bandwidth  # sympy comes with it: refusals need not wait
-    from gpuscale.formula import evaluate
+    from gpuscale.collectives import bus_bandwidth  # sympy comes with it: refusals need not wait
+    from gpuscale.core.evaluation import evaluate
 
     if kind == "nodes":
         return evaluate(bus_bandwidth.nic_rate.rhs, W_bus=rate, M=count, N=count * _NODE)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 
-from gpuscale.plan.asked import RECOMPUTE, Request
-from gpuscale.plan.program import AXES, LEVELS, MEMORY
-from gpuscale.plan.space import MESH, NAMES
+from gpuscale.plan.costs import AXES, LEVELS, MEMORY
+from gpuscale.plan.layouts import MESH, NAMES
+from gpuscale.plan.requests import RECOMPUTE, Request
 from gpuscale.units import show
 
 _COLUMNS = {**{NAMES[name]: name for name in MESH}, "zero": "n_zero", "sp": "n_sp", "recompute": "n_again"}

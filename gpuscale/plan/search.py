@@ -1,149 +1,199 @@
-"""Every choice of a request evaluated: what fits, what it costs, which are the best."""
+"""The planner: every choice of a request tried, the best kept, the others counted by what stands against them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale import activations, all_to_all, kernels, model_counts, specs, step_time, transformer
-from gpuscale.formula import evaluate
-from gpuscale.plan.asked import Request
-from gpuscale.plan.program import OUTPUTS, program
-from gpuscale.plan.space import MESH, OPTIONS, Rows
+from gpuscale.plan import evaluation, hints, layouts
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.layouts import MESH, OPTIONS, Reason, Rows
+from gpuscale.plan.outcome import Choice, Outcome, columns_of, outcome
+from gpuscale.plan.requests import Request, request, some
 
-BLOCK = 1 << 13  # plans at a time: what they need stays in the cache
-B_LOGIT, B_MASK = 4.0, 1.0  # bytes of a logit, and of an element of a dropout mask
-
-
-def _of(formula, *known: Mapping):
-    """A formula at values of which it may not need all."""
-    found = {name: value for one in known for name, value in one.items()}
-    return evaluate(formula, **{quantity.name: float(found[quantity.name]) for quantity in formula.inputs})
+_SEEN = ("memory", "weights", "gradients", "optimizer", "step_reached")
 
 
-def _attention(part: specs.Part, needed, whole, x: Mapping) -> float:
-    """Operations of attention for a token, averaged over layers that see the sequence and layers that see a window."""
-    S = x["S"]
-    seen = min(part.get("window", S), S)
-    begins, later = (_of(formula, x | {"S": seen}) for formula in (needed, whole))
-    narrow = part.get("window_layers", 0) / x["L"]
-    return (1 - narrow) * _of(needed, x) + narrow * (seen * begins + (S - seen) * later) / S
+@dataclass(frozen=True)
+class Plan:
+    """The answer: ``rows`` are the best choices, one for each layout of degrees, the quickest first.
+
+    ``tried`` choices were evaluated, ``fit`` of them fit; ``rejected`` says why the others cannot be; ``hint`` says
+    where part of each node does better. It shows itself as a table; ``best`` is the first row, ``figure()`` draws the
+    rows, ``record()`` is plain data.
+    """
+
+    ask: Request
+    rows: tuple[Outcome, ...]
+    rejected: tuple[Reason, ...]
+    tried: int
+    fit: int
+    hint: str = ""
+
+    @property
+    def best(self) -> Outcome:
+        """The quickest choice. Raises Refusal where nothing fits, saying what comes closest."""
+        if not self.rows:
+            raise Refusal(f"nothing fits: {self.why_nothing}")
+        return self.rows[0]
+
+    @property
+    def why_nothing(self) -> str:
+        """What stands against the choices that come closest."""
+        full = [r.words for r in self.rejected if r.name.startswith("memory")]
+        more = [hints.states_need(evaluation.model_inputs(self.ask), self.ask)]
+        return "; ".join(said for said in full + more if said) or "no choice is left"
+
+    def figure(self, rows: int = 8, **more):
+        """The best choices as bars: what a step consists of. See ``gpuscale.plan.figure``."""
+        from gpuscale.plan.figure import picture
+
+        return picture(self, rows, **more)
+
+    def record(self) -> dict:
+        """As plain data, for JSON."""
+        from gpuscale.plan.text import heading
+
+        return {
+            "request": heading(self.ask),
+            "tried": self.tried,
+            "fit": self.fit,
+            "reserve": self.ask.reserve,
+            "hint": self.hint,
+            "rows": [row.record() for row in self.rows],
+            "rejected": [vars(reason) for reason in self.rejected],
+        }
+
+    def __repr__(self) -> str:
+        from gpuscale.plan.text import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from gpuscale.plan.html import html
+
+        return html(self)
 
 
-@cache
-def _model(key: str, seq: int) -> dict:
-    """What the program needs of a model: averages over its layers where they differ."""
-    part = specs.model(key)
-    count = model_counts.counts(part)
-    x = dict(count.inputs) | {"S": seq}
-    moe, wide = count.layers_moe / x["L"], x.get("F_dense", x["F"])
-    dense_x = x | {"F": wide}
-    whole = transformer.latent_attention_flops if count.mla else transformer.attention_flops
-    needed = transformer.causal_latent_attention_flops if count.mla else transformer.causal_attention_flops
-    needed = whole if part.get("dropout", 0) else needed  # scores in memory: all of them
-    kept = activations.kept_latent_attention if count.mla else activations.kept_attention
-    few = step_time.few_latent_attention if count.mla else step_time.few_attention
-    out = {name: x[name] for name in ("L", "D", "n_q", "n_kv", "d_head", "n_vocab", "n_emb")}
-    out |= {"P": count.P, "P_act": count.P_act, "P_exp": count.P_exp, "ops_attn": _attention(part, needed, whole, x)}
-    out["P_layer"] = (count.P_act - x["D"] * x["n_vocab"]) / x["L"]
-    told = {"ops_attn": _attention(part, whole, whole, x)}  # as MFU counts it, whatever a mask hides
-    out["ops_tok"] = _of(transformer.token_flops, x, out | told)
-    out |= {"n_kept_attn": _of(kept, x), "n_few_attn": _of(few, x)}
-    kinds = {"n_kept_mlp": (activations.kept_mlp, activations.kept_moe)}
-    kinds |= {"n_few_mlp": (step_time.few_mlp, step_time.few_moe)}
-    for name, (dense, routed) in kinds.items():
-        out[name] = (1 - moe) * _of(dense, dense_x) + (moe and moe * _of(routed, x))
-    out["P_up"] = _of(step_time.latent_up_params, x) if count.mla else 0.0
-    out |= {"L_dense": x["L"] - count.layers_moe, "n_cut": 2 - moe, "E": x.get("E", 1), "k": x.get("k", 1)}
-    out["key_heads"] = x["n_kv"]
-    if count.mla:  # what context parallelism gathers is the latent vector, once for every rank of TP
-        out |= {"n_kv": 1, "d_head": (x["r_kv"] + x["d_rope"]) / 2}
-    return out | {"F": x["F"]}
+def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Plan:
+    """The best ways to train a model on a cluster.
+
+    ``plan("llama3_70b", "h100_superpod", 4096, "4M")``: a batch in tokens ("4M" is 4 x 2**20), sequences of ``seq``
+    tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute; ask for another ``recipe``
+    (bytes of each parameter), ``schedule``, ``per_node`` (GPUs used of each node), ``shares`` of the peaks that are
+    reached, ``waits`` (shares of TP, CP and EP that nothing hides), ``reserve`` (bytes of each GPU that stay free for
+    contexts, buffers of NCCL and what is fragmented: 5% of its memory unless told, and 0 can be asked for).
+    Raises Refusal, saying why, for what cannot be.
+    """
+    return solve(request(model, cluster, gpus, batch, seq, **choices), top)
 
 
-@cache
-def _kernels(key: str, seq: int, width: float) -> dict:
-    """Bytes that the kernels between the products move for a token in a layer: averages over layers."""
-    part = specs.model(key)
-    count = model_counts.counts(part)
-    dropout = part.get("dropout", 0)
-    x = dict(count.inputs) | {"S": seq, "b": width, "b_mask": B_MASK, "n_drop": dropout}
-    out = {f.lhs.name: _of(f, x) for f in (kernels.between_forward, kernels.between_backward, kernels.norms_forward)}
-    turned = x | {"d_head": x["d_rope"], "n_kv": 1} if count.mla else x
-    rotary = 0 if x["n_pos"] else _of(kernels.rotary_traffic, turned)
-    latent = (kernels.latent_norms_forward, kernels.latent_norms_backward) if count.mla else ()
-    scores = (kernels.scores_forward, kernels.scores_backward) if dropout else ()
-    heads = [_of(f, x) for f in scores or latent] or [0, 0]
-    moe = count.layers_moe / x["L"]
-    sorting = moe and moe * _of(kernels.sorting_traffic, x)
-    wide = (1 - moe) * x.get("F_dense", x["F"]) + moe * (x.get("k", 1) + x.get("n_shared", 0)) * x["F"]
-    made = [_of(f, x | {"F": wide}) for f in (kernels.activation_forward, kernels.activation_backward)]
-    out["V_blk_fwd"], out["V_blk_bwd"] = (rotary + a + m + sorting for a, m in zip(heads, made, strict=True))
-    out["V_blk_again"] = heads[0] + (rotary if count.mla else 0) + made[0]
+def solve(ask: Request, top: int = 10) -> Plan:
+    """The plan of a Request; where a node's GPUs are no power of two, part of each node is tried as well."""
+    fewer = hints.part_of_nodes(ask)
+    if fewer is None:
+        return _solve(ask, top)
+    try:
+        other = [row.step[1] for row in _solve(fewer, 1).rows]
+    except Refusal:
+        other = []
+    try:
+        found = _solve(ask, top)
+    except Refusal as error:
+        if not other:
+            raise
+        raise Refusal(f"{error}; {hints.hint(ask, fewer, other[0], None)}") from None
+    mine = found.rows[0].step[1] if found.rows else None
+    if other and (mine is None or other[0] < mine):
+        return replace(found, hint=hints.hint(ask, fewer, other[0], mine))
+    return found
+
+
+def _solve(ask: Request, top: int) -> Plan:
+    rows, reasons = layouts.layouts(evaluation.model_inputs(ask), ask)
+    best, counted, crowded = [], [0, 0], []
+    for part, picks in layouts.parts(rows, layouts.options(ask), ask.pins):
+        seen = _sweep(ask, part, picks)
+        room = ask.cluster.hbm - ask.reserve
+        good = seen["memory"] <= room
+        counted = [counted[0] + good.size, counted[1] + int(good.sum())]
+        best += _quickest(part, picks, np.where(good, seen["step_reached"], np.inf), top)
+        crowded.append((part, picks, seen, good))
+    if not counted[0]:
+        raise Refusal(f"nothing can be laid out: {hints.why_no_layout(evaluation.model_inputs(ask), ask, reasons)}")
+    chosen = _spread(best, top)
+    reasons += _crowded(ask, crowded)
+    kept = _outcomes(ask, [row for _, row in chosen])
+    return Plan(ask, tuple(kept), tuple(reasons), *counted)
+
+
+def _sweep(ask: Request, rows: Rows, picks: Rows) -> dict:
+    out = {name: np.empty((len(rows), len(picks))) for name in _SEEN}
+    for part, found in evaluation.costs(ask, rows, picks, _SEEN):
+        for name in _SEEN:
+            out[name][part] = found[name]
     return out
 
 
-def model_inputs(ask: Request) -> dict:
-    """The model's numbers at this length of sequences."""
-    return dict(_model(ask.model.key, ask.seq))
+def _row(rows: Rows, picks: Rows, i: int, j: int) -> dict:
+    return {name: int(rows[name][i]) for name in MESH} | {name: int(picks[name][j]) for name in OPTIONS}
 
 
-def constants(ask: Request) -> dict:
-    """Every input of the program that is one number for the whole request.
-
-    What is sent to the experts is as precise as weights, at most as activations; what they send back as activations.
-    """
-    place, recipe = ask.cluster, ask.recipe
-    node = min(place.node, ask.gpus)
-    rates = {"C": place.C, "W_hbm": place.W_hbm, "W_1": place.W_1, "W_2": place.W_2 * node / place.node, "D_1": node}
-    sizes = {"b": recipe.activations, "b_kept": recipe.get("kept", recipe.activations)}
-    sizes |= {"b_w": recipe.weights, "b_grad": recipe.gradients}
-    sizes |= {"b_opt": recipe.master + 2 * recipe.moment, "b_logit": B_LOGIT, "b_combine": recipe.activations}
-    sizes["b_dispatch"] = min(recipe.weights, recipe.activations)
-    reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
-    waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
-    moved = _kernels(ask.model.key, ask.seq, float(recipe.activations))
-    return model_inputs(ask) | moved | rates | sizes | reached | waits | {"B": ask.batch, "S": ask.seq}
+def _quickest(rows: Rows, picks: Rows, step, top: int) -> list[tuple]:
+    """The quickest choice of each layout of degrees: (time and what else orders them, row)."""
+    at = np.argmin(step, axis=1)
+    time = step[np.arange(len(rows)), at]
+    found, seen = [], set()
+    for i in np.lexsort((rows["n_virt"], rows["n_seq"], np.round(time, 9))):
+        layout = tuple(int(rows[name][i]) for name in MESH[:5])
+        if not np.isfinite(time[i]) or len(found) >= 4 * top:
+            break
+        if layout not in seen:
+            seen.add(layout)
+            found.append((float(time[i]), _row(rows, picks, i, at[i])))
+    return found
 
 
-def hits(ask: Request, Z) -> dict:
-    """Shares of the GPUs and of the nodes of an expert group that a token has to reach, for each Z."""
-    known = model_inputs(ask)
-    node = min(ask.cluster.node, ask.gpus)
-    kinds = np.unique(Z)
-    gpus, nodes = np.ones(len(kinds)), np.ones(len(kinds))
-    if known["E"] > 1:
-        of = [evaluate(all_to_all.hit_top_k, E=known["E"], k=known["k"], Z=float(z)) for z in kinds]
-        parts = np.maximum(kinds // node, 1)
-        top = [evaluate(all_to_all.hit_top_k, E=known["E"], k=known["k"], Z=float(m)) for m in parts]
-        limit = ask.model.get("route_nodes")
-        gpus, nodes = np.array(of), np.array(top) if limit is None else np.minimum(top, limit / parts)
-    place = np.searchsorted(kinds, Z)
-    return {"f_hit": gpus[place], "f_node": nodes[place]}
+def _spread(best: list[tuple], top: int) -> list[tuple]:
+    return sorted(best, key=lambda one: (one[0], *one[1].values()))[:top]
 
 
-def costs(ask: Request, rows: Rows, picks: Rows, wanted=OUTPUTS):
-    """All outputs of the layouts times the options, block by block: (slice of rows, {name: array})."""
-    function, names = program(ask.schedule)
-    fixed = constants(ask)
-    columns = {name: np.asarray(rows[name], float) for name in MESH} | hits(ask, rows["Z"])
-    across = {name: np.asarray(picks[name], float)[None] for name in OPTIONS}
-    at = [OUTPUTS.index(name) for name in wanted]
-    many = max(1, BLOCK // max(1, len(picks)))
-    for start in range(0, len(rows), many):
-        part = slice(start, min(start + many, len(rows)))
-        here = {name: column[part, None] for name, column in columns.items()} | across
-        with np.errstate(all="ignore"):
-            found = function(*(here[name] if name in here else fixed[name] for name in names))
-        yield part, {name: found[i] for name, i in zip(wanted, at, strict=True)}
+def _outcomes(ask: Request, found: list[dict]) -> list[Outcome]:
+    if not found:
+        return []
+    rows = Rows({name: np.array([row[name] for row in found]) for name in found[0]})
+    numbers = evaluation.table(ask, rows)
+    return [outcome(ask, row | {name: column[i] for name, column in numbers.items()}) for i, row in enumerate(found)]
 
 
-def table(ask: Request, rows: Rows) -> dict[str, np.ndarray]:
-    """All outputs of choices given one by one: ``rows`` has the columns of layouts and of options."""
-    function, names = program(ask.schedule)
-    known = constants(ask) | {name: np.asarray(rows[name], float) for name in (*MESH, *OPTIONS)} | hits(ask, rows["Z"])
-    with np.errstate(all="ignore"):
-        found = function(*(known[name] for name in names))
-    return {name: np.broadcast_to(value, len(rows)) for name, value in zip(OUTPUTS, found, strict=True)}
+def _crowded(ask: Request, swept: list[tuple]) -> list[Reason]:
+    """Choices that do not fit: those whose states alone are too much, and the others; each with the closest."""
+    room, out = ask.cluster.hbm - ask.reserve, []
+    for name, wants_states in (("memory: states", True), ("memory: activations", False)):
+        count, closest = 0, (np.inf, None)
+        for rows, picks, seen, good in swept:
+            states = seen["weights"] + seen["gradients"] + seen["optimizer"]
+            size = np.where(~good & ((states > room) == wants_states), seen["memory"], np.inf)
+            count += int(np.isfinite(size).sum())
+            i, j = np.unravel_index(np.argmin(size), size.shape)
+            if size[i, j] < closest[0]:
+                closest = (size[i, j], _row(rows, picks, i, j))
+        if count:
+            nearest = _outcomes(ask, [closest[1]])[0]
+            out.append(Reason(name, count, f"{nearest.too_much} ({nearest.choice})"))
+    return out
+
+
+def evaluate_choice(ask: Request, choice: Choice) -> Outcome:
+    """What one choice costs, whether it fits or not. Raises Refusal where it cannot be laid out at all."""
+    pins = {"dp": choice.dp, "tp": choice.tp, "cp": choice.cp, "ep": choice.ep, "pp": choice.pp}
+    more = {"virtual": choice.virtual, "micro": choice.micro}
+    fixed = replace(ask, pins=pins | more)
+    used = choice.dp * choice.tp * choice.cp * choice.pp
+    if used != ask.gpus:
+        raise Refusal(f"{choice}: {some(used, 'GPU')}; {ask.gpus:,} are asked for")
+    rows, reasons = layouts.layouts(evaluation.model_inputs(ask), fixed)
+    if not len(rows):
+        raise Refusal(f"{choice}: " + ("; ".join(r.words for r in reasons) or "cannot be laid out"))
+    return _outcomes(ask, [columns_of(choice)])[0]

@@ -5,20 +5,41 @@ colours are meanings; each figure is drawn for a wide and for a narrow column an
 as a text digest under GPUSCALE_DIGEST=1.
 """
 
-from gpuscale.plotting.bar_groups import Bars, bars
-from gpuscale.plotting.charts import Curve, Points, curves
-from gpuscale.plotting.diagrams import Block, Wire, blocks
-from gpuscale.plotting.fabric import fabric_figure
-from gpuscale.plotting.figure import Still, still
-from gpuscale.plotting.gantt import gantt_figure
-from gpuscale.plotting.ink import HUE
-from gpuscale.plotting.neighbours import node_figure, torus_figure
-from gpuscale.plotting.roofs import Point, Roof, roofline
-from gpuscale.plotting.rungs import Level, ladder
-from gpuscale.plotting.sheet import Crossing, Region, axis, note
+from gpuscale.plotting.bar_chart import Bars, bars
+from gpuscale.plotting.block_diagram import Block, Wire, blocks
+from gpuscale.plotting.curve_chart import Curve, Points, curves
+from gpuscale.plotting.drawing.figure import Still, still
+from gpuscale.plotting.drawing.ink import HUE
+from gpuscale.plotting.drawing.sheet import Crossing, Region, axis, note
+from gpuscale.plotting.ladder_chart import Rung, ladder
+from gpuscale.plotting.pipelines import gantt_figure
+from gpuscale.plotting.rooflines import Point, Roof, roofline
+from gpuscale.plotting.tori import node_figure, torus_figure
+from gpuscale.plotting.trees import fabric_figure
 
 __all__ = [
-    "HUE", "Bars", "Block", "Crossing", "Curve", "Level", "Point", "Points", "Region", "Roof", "Still",
-    "Wire", "axis", "bars", "blocks", "curves", "fabric_figure", "gantt_figure", "ladder", "node_figure", "note",
-    "roofline", "still", "torus_figure",
-]  # fmt: skip
+    "HUE",
+    "Bars",
+    "Block",
+    "Crossing",
+    "Curve",
+    "Point",
+    "Points",
+    "Region",
+    "Roof",
+    "Rung",
+    "Still",
+    "Wire",
+    "axis",
+    "bars",
+    "blocks",
+    "curves",
+    "fabric_figure",
+    "gantt_figure",
+    "ladder",
+    "node_figure",
+    "note",
+    "roofline",
+    "still",
+    "torus_figure",
+]

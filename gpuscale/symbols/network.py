@@ -1,6 +1,6 @@
 """Quantities of the network and of the collectives that run on it."""
 
-from gpuscale.symbols.gpu import D, W, alpha
+from gpuscale.symbols.one_gpu import D, W, alpha
 from gpuscale.symbols.quantity import Quantity, indexed
 
 # A collective: its ranks, its time, what a rank sends

@@ -23,17 +23,11 @@ class Quantity(sympy.Symbol):
 
     __slots__ = ("also", "html", "least", "meaning", "most", "tex", "unit", "whole", "zero")
 
-    def __new__(
-        cls, name, unit, meaning, tex=None, *, least=0.0, most=math.inf, whole=False, zero=False, also=""
-    ):
+    def __new__(cls, name, unit, meaning, tex=None, *, least=0.0, most=math.inf, whole=False, zero=False, also=""):
         if name in _registry:
-            raise ValueError(
-                f"Quantity {name!r} is declared already ({_registry[name].meaning}); names are unique"
-            )
+            raise ValueError(f"Quantity {name!r} is declared already ({_registry[name].meaning}); names are unique")
         if unit not in DIMENSIONS:
-            raise ValueError(
-                f"Quantity {name!r}: unit {unit!r} is not a base unit; expected one of {list(DIMENSIONS)}"
-            )
+            raise ValueError(f"Quantity {name!r}: unit {unit!r} is not a base unit; expected one of {list(DIMENSIONS)}")
         if tex is None and len(name) > 1:
             raise ValueError(f"Quantity {name!r}: a name longer than a letter needs its LaTeX")
         self = super().__new__(cls, name, positive=True)
@@ -78,9 +72,15 @@ def indexed(q: Quantity, level: int) -> Quantity:
         inner = sub.removeprefix("{").removesuffix("}") if sub.startswith("{") else sub
         meaning = f"{_LEVELS.get(q.name, q.meaning)} at level {level}"
         Quantity(
-            name, q.unit, meaning, f"{base}_{{{inner + ',' if inner else ''}{level}}}",
-            least=q.least, most=q.most, whole=q.whole, zero=q.zero,
-        )  # fmt: skip
+            name,
+            q.unit,
+            meaning,
+            f"{base}_{{{inner + ',' if inner else ''}{level}}}",
+            least=q.least,
+            most=q.most,
+            whole=q.whole,
+            zero=q.zero,
+        )
     return _registry[name]
 
 

@@ -1,27 +1,45 @@
 """Quantities of a whole training step: the choices of a plan, and what they cost."""
 
-from gpuscale.symbols.gpu import eta
+from gpuscale.symbols.one_gpu import eta
 from gpuscale.symbols.quantity import Quantity, indexed
 
 # Choices that are switches
 n_zero = Quantity(
-    "n_zero", "1", "stage of ZeRO: 0 nothing is cut, 1 the optimizer, 2 the gradients too, 3 the weights too",
-    r"n_\mathrm{ZeRO}", zero=True, whole=True, most=3,
-)  # fmt: skip
+    "n_zero",
+    "1",
+    "stage of ZeRO: 0 nothing is cut, 1 the optimizer, 2 the gradients too, 3 the weights too",
+    r"n_\mathrm{ZeRO}",
+    zero=True,
+    whole=True,
+    most=3,
+)
 n_again = Quantity(
-    "n_again", "1", "what the backward pass runs again: 0 nothing, 1 what is cheap, 2 whole layers",
+    "n_again",
+    "1",
+    "what the backward pass runs again: 0 nothing, 1 what is cheap, 2 whole layers",
     r"n_\mathrm{again}",
-    zero=True, whole=True, most=2,
-)  # fmt: skip
+    zero=True,
+    whole=True,
+    most=2,
+)
 n_sp = Quantity(
-    "n_sp", "1", "switch: 1 where tensor parallel ranks also share out the tokens (sequence parallel), else 0",
+    "n_sp",
+    "1",
+    "switch: 1 where tensor parallel ranks also share out the tokens (sequence parallel), else 0",
     r"n_\mathrm{sp}",
-    zero=True, whole=True, most=1,
-)  # fmt: skip
-n_drop = Quantity(
-    "n_drop", "1", "switch: 1 where dropout follows both blocks, else 0", r"n_\mathrm{drop}", zero=True, whole=True,
+    zero=True,
+    whole=True,
     most=1,
-)  # fmt: skip
+)
+n_drop = Quantity(
+    "n_drop",
+    "1",
+    "switch: 1 where dropout follows both blocks, else 0",
+    r"n_\mathrm{drop}",
+    zero=True,
+    whole=True,
+    most=1,
+)
 
 # Work of a stage
 B_mb = Quantity("B_mb", "1", "tokens of a microbatch on the ranks that share each matrix", r"B_\mathrm{MB}")
@@ -30,38 +48,49 @@ L_head = Quantity(
 )
 L_stage = Quantity("L_stage", "1", "layers of the fullest stage", r"L_\mathrm{stage}", least=1, whole=True)
 P_stage = Quantity("P_stage", "1", "parameters of the fullest stage", r"P_\mathrm{stage}")
-P_up = Quantity(
-    "P_up", "1", "parameters of a layer that are run again with what is cheap", r"P_\mathrm{up}", zero=True
-)
+P_up = Quantity("P_up", "1", "parameters of a layer that are run again with what is cheap", r"P_\mathrm{up}", zero=True)
 ops_stage = Quantity(
-    "ops_stage", "FLOP", "operations of the forward pass for one token in the slowest stage",
+    "ops_stage",
+    "FLOP",
+    "operations of the forward pass for one token in the slowest stage",
     r"\mathrm{FLOPs}_\mathrm{stage}",
-)  # fmt: skip
+)
 T_fwd = Quantity("T_fwd", "s", "work of a microbatch in a stage, forward", r"T_\mathrm{fwd}")
 T_bwd = Quantity("T_bwd", "s", "work of a microbatch in a stage, backward", r"T_\mathrm{bwd}")
 T_mb = Quantity("T_mb", "s", "time of a microbatch in a stage, forward and backward", r"T_\mathrm{MB}")
 V_fwd = Quantity(
-    "V_fwd", "B", "bytes that kernels between the products move, of a microbatch in a stage, forward",
-    r"V_\mathrm{fwd}", zero=True,
-)  # fmt: skip
+    "V_fwd",
+    "B",
+    "bytes that kernels between the products move, of a microbatch in a stage, forward",
+    r"V_\mathrm{fwd}",
+    zero=True,
+)
 V_bwd = Quantity("V_bwd", "B", "the same, backward, with what is run again", r"V_\mathrm{bwd}", zero=True)
 V_btw_fwd = Quantity(
-    "V_btw_fwd", "B", "bytes that kernels between the blocks of a layer move for a token, forward",
+    "V_btw_fwd",
+    "B",
+    "bytes that kernels between the blocks of a layer move for a token, forward",
     r"V_\mathrm{between,fwd}",
-)  # fmt: skip
+)
 V_btw_bwd = Quantity("V_btw_bwd", "B", "the same, backward", r"V_\mathrm{between,bwd}")
 V_btw_again = Quantity(
     "V_btw_again", "B", "the same, of the kernels that are run again with what is cheap", r"V_\mathrm{between,again}"
 )
 V_blk_fwd = Quantity(
-    "V_blk_fwd", "B", "bytes that kernels inside the blocks of a layer move for a token, forward",
-    r"V_\mathrm{inside,fwd}", zero=True,
-)  # fmt: skip
+    "V_blk_fwd",
+    "B",
+    "bytes that kernels inside the blocks of a layer move for a token, forward",
+    r"V_\mathrm{inside,fwd}",
+    zero=True,
+)
 V_blk_bwd = Quantity("V_blk_bwd", "B", "the same, backward", r"V_\mathrm{inside,bwd}", zero=True)
 V_blk_again = Quantity(
-    "V_blk_again", "B", "the same, of the kernels that are run again with what is cheap", r"V_\mathrm{inside,again}",
+    "V_blk_again",
+    "B",
+    "the same, of the kernels that are run again with what is cheap",
+    r"V_\mathrm{inside,again}",
     zero=True,
-)  # fmt: skip
+)
 
 # What moves
 n_cut = Quantity("n_cut", "1", "blocks of a layer that tensor parallelism cuts", r"n_\mathrm{cut}", zero=True)
@@ -92,11 +121,15 @@ g_ep = Quantity("g_ep", "1", "share of T_EP that no arithmetic hides", r"g_\math
 
 # What is stored
 n_few_attn = Quantity(
-    "n_few_attn", "1", "numbers that attention keeps of a token where what is cheap is run again",
+    "n_few_attn",
+    "1",
+    "numbers that attention keeps of a token where what is cheap is run again",
     r"a_\mathrm{few,attn}",
-)  # fmt: skip
+)
 n_few_mlp = Quantity(
-    "n_few_mlp", "1", "numbers that the MLP keeps of a token where what is cheap is run again",
+    "n_few_mlp",
+    "1",
+    "numbers that the MLP keeps of a token where what is cheap is run again",
     r"a_\mathrm{few,MLP}",
 )
 V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage keeps", r"V_\mathrm{last}")

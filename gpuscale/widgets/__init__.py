@@ -1,9 +1,13 @@
-"""What the reader can operate: live figures, steppers and quiz cards. The only place that loads ipywidgets."""
+"""What the reader can operate: live figures, steppers and quiz cards. The only room that loads ipywidgets."""
 
+from gpuscale.faces import face
 
-def look():
-    """The book's styles for a notebook: put it at the end of the first cell. The built site has them already."""
-    from gpuscale.display import Html
-    from gpuscale.widgets import assets
-
-    return Html(f"<style>{assets.style()}</style>", "styles of the book")
+__getattr__, __dir__ = face(
+    __name__,
+    live_figure="explore",
+    parts="Axis Bound Call Cross LiveCurve Mark Slider Value View",
+    collective="collective_stepper primitive_stepper",
+    pipeline="pipeline_stepper",
+    warp="warp_stepper",
+    assets="look",
+)

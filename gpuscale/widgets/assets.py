@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from importlib.resources import files
 
+from gpuscale.core.html import Html
+
 SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
 STEPPERS = ("stepper", "transfers")
 PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper that it paints
@@ -72,3 +74,8 @@ def style() -> str:
 
 def _closed(source: str) -> str:
     return f"(() => {{\n'use strict';\n{source}}})();\n"
+
+
+def look() -> Html:
+    """The book's styles for a notebook: put it at the end of the first cell. The built site has them already."""
+    return Html(f"<style>{style()}</style>", "styles of the book")

@@ -9,31 +9,47 @@ from math import ceil
 import numpy as np
 import sympy
 
-from gpuscale.display import anchor
-from gpuscale.schedules import direct
+from gpuscale.core.html import anchor
+from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.playing import card
+from gpuscale.widgets.stepper_card import card
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 COUNTS = {
-    "sent": "Sent by the busiest rank", "received": "Received by the busiest rank",
-    "link": "Bytes on the busiest link", "moved": "Sent by all together",
-}  # fmt: skip
+    "sent": "Sent by the busiest rank",
+    "received": "Received by the busiest rank",
+    "link": "Bytes on the busiest link",
+    "moved": "Sent by all together",
+}
 
 
 def collective_stepper(
-    schedule, formula=None, *, name: str, title: str, caption: str, V: float = 0, at: int | None = None,
-    count: str | Callable = "sent", given: Mapping | None = None, value=None, routes=None, label: str = "",
-    chunk_names: Sequence[str] = (), group: str = "node", hue: str = "scaleup", view: str = "",
+    schedule,
+    formula=None,
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    V: float = 0,
+    at: int | None = None,
+    count: str | Callable = "sent",
+    given: Mapping | None = None,
+    value=None,
+    routes=None,
+    label: str = "",
+    chunk_names: Sequence[str] = (),
+    group: str = "node",
+    hue: str = "scaleup",
+    view: str = "",
     meter_hue: str = "scaleup",
-):  # fmt: skip
+):
     """A collective step by step: who holds what, who sends what to whom, and the bytes so far.
 
-    ``schedule`` is a gpuscale.schedules.transfers.Schedule, ``V`` the bytes of its full buffer. The meter shows
+    ``schedule`` is a schedules.collectives.schedule.Schedule, ``V`` the bytes of its full buffer. The meter shows
     ``count``: "sent" or "received" (by the busiest rank), "moved" (by all), "link" (over the busiest physical link
     of ``routes``), or a function of the number of steps done that gives a fraction of V. ``formula`` is a Formula in
     bytes; its inputs are ``given``, by name, besides N and V, which are known. Where it gives no bytes, ``value``
@@ -66,7 +82,7 @@ def collective_stepper(
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
     """A primitive in one step: what each rank holds before and after, and who sends to whom directly.
 
-    ``primitive`` is a name of gpuscale.schedules.direct.SCHEDULES: "broadcast", "all_gather", ...; a ``root``,
+    ``primitive`` is a name of schedules.collectives.direct.SCHEDULES: "broadcast", "all_gather", ...; a ``root``,
     ``source`` or ``target`` among the ``options`` goes to the schedule, all others to ``collective_stepper``.
     It opens on the result. Raises ValueError for another name.
     """
@@ -141,11 +157,15 @@ def _cells(schedule, view: str) -> dict:
         for step in range(schedule.steps)
     ]
     out = {
-        "ranks": schedule.ranks, "chunks": schedule.chunks, "groups": schedule.group,
-        "of": max(max(row) for row in states[-1][: schedule.ranks]), "moves": moves,
-        "rows": ["".join(DIGITS[n] for n in row) for row in states[0]], "switches": _switches(schedule),
+        "ranks": schedule.ranks,
+        "chunks": schedule.chunks,
+        "groups": schedule.group,
+        "of": max(max(row) for row in states[-1][: schedule.ranks]),
+        "moves": moves,
+        "rows": ["".join(DIGITS[n] for n in row) for row in states[0]],
+        "switches": _switches(schedule),
         "end": ["".join("1" if mine else "0" for mine in row) for row in schedule.end],
-    }  # fmt: skip
+    }
     if _blocks(schedule):
         out |= {"block": True, "heads": ["before (number: to)", "now (colour: from)"]}
     elif view == "pair":
@@ -189,12 +209,13 @@ def _switches(schedule) -> list:
 def _counted(schedule, count, routes) -> list[Fraction]:
     """The count after 0, 1, 2, ... steps, in fractions of V."""
     if count == "link" and routes is None:
-        raise ValueError('count: "link" needs routes, as in gpuscale.schedules.routes')
+        raise ValueError('count: "link" needs routes, as in gpuscale.schedules.collectives.routes')
     ways = {
-        "sent": schedule.busiest, "moved": schedule.moved,
+        "sent": schedule.busiest,
+        "moved": schedule.moved,
         "received": lambda t: max(schedule.received(None, t)[: schedule.ranks]),
         "link": lambda t: max(schedule.per_link(routes, t).values(), default=Fraction(0)),
-    }  # fmt: skip
+    }
     return [(count if callable(count) else ways[count])(t) for t in range(schedule.steps + 1)]
 
 
@@ -203,7 +224,7 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
     out = {
         "name": COUNTS.get(count, "Bytes so far") if not callable(count) else "Bytes so far",
         "text": [show(float(b), "B") if b else "0 B" for b in counted],
-    }  # fmt: skip
+    }
     mark = counted[-1]
     if formula is not None:
         given = {q.name: {"N": schedule.ranks, "V": V}.get(q.name) for q in formula.inputs} | dict(given)

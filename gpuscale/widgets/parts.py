@@ -38,7 +38,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Curve:
+class LiveCurve:
     """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison).
 
     ``now`` makes it the thick one: always, or in the named views. ``views`` draws it in these only; ``short`` is the

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm
 
-from gpuscale.display import anchor, digesting
-from gpuscale.plotting.gantt import gantt_figure
-from gpuscale.plotting.timetable import amount, kinds, named, order, parts, peak, waited, waits
+from gpuscale.core.html import anchor, digesting
+from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
+from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import exact
-from gpuscale.widgets.playing import card
+from gpuscale.widgets.stepper_card import card
 from gpuscale.widgets.transfer_words import spans
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -22,13 +22,21 @@ OVER = {"total": "of all slots", "ideal": "over the work"}
 
 
 def pipeline_stepper(
-    runs, formula=None, *, name: str, title: str, caption: str, given=None, over: str = "total", label: str = "",
+    runs,
+    formula=None,
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    given=None,
+    over: str = "total",
+    label: str = "",
     at: int | None = None,
-):  # fmt: skip
+):
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
     holds (in microbatches of a rank's share of the model).
 
-    ``runs`` is a gpuscale.schedules.slots.Run, or several, which are played on one clock. The count is the waiting so
+    ``runs`` is a timetable.Run, or several, which are played on one clock. The count is the waiting so
     far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
     mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,
@@ -46,11 +54,18 @@ def pipeline_stepper(
     marks = [_mark(name, run, f, g, over) for run, f, g in zip(runs, formulas, givens, strict=True)]
     drawn = [_drawn(run, unit, steps, over, mark) for run, mark in zip(runs, marks, strict=True)]
     spec = {
-        "id": f"step-{anchor(name)}", "title": title, "kind": "gantt", "unit": "slot", "rate": 600, "steps": steps,
-        "at": (2 * steps + 2) // 5 if at is None else at, "per": float(1 / unit), "runs": drawn,
+        "id": f"step-{anchor(name)}",
+        "title": title,
+        "kind": "gantt",
+        "unit": "slot",
+        "rate": 600,
+        "steps": steps,
+        "at": (2 * steps + 2) // 5 if at is None else at,
+        "per": float(1 / unit),
+        "runs": drawn,
         "least": min(b - a for run in drawn for _, a, b, *_ in run["slots"]),
         "said": _told(runs, unit, steps),
-    }  # fmt: skip
+    }
     if len(runs) == 1:
         spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
@@ -112,10 +127,16 @@ def _drawn(run, unit, steps, over, mark) -> dict:
     if mark is not None:
         counts[-1] += ", as the formula says"
     return {
-        "title": run.title, "ranks": run.ranks, "end": end, "slots": slots, "waits": idle, "text": counts,
+        "title": run.title,
+        "ranks": run.ranks,
+        "end": end,
+        "slots": slots,
+        "waits": idle,
+        "text": counts,
         "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
-        "peaks": [float(peak(run, rank)) for rank in range(run.ranks)], "part": run.ranks / run.stages,
-    }  # fmt: skip
+        "peaks": [float(peak(run, rank)) for rank in range(run.ranks)],
+        "part": run.ranks / run.stages,
+    }
 
 
 def _held(run, rank, unit, end) -> list[int]:

@@ -9,7 +9,7 @@ One page is looked at whole.
 from pathlib import Path
 
 import pytest
-from bookpages import PAGES, SETTLE, said
+from browser.bookpages import PAGES, SETTLE, said
 
 AXE = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
 # Each theme and each width once on each page, the second time what depends on colours and width. What is only on a

@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from bookpages import PAGES, calling
+from browser.bookpages import PAGES, calling
 
 HERE = Path(__file__).parent
 
@@ -67,7 +67,7 @@ def tab(visiting):
 @functools.cache
 def twins(page: str) -> dict:
     """The figures of a page in Python: making them runs its notebook."""
-    import twin
+    from browser import twin
 
     return twin.figures(page)
 
@@ -75,7 +75,7 @@ def twins(page: str) -> dict:
 @pytest.fixture(scope="module", params=calling("explore"))
 def figures(request, tab):
     """The live figures of each page in turn."""
-    from livefigure import Figure
+    from browser.livefigure import Figure
 
     page = tab(request.param)
     return [Figure(page, name, other) for name, other in twins(request.param).items()]

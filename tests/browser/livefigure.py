@@ -3,8 +3,8 @@
 import re
 from urllib.parse import parse_qsl, urlencode
 
-import twin
-from bookpages import probe, said
+from browser import twin
+from browser.bookpages import probe, said
 
 
 class Figure:

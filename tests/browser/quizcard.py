@@ -3,18 +3,25 @@
 import html
 import re
 
-from bookpages import probe, said
+from browser.bookpages import probe, said
 
-from gpuscale import prose
+from gpuscale.quiz import wording
 from gpuscale.symbols import flop
 from gpuscale.units import SCALE
 
 # Units other than those in "such as ...", by what is asked.
 OTHER = {
-    "s": ("ns", "min", "us"), "B": ("Gbit", "KiB"), "B/s": ("Gbit/s", "kB/s"), "FLOP": ("GFLOP", "kFLOP"),
-    "FLOP/s": ("GFLOP/s", "PFLOP/s"), "FLOP/B": ("kFLOP/B", "FLOP/byte"), "Hz": ("MHz", "kHz"), "W": ("kW",),
-    "USD/h": ("USD/h",), "1": ("",),
-}  # fmt: skip
+    "s": ("ns", "min", "us"),
+    "B": ("Gbit", "KiB"),
+    "B/s": ("Gbit/s", "kB/s"),
+    "FLOP": ("GFLOP", "kFLOP"),
+    "FLOP/s": ("GFLOP/s", "PFLOP/s"),
+    "FLOP/B": ("kFLOP/B", "FLOP/byte"),
+    "Hz": ("MHz", "kHz"),
+    "W": ("kW",),
+    "USD/h": ("USD/h",),
+    "1": ("",),
+}
 
 
 class Card:
@@ -66,7 +73,7 @@ class Card:
 
     def says(self, message: str, variant: int = 0) -> str:
         """A message of the question as the page shows it."""
-        return plain(prose.render(message, self.question.given[variant], tex=False))
+        return plain(wording.render(message, self.question.given[variant], tex=False))
 
 
 def plain(text: str) -> str:

@@ -1,7 +1,7 @@
 """axe on what a reader opens on a page, and sources by keyboard; on the pages as they open it is in test_pages.py."""
 
-from axe import violations
-from bookpages import said
+from browser.axe import violations
+from browser.bookpages import said
 
 
 def test_answered_cards_and_open_tips_have_none_either(page):

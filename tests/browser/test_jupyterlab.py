@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 import pytest
-from bookpages import ROOT, until
+from browser.bookpages import ROOT, until
 
 CHAPTER = "roofline.ipynb"
 FIGURE = "live-critical-batch"

@@ -7,8 +7,8 @@ import random
 import re
 
 import pytest
-from bookpages import PAGES, calling, clipboard, probe, until
-from livefigure import drawing, each
+from browser.bookpages import PAGES, calling, clipboard, probe, until
+from browser.livefigure import drawing, each
 
 
 def test_the_page_has_the_figures_of_its_notebook(figures):

@@ -8,9 +8,9 @@ import re
 
 import numpy as np
 import pytest
-import twin
-from bookpages import clipboard, until
-from livefigure import each
+from browser import twin
+from browser.bookpages import clipboard, until
+from browser.livefigure import each
 
 STATES = 6
 

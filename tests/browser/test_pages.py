@@ -5,8 +5,8 @@ import zipfile
 
 import nbformat
 import pytest
-from axe import nothing_serious
-from bookpages import PAGES, SETTLE, calling, probe, said
+from browser.axe import nothing_serious
+from browser.bookpages import PAGES, SETTLE, calling, probe, said
 
 WIDTHS = (1280, 390, 320)
 RING = """() => {

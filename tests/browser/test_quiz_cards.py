@@ -9,12 +9,13 @@ import re
 
 import pytest
 import sympy
-from bookpages import PAGES, probe, said, until
-from quizcard import Card, each, plain, respelled, typed
+from browser.bookpages import PAGES, probe, said, until
+from browser.quizcard import Card, each, plain, respelled, typed
 
-from gpuscale import prose, quiz
-from gpuscale.dimension import dimension, of_unit
-from gpuscale.question_checks import values_at
+from gpuscale import quiz
+from gpuscale.core.dimension import dimension, of_unit
+from gpuscale.quiz import wording
+from gpuscale.quiz.checks import values_at
 
 MALFORMED = ("foo", "", "1e999", "<b>x</b>", "3 4", "((1)")
 
@@ -265,7 +266,7 @@ def leaks(card, spec, variant):
     rest = [spec["expects"], spec["variants"][variant]["grade"]["wrong"], told]
     if q.kind == "number":
         digits = re.sub(r"[^\d.,]", "", q.show(q.value(q.expr, variant)))
-        given = {re.sub(r"[^\d.,]", "", prose.shown(k, v)) for k, v in q.given[variant].items()}
+        given = {re.sub(r"[^\d.,]", "", wording.shown(k, v)) for k, v in q.given[variant].items()}
         if len(re.sub(r"\D", "", digits).strip("0")) >= 3 and digits not in given:
             yield from (
                 f"{digits} in {text!r}" for text in rest if re.search(rf"(?<![\d.]){re.escape(digits)}(?!\d)", text)

@@ -7,9 +7,9 @@ import re
 from datetime import datetime
 
 import pytest
-from bookpages import PROBES, calling, probe, said
-from stepper_demo import cards, timetables
-from stepper_demo import page as demo
+from browser.bookpages import PROBES, calling, probe, said
+from support.stepper_demo import cards, timetables
+from support.stepper_demo import page as demo
 
 PAGES = calling(r"\w*stepper")
 WIDTHS = (1280, 320)
@@ -76,13 +76,19 @@ def right(one: Stepper, frames: list[dict]) -> list[str]:
     wrong += [f"{f['step']}: {f['said']!r}" for f in frames if f["said"] != f"{unit} {f['step']} of {one.steps}"]
     wrong += [f"{f['step']}: not told" for f in frames for k in ("spoken", "status", "alt") if f["said"] not in f[k]]
     expected = {
-        "steps": list(range(one.steps + 1)), "different drawings": one.steps + 1, "the end": one.steps,
-        "one back": one.steps - 1, "places of the player": 1,
-    }  # fmt: skip
+        "steps": list(range(one.steps + 1)),
+        "different drawings": one.steps + 1,
+        "the end": one.steps,
+        "one back": one.steps - 1,
+        "places of the player": 1,
+    }
     found = {
-        "steps": [f["step"] for f in frames], "different drawings": len({f["drawing"] for f in frames}),
-        "the end": beyond["step"], "one back": back["step"], "places of the player": len({f["top"] for f in frames}),
-    }  # fmt: skip
+        "steps": [f["step"] for f in frames],
+        "different drawings": len({f["drawing"] for f in frames}),
+        "the end": beyond["step"],
+        "one back": back["step"],
+        "places of the player": len({f["top"] for f in frames}),
+    }
     if meter:
         ticks = ["equals the formula"] if meter.get("equal") else [""]
         expected |= {"texts": meter["text"], "ticks": [""] * one.steps + ticks}

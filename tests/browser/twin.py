@@ -8,24 +8,24 @@ import re
 
 import numpy as np
 import pytest
-from bookpages import code, notebook
+from browser.bookpages import code, notebook
 
-from gpuscale.formula import evaluate, inputs
+from gpuscale.core import evaluate, inputs
 from gpuscale.units import show
-from gpuscale.widgets import explore
+from gpuscale.widgets import live_figure
 
 
 def figures(page: str) -> dict:
     """Every live figure of a page by its id: the expressions that its notebook gives it."""
     found = {}
-    card = explore.Maker.card
+    card = live_figure.Maker.card
 
     def keep(maker, spec, *rest):
         found[spec["id"]] = Twin(maker, dict(spec))
         return card(maker, spec, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(explore.Maker, "card", keep)
+        patch.setattr(live_figure.Maker, "card", keep)
         patch.setenv("GPUSCALE_DIGEST", "1")
         patch.chdir(notebook(page).parent)
         names = {"__name__": "notebook"}

@@ -1,0 +1,101 @@
+"""Dimensions of expressions: every sum, comparison, maximum and limit must join like with like."""
+
+from __future__ import annotations
+
+import sympy
+from sympy.codegen.cfunctions import log2
+
+from gpuscale.symbols import Quantity
+from gpuscale.units import DIMENSIONS, WORDS
+
+Dim = tuple[tuple[str, sympy.Rational], ...]
+_JOIN = (sympy.Add, sympy.Max, sympy.Min)
+_COUNT_ONLY = (sympy.log, sympy.exp, sympy.floor, sympy.ceiling, sympy.binomial, sympy.Mod, log2)
+
+
+class DimensionError(TypeError):
+    """An expression whose parts do not fit together, or one of the wrong kind."""
+
+
+def _pack(exponents: dict) -> Dim:
+    return tuple(sorted((k, sympy.Rational(v)) for k, v in exponents.items() if v))
+
+
+def of_unit(unit: str) -> Dim:
+    """The dimension of a base unit."""
+    return _pack(DIMENSIONS[unit])
+
+
+def words(dim: Dim | None) -> str:
+    """A dimension in words, for messages."""
+    for unit in DIMENSIONS:
+        if of_unit(unit) == dim:
+            return WORDS[unit]
+    return "a quantity in " + "·".join(f"{name}^{power}" for name, power in dim or ())
+
+
+def _join(expr, parts) -> Dim | None:
+    """The dimension that all parts share; a bare zero fits anything."""
+    known = [(p, dimension(p)) for p in parts]
+    known = [(p, d) for p, d in known if d is not None]
+    for p, d in known[1:]:
+        if d != known[0][1]:
+            raise DimensionError(
+                f"{known[0][0]} is {words(known[0][1])}, {p} is {words(d)}: they cannot stand together in {expr}"
+            )
+    return known[0][1] if known else None
+
+
+def _count(expr) -> Dim:
+    for arg in expr.args:
+        if dimension(arg) not in (None, ()):
+            raise DimensionError(f"{arg} in {expr} is {words(dimension(arg))}; expected a number without a unit")
+    return ()
+
+
+def _piecewise(expr) -> Dim | None:
+    for _, condition in expr.args:
+        for relation in condition.atoms(sympy.core.relational.Relational):
+            _join(relation, relation.args)
+    return _join(expr, [value for value, _ in expr.args])
+
+
+def dimension(expr) -> Dim | None:
+    """The dimension of an expression as exponents of byte, FLOP and second; None fits anything (0, infinity).
+
+    Raises DimensionError that names the two parts which do not fit.
+    """
+    expr = sympy.sympify(expr)
+    if isinstance(expr, Quantity):
+        return of_unit(expr.unit)
+    if expr.is_number:
+        return None if expr.is_zero or expr.is_infinite else ()
+    if isinstance(expr, _JOIN):
+        return _join(expr, expr.args)
+    if isinstance(expr, sympy.Mul):
+        total: dict = {}
+        for arg in expr.args:
+            for name, power in dimension(arg) or ():
+                total[name] = total.get(name, 0) + power
+        return _pack(total)
+    if isinstance(expr, sympy.Pow):
+        _count(sympy.Tuple(expr.exp))
+        inner = dimension(expr.base) or ()
+        if inner and not (expr.exp.is_Rational or expr.exp.is_Float):
+            raise DimensionError(
+                f"{expr.base} is {words(inner)}; a power {expr.exp} that is not fixed needs a plain number"
+            )
+        return _pack({name: power * expr.exp for name, power in inner})
+    if isinstance(expr, sympy.Piecewise):
+        return _piecewise(expr)
+    if isinstance(expr, _COUNT_ONLY):
+        return _count(expr)
+    if isinstance(expr, sympy.Abs):
+        return dimension(expr.args[0])
+    raise DimensionError(f"{expr} ({type(expr).__name__}) is no part of a formula that can be checked")
+
+
+def fits(expr, unit: str) -> bool:
+    """Whether an expression can stand for a quantity of that base unit."""
+    found = dimension(expr)
+    return found is None or found == of_unit(unit)

@@ -1,0 +1,141 @@
+"""Expressions in numbers: one compiled numpy function each, inputs checked before and results after."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import sympy
+
+from gpuscale.core.conditions import Need
+from gpuscale.core.numerics import FUNCTIONS, steady
+from gpuscale.symbols import Quantity, flop, quantities
+
+
+def inputs(expr) -> tuple[Quantity, ...]:
+    """The quantities of an expression that a caller gives, in order of declaration (``flop`` is always 1)."""
+    order = {q: i for i, q in enumerate(quantities().values())}
+    return tuple(sorted(sympy.sympify(expr).free_symbols - {flop}, key=order.__getitem__))
+
+
+def _wanted(symbols) -> str:
+    listed = ", ".join(f"{q.name} [{q.unit}]" for q in symbols)
+    return f"expected {listed}" if listed else "expected no inputs"
+
+
+_NO_NUMBER = (str, bytes, bool, np.bool_, complex, type(None))
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled(expr):
+    """The numpy function of an expression and its inputs in order."""
+    names = inputs(expr)
+    body = steady(expr.subs(flop, 1))
+    table = {"log2": np.log2, "oo": np.inf, **FUNCTIONS}
+    stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
+    return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
+
+
+def evaluate(expr, /, _what: str = "", **values):
+    """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
+
+    Every value must be a finite number that the quantity allows; infinity is returned only where the
+    expression itself holds it. Raises TypeError for a missing or unknown name or for no number, ValueError
+    for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
+    the input and what was expected.
+    """
+    needs: tuple[Need, ...] = ()
+    if hasattr(expr, "needs"):  # a Formula
+        expr, needs, _what = expr.rhs, expr.needs, _what or expr.name or expr.title
+    expr = sympy.sympify(expr)
+    function, names = compiled(expr)
+    what = _what or expr
+    wanted = [q.name for q in names]
+    missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
+    if missing or extra:
+        wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
+        raise TypeError(f"{what}: {wrong}; {_wanted(names)}")
+    given = [as_number(q, values[q.name]) for q in names]
+    shape = _shape(what, names, given)
+    _check_needs(what, needs, dict(zip(names, given, strict=True)))
+    with np.errstate(all="ignore"):
+        try:
+            out = np.asarray(function(*given), dtype=float)
+        except (ZeroDivisionError, OverflowError):  # Python floats are quicker; numpy's know infinity
+            out = np.asarray(function(*map(np.float64, given)), dtype=float)
+    if out.shape != shape or expr.is_Symbol:
+        out = np.broadcast_to(out, shape).copy()
+    _check_result(what, expr, out)
+    return out if shape else float(out)
+
+
+def _shape(what, names, given) -> tuple[int, ...]:
+    shapes = {q.name: np.shape(g) for q, g in zip(names, given, strict=True) if np.ndim(g)}
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{what}: expected arrays whose shapes fit together; got {found}") from None
+
+
+def _check_needs(what, needs, given: dict) -> None:
+    for need in needs:
+        function, names = compiled(need.condition)
+        values = [given[q] for q in names]
+        kept = np.asarray(function(*values))
+        if not kept.all():
+            first = np.unravel_index(np.argmin(kept), kept.shape)
+            seen = (np.broadcast_to(v, kept.shape)[first] for v in values)
+            got = ", ".join(f"{q.name} = {v:g}" for q, v in zip(names, seen, strict=True))
+            raise ValueError(f"{what}: expected that {need}; got {got}")
+
+
+def _check_result(what, expr, out) -> None:
+    if np.isfinite(out).all():
+        return
+    if np.isnan(out).any():
+        raise ValueError(f"{what}: the result is not a number for these inputs; expected values of usual size")
+    if np.isinf(out).any() and not expr.has(sympy.oo):
+        raise ValueError(f"{what}: the result overflows; expected inputs of usual size, in base units")
+
+
+def as_number(q: Quantity, value):
+    """A given value as float or float array, or an error that names the quantity and what it takes."""
+    number = _floats(value)
+    if number is None:
+        hint = f", such as parse({value!r}, {q.unit!r})" if isinstance(value, str) else ""
+        raise TypeError(f"{q.name} ({q.meaning}): expected a number in {q.unit}{hint}; got {_seen(value)}")
+    if not number.size:
+        return number
+    low, high = number.min(), number.max()
+    too_low = not low >= q.least or (low == 0 and not q.zero)
+    if too_low or not high <= q.most or high == np.inf:
+        found = low if too_low else high
+        asked = f"expected a finite number {_bounds(q)} in {q.unit}"
+        raise ValueError(f"{q.name} ({q.meaning}): {asked}; got {found:g}")
+    return number if number.ndim else float(number)
+
+
+def _bounds(q: Quantity) -> str:
+    least = f"from {q.least:g} up" if q.least else ("of zero or more" if q.zero else "above zero")
+    return least if q.most == np.inf else f"{least} and at most {q.most:g}"
+
+
+def _floats(value):
+    """The value as a float array, or None if it holds anything but real numbers (True is none)."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind == "O" and any(isinstance(x, _NO_NUMBER) for x in found.flat):
+            return None
+        usable = found.dtype.kind in "iufO" and not isinstance(value, np.ma.MaskedArray)
+        return found.astype(float, copy=False) if usable else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _seen(value) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # Python refuses to write out integers of thousands of digits
+        text = "a huge one"
+    return f"{type(value).__name__} {text[:40]}{'…' if len(text) > 40 else ''}"

@@ -1,0 +1,141 @@
+"""Formulas as values: one object gives the equation, the numbers, the JavaScript twin and the tests."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field, fields, replace
+
+import sympy
+
+from gpuscale.core.conditions import Need
+from gpuscale.core.dimension import DimensionError, dimension, fits, words
+from gpuscale.core.evaluation import _wanted, evaluate, inputs
+from gpuscale.core.latex import tex
+from gpuscale.symbols import Quantity, quantities
+from gpuscale.units import WORDS
+
+_TOLD = ("lhs", "title", "source", "assumes", "approx", "regime", "needs")  # no quantity has one of these names
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A cost or size in closed form: ``lhs`` equals ``rhs`` under the stated assumptions.
+
+    ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes``
+    the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
+    approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
+    Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
+    Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
+    """
+
+    title: str
+    lhs: Quantity
+    rhs: sympy.Expr
+    source: str
+    assumes: str
+    approx: sympy.Expr | None = None
+    regime: tuple = ()
+    needs: tuple[Need, ...] = ()
+    name: str = field(default="", repr=False)
+    module: str = field(default="", repr=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "rhs", sympy.sympify(self.rhs))
+        if self.approx is not None:
+            object.__setattr__(self, "approx", sympy.sympify(self.approx))
+        for what, expr in (("rhs", self.rhs), ("approx", self.approx)):
+            if expr is not None:
+                _check_side(f"{self.title}: {what}", self.lhs, expr)
+        if (self.approx is None) != (not self.regime):
+            raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
+        for need in self.needs:
+            if need.condition == False:  # noqa: E712
+                raise ValueError(f"{self.title}: needs that {need}, which never holds")
+            if not need.symbols <= set(self.inputs):
+                raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
+
+    @property
+    def inputs(self) -> tuple[Quantity, ...]:
+        """The quantities to be given, in order of declaration."""
+        return inputs(self.rhs)
+
+    def __call__(self, /, **values):
+        return evaluate(self, **values)
+
+    def where(self, *others: Formula, **values) -> Formula:
+        """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
+
+        ``f.where(g, N=n, V=b*n)``. What changes besides is told by name: ``lhs``, ``title``, ``source``, ``assumes``,
+        ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``. Raises if two
+        formulas give one quantity, if a name is not an input, or if an expression's dimension is not its symbol's.
+        """
+        told = {part: values.pop(part) for part in _TOLD if part in values}
+        swaps: dict = {}
+        for other in others:
+            if other.lhs in swaps:
+                raise ValueError(f"where: two formulas give {other.lhs}; expected one for each quantity")
+            swaps[other.lhs] = other.rhs
+        known = quantities()
+        for name, expr in values.items():
+            if known.get(name) not in self.inputs:
+                raise TypeError(f"where: {name} is no input of {self.title}; {_wanted(self.inputs)}")
+            if known[name] in swaps:
+                raise ValueError(f"where: {name} is given twice")
+            swaps[known[name]] = sympy.sympify(expr)
+        for symbol, expr in swaps.items():
+            if symbol not in self.inputs:
+                raise TypeError(f"where: {symbol} is no input of {self.title}; {_wanted(self.inputs)}")
+            _check_side(f"where: {symbol}", symbol, expr)
+        rhs = self.rhs.subs(swaps, simultaneous=True)
+        needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
+        needs = tuple(dict.fromkeys(need for need in needs if need.condition != True))  # noqa: E712
+        new = {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "name": "", "module": ""}
+        return replace(self, **new | told)
+
+    def equation(self) -> sympy.Eq:
+        """lhs = rhs for sympy's own tools."""
+        return sympy.Eq(self.lhs, self.rhs, evaluate=False)
+
+    def about(self):
+        """The card: equation, assumptions, approximation, symbols with units, source."""
+        from gpuscale.core.cards import FormulaCard
+
+        return FormulaCard(self)
+
+    def _repr_latex_(self) -> str:
+        return rf"$\displaystyle {tex(self.lhs)} = {tex(self.rhs)}$"
+
+    def __repr__(self) -> str:
+        return f"{self.lhs} = {self.rhs}"
+
+    def __reduce__(self):
+        if self.name:  # a formula of the library stays itself
+            return _lookup, (self.module, self.name)
+        return Formula, tuple(getattr(self, part.name) for part in fields(self))
+
+
+def _lookup(module: str, name: str) -> Formula:
+    return getattr(importlib.import_module(module), name)
+
+
+def declare(namespace: dict) -> None:
+    """Tell the formulas of a module what they are called: ``declare(globals())`` is the last line of such a module.
+
+    A formula made in the module gets the name it is assigned to and the module's own; one that is imported has both.
+    """
+    for name, value in namespace.items():
+        if isinstance(value, Formula) and not value.name and not name.startswith("_"):
+            object.__setattr__(value, "name", name)
+            object.__setattr__(value, "module", namespace["__name__"])
+
+
+def _check_side(what: str, lhs, expr) -> None:
+    strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
+    if strange:
+        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols")
+    try:
+        balanced = fits(expr, lhs.unit)
+    except DimensionError as error:
+        raise DimensionError(f"{what}: {error}") from None
+    if not balanced:
+        raise DimensionError(f"{what} is {words(dimension(expr))}; {lhs} is {WORDS[lhs.unit]} [{lhs.unit}]")

@@ -1,0 +1,57 @@
+"""The JavaScript twin of an expression: printed by sympy, so that page and Python cannot drift apart."""
+
+from __future__ import annotations
+
+import functools
+
+import sympy
+from sympy.printing.jscode import JavascriptCodePrinter
+
+from gpuscale.core.evaluation import inputs
+from gpuscale.core.formula import Formula
+from gpuscale.core.numerics import SCRIPTS, steady
+from gpuscale.symbols import flop
+
+
+class _Printer(JavascriptCodePrinter):
+    def _print_log2(self, expr):
+        return f"Math.log2({self._print(expr.args[0])})"
+
+    def _print_CeilLog2(self, expr):
+        return self._call(expr)
+
+    def _print_LogBinomial(self, expr):
+        return self._call(expr)
+
+    def _call(self, expr):
+        return f"{type(expr).__name__}({', '.join(map(self._print, expr.args))})"
+
+    def _print_Infinity(self, expr):
+        return "Infinity"
+
+    def _print_Float(self, expr):
+        return repr(float(expr))
+
+    def _print_Symbol(self, expr):
+        return expr.name
+
+
+@functools.lru_cache(maxsize=4096)
+def body(expr) -> str:
+    """The statements of a JavaScript function that returns the expression; its inputs are names in scope."""
+    printer = _Printer({"allow_unknown_functions": False})
+    names = sympy.numbered_symbols("_t")
+    plain = steady(sympy.sympify(expr).subs(flop, 1))
+    stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
+    shared, (result,) = ([], [plain]) if stepped else sympy.cse(plain, symbols=names)
+    used = {type(node).__name__ for node in sympy.preorder_traversal(plain)}
+    lets = "".join(f"const {name} = {script}; " for name, script in SCRIPTS.items() if name in used)
+    lets += "".join(f"const {name} = {printer.doprint(value)}; " for name, value in shared)
+    return f"{lets}return {printer.doprint(result)};".replace("\n", " ")
+
+
+def function(expr) -> str:
+    """A JavaScript function of one object: ``({V, W}) => { return V/W; }``; NaN where a formula's need is broken."""
+    needs, expr = (expr.needs, expr.rhs) if isinstance(expr, Formula) else ((), sympy.sympify(expr))
+    broken = "".join(f"if (!(() => {{ {body(need.condition)} }})()) return NaN; " for need in needs)
+    return f"({{{', '.join(q.name for q in inputs(expr))}}}) => {{ {broken}{body(expr)} }}"

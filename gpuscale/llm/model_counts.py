@@ -1,0 +1,134 @@
+"""What the formulas say of a model in the data: its inputs by symbol, its parameters part by part.
+
+``counts("llama3_70b").P`` is a whole number. ``given(formula, model, S=8192)`` evaluates any formula with the model's
+dimensions filled in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import NamedTuple
+
+import sympy
+
+from gpuscale.core.evaluation import evaluate
+from gpuscale.core.formula import Formula
+from gpuscale.llm import kv_caches, transformer
+from gpuscale.specs.entry import Part
+from gpuscale.specs.registry import SpecError
+from gpuscale.specs.registry import model as _model
+from gpuscale.symbols import b
+
+# The symbol of each number of a model, and what it is where the model does not state it (None: it has to).
+FIELDS = {
+    "L": ("layers", None),
+    "D": ("d_model", None),
+    "F": ("d_ff", None),
+    "n_q": ("heads", None),
+    "n_mat": ("mlp_matrices", None),
+    "n_vocab": ("vocab", None),
+    "n_norm": ("norm_vectors", 1),
+    "n_emb": ("vocab_matrices", 2),
+    "n_pos": ("positions", 0),
+    "n_bias": ("biases", 0),
+}
+EXPERTS = {
+    "E": ("experts", None),
+    "k": ("active_experts", None),
+    "n_shared": ("shared_experts", 0),
+    "L_dense": ("dense_layers", 0),
+}
+LATENT = {
+    "r_q": ("q_rank", None),
+    "r_kv": ("kv_rank", None),
+    "d_nope": ("nope_dim", None),
+    "d_rope": ("rope_dim", None),
+    "d_v": ("value_dim", None),
+}
+
+
+class Counts(NamedTuple):
+    """A model's parameters, all whole numbers. ``P_act`` and the parts of a layer count matrices alone.
+
+    ``P_mlp`` is the MLP of a layer without experts, ``P_expert`` one expert, ``P_moe`` all of a layer with its router,
+    ``P_top`` those that a token meets; they are 0 where the model has none. ``P_layer`` is what a token meets in a
+    layer with experts, or in any layer if there are none. ``P_vec`` are the norms and biases of a layer, ``P_emb``
+    embedding, head and positions, ``P_exp`` all routed experts. ``V_kv`` is the KV cache of a token in bytes, in
+    16 bits. ``inputs`` has the value of each symbol that the formulas need.
+    """
+
+    P: int
+    P_act: int
+    P_attn: int
+    P_mlp: int
+    P_expert: int
+    P_moe: int
+    P_top: int
+    P_layer: int
+    P_vec: int
+    P_emb: int
+    P_exp: int
+    V_kv: int
+    layers_dense: int
+    layers_moe: int
+    moe: bool
+    mla: bool
+    inputs: Mapping[str, int]
+
+
+def inputs(model: Part | str) -> dict[str, int]:
+    """The value of each symbol for a model, or a key of one. Raises SpecError for a number that it lacks."""
+    part = _model(model) if isinstance(model, str) else model
+    fields = FIELDS | (EXPERTS if "experts" in part else {}) | (LATENT if "kv_rank" in part else {})
+    found = {}
+    for symbol, (field, default) in fields.items():
+        if field not in part and default is None:
+            raise SpecError(f"{part.title} ({part.key}) has no {field!r}; expected a number to count its {symbol}")
+        found[symbol] = part.get(field, default)
+    found["n_kv"] = part.get("kv_heads", found["n_q"])
+    found["d_head"] = part.get("head_dim", found["D"] // found["n_q"])
+    if found.get("L_dense"):
+        found["F_dense"] = part.d_ff_dense
+    return found
+
+
+def given(formula: Formula | sympy.Expr, model: Part | str, **more) -> float:
+    """A formula in numbers, with the model's dimensions and parameters filled in; ``more`` has the rest."""
+    known = inputs(model) | {k: v for k, v in _parts(model).items() if isinstance(v, int)}
+    needed = [q.name for q in (formula.inputs if isinstance(formula, Formula) else formula.free_symbols)]
+    return evaluate(formula, **{name: value for name, value in known.items() if name in needed} | more)
+
+
+def counts(model: Part | str) -> Counts:
+    """The parameters of a model, counted by the formulas. ``model`` is a Part or the key of one."""
+    return Counts(**_parts(model))
+
+
+def _parts(model: Part | str) -> dict:
+    x = inputs(model)
+    moe, mla = "E" in x, "r_kv" in x
+    dense = x["L_dense"] if moe else x["L"]
+    mlp = _whole(transformer.mlp_params, x)
+    p = {"P_attn": _whole(transformer.latent_attention_params if mla else transformer.attention_params, x)}
+    p["P_mlp"] = _whole(transformer.mlp_params, x | {"F": x.get("F_dense", x["F"])}) if dense else 0
+    p["P_expert"] = mlp if moe else 0
+    one = x | {"P_mlp": mlp}
+    p["P_moe"] = _whole(transformer.moe_layer_params, one) if moe else 0
+    p["P_top"] = _whole(transformer.moe_active_layer_params, one) if moe else 0
+    p["P_exp"] = _whole(transformer.routed_parameters, one) if moe else 0
+    p["P_layer"] = p["P_attn"] + (p["P_top"] if moe else p["P_mlp"])
+    vectors = transformer.moe_layer_vectors if moe else transformer.layer_vectors
+    p["P_vec"] = _whole(transformer.latent_layer_vectors if mla else vectors, x)
+    p["P_emb"] = _whole(transformer.embedding_params, x)
+    p["P"] = _whole(transformer.moe_parameters if moe else transformer.parameters, x | p)
+    p["P_act"] = _whole(transformer.moe_active_parameters if moe else transformer.active_parameters, x | p)
+    cache = kv_caches.latent_kv_token if mla else kv_caches.kv_token
+    p["V_kv"] = _whole(cache, x | {b.name: 2})
+    return p | {"moe": moe, "mla": mla, "layers_dense": dense, "layers_moe": x["L"] - dense, "inputs": x}
+
+
+def _whole(formula: Formula, values: Mapping) -> int:
+    """A formula at whole numbers, exactly: floats would round a count of more than 2**53."""
+    known = {q: sympy.Rational(Fraction(values[q.name])) for q in formula.inputs}
+    return int(formula.rhs.xreplace(known))

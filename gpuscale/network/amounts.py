@@ -1,0 +1,37 @@
+"""Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and the error for one that is none."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isfinite
+
+import numpy as np
+
+
+class TopologyError(ValueError):
+    """A network that cannot be built; the message says why and what would do."""
+
+
+def exact(what: str, value) -> int | Fraction:
+    """A number of at least zero as an int or a Fraction. Raises TopologyError naming it otherwise."""
+    if isinstance(value, bool) or not finite(value) or value <= 0:
+        raise TopologyError(f"{what} = {value!r}; expected a number above zero, one direction")
+    return plain(Fraction(value))
+
+
+def finite(value) -> bool:
+    """Whether a value is a number that is not infinite."""
+    return isinstance(value, (int, float, Fraction, np.number)) and isfinite(value)
+
+
+def plain(value):
+    """A Fraction that is whole as an int."""
+    value = value if isinstance(value, Fraction) else Fraction(int(value))
+    return int(value) if value.denominator == 1 else value
+
+
+def whole(what: str, value) -> int:
+    """A count as an int. Raises TopologyError naming it otherwise."""
+    if isinstance(value, bool) or not finite(value) or value != int(value) or value < 1:
+        raise TopologyError(f"{what} = {value!r}; expected a whole number of at least 1")
+    return int(value)

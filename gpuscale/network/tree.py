@@ -1,0 +1,210 @@
+"""A network as a tree of levels: what is wired to what, counted; bandwidths, cuts and hops follow from it.
+
+Level i joins D_i units of the level below (level 1 joins GPUs) by switches. Bandwidths are one direction, in
+whatever unit a cable's bandwidth is given in (the book: B/s). Whole numbers and Fractions stay exact.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from gpuscale.network.amounts import TopologyError, finite, plain
+from gpuscale.network.cut import smallest_cuts
+from gpuscale.network.graph import Graph, wired
+from gpuscale.network.tier import Tier
+from gpuscale.network.tree_level import Level
+
+__all__ = ["Level", "Tier", "Topology", "TopologyError"]
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A network of levels, bottom-up. ``rails``: network cards feed the GPUs directly, one GPU each at least,
+    card i of every child into switch i; else what arrives at a node passes its own network.
+
+    ``empty`` slots of the last unit hold no node (level-1 unit): one of 128 in NVIDIA's own H100 pod.
+    Raises TopologyError for what cannot be built, naming the level, what is needed and what there is.
+    """
+
+    title: str
+    levels: tuple[Level, ...]
+    rails: bool = True
+    empty: int = 0
+    note: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "levels", tuple(self.levels))
+        if not self.levels or not all(isinstance(level, Level) for level in self.levels):
+            raise TopologyError(f"{self.title}: expected a list of Levels, bottom-up; got {self.levels!r}")
+        names = [level.name for level in self.levels]
+        if len(set(names)) < len(names):
+            raise TopologyError(f"{self.title}: two levels have one name ({', '.join(names)}); names are unique")
+        if isinstance(self.empty, bool) or not isinstance(self.empty, int) or not 0 <= self.empty < self.slots:
+            raise TopologyError(f"{self.title}: empty = {self.empty!r}; expected 0 or more of {self.slots} slots")
+        for tier in self.tiers:
+            _check(self, tier)
+
+    @cached_property
+    def tiers(self) -> tuple[Tier, ...]:
+        """The levels in their places, bottom-up."""
+        return tuple(Tier(self, i + 1) for i in range(len(self.levels)))
+
+    def at(self, level: int | str) -> Tier:
+        """The level of that number (from 1) or name. Raises KeyError naming those there are."""
+        names = [each.name for each in self.levels]
+        if isinstance(level, int) and 1 <= level <= len(names):
+            return self.tiers[level - 1]
+        if level in names:
+            return self.tiers[names.index(level)]
+        close = difflib.get_close_matches(str(level), names, 1)
+        hint = f"did you mean {close[0]}? " if close else ""
+        raise KeyError(f"{self.title} has no level {level!r}; {hint}it has {', '.join(names)} (1 to {len(names)})")
+
+    @property
+    def slots(self) -> int:
+        """Places for a node (a unit of level 1), the empty ones counted."""
+        return prod(level.degree for level in self.levels[1:])
+
+    @property
+    def nodes(self) -> int:
+        """Units of level 1."""
+        return self.slots - self.empty
+
+    @property
+    def ranks(self) -> int:
+        """GPUs."""
+        return self.nodes * self.levels[0].degree
+
+    @property
+    def switches(self) -> int | None:
+        """Switches of all levels; None where a level does not state them."""
+        counts = [tier.switches_total for tier in self.tiers]
+        return None if None in counts else sum(counts)
+
+    @property
+    def cables(self) -> int:
+        """Cables of all levels."""
+        return sum(tier.cables_total for tier in self.tiers)
+
+    @cached_property
+    def cuts(self) -> np.ndarray:
+        """The smallest cut, one direction, that parts k ranks from the rest, for k = 0 ... ranks.
+
+        Exact over all subsets, by dynamic programming on the tree. The switches of a unit count as one:
+        ``graph()`` has them one by one.
+        """
+        return smallest_cuts(self)
+
+    @property
+    def bisection(self):
+        """Bisection bandwidth, one direction: the smallest cut between any two halves (of an odd number, the
+        smaller half has one rank less).
+        """
+        return plain(self.cuts[self.ranks // 2])
+
+    @property
+    def bisection_both_ways(self):
+        """The same, with what crosses in both directions counted."""
+        return 2 * self.bisection
+
+    @property
+    def full_bisection(self) -> bool:
+        """Whether half the endpoints of the outermost network can send to the other half at full speed."""
+        first = max(tier.index for tier in self.tiers if tier.starts)
+        sends = Fraction(self.tiers[first - 1].level.child_bw) / self.tiers[first - 1].child_gpus
+        return self.bisection >= self.ranks // 2 * sends
+
+    def below(self, level: int | str) -> Topology:
+        """One full unit of a level as a topology of its own."""
+        tier = self.at(level)
+        return Topology(tier.level.unit, self.levels[: tier.index], self.rails)
+
+    def hops(self, a: int, b: int) -> int:
+        """Links on the shortest way between two ranks: 2 through the switches of a node.
+
+        With rails, two ranks on different rails of one unit meet one level higher (or pass a GPU of the
+        other's rail inside the node, which is as many links).
+        """
+        for rank in (a, b):
+            if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not 0 <= rank < self.ranks:
+                raise ValueError(f"rank {rank!r}: expected a whole number from 0 to {self.ranks - 1}")
+        if a == b:
+            return 0
+        meet = next(tier for tier in self.tiers if a // tier.S == b // tier.S)
+        first = max(t.index for t in self.tiers[: meet.index] if t.starts) if self.rails else 1
+        if meet.index == first > 1 and self._rail(meet, a) != self._rail(meet, b):
+            return 4
+        return 2 * (meet.index - first + 1)
+
+    def _rail(self, tier: Tier, rank: int) -> int:
+        """The switch of a unit that a rank's first network card leads to."""
+        return rank % tier.child_gpus * (tier.level.cables // tier.child_gpus) % (tier.level.switches or 1)
+
+    def latency(self, a: int, b: int, t_hop: float) -> float:
+        """Time in the switches between two ranks: one ``t_hop`` for each switch passed."""
+        return max(self.hops(a, b) - 1, 0) * t_hop
+
+    def graph(self) -> Graph:
+        """Every switch and every cable, written out: what the counts can be counted again from."""
+        return wired(self)
+
+    def tapered(self, level: int | str, taper) -> Topology:
+        """The same with about ``taper`` of the cables above each child of a level, 1 being all of them.
+
+        1/7 oversubscribes 7 : 1, as nearly as whole cables go (``oversubscription`` of the level below is
+        exact). The level keeps as many switches as the cables then need.
+        """
+        tier, part = self.at(level), Fraction(taper).limit_denominator(10**6) if finite(taper) else Fraction(0)
+        cables = round(tier.level.cables * part)
+        if part <= 0 or cables < 1:
+            raise TopologyError(
+                f"{self.title}, level {tier.level.name!r}: taper {taper!r} leaves no cable of {tier.level.cables};"
+                f" expected a share of at least 1/{tier.level.cables}"
+            )
+        switches, ports = tier.level.switches, tier.level.ports
+        if switches and ports:
+            fits = (n for n in range(1, switches) if _fullest(tier.level.degree, cables, tier.ports_up, n) <= ports)
+            switches = next(fits, switches)
+        level = replace(tier.level, cables=cables, switches=switches)
+        levels = (*self.levels[: tier.index - 1], level, *self.levels[tier.index :])
+        return replace(self, title=f"{self.title}, {plain(1 / part)} : 1 at level {level.name}", levels=levels)
+
+    def table(self) -> list[dict]:
+        """The levels as rows: name, degree, GPUs, switches and cables in all, bandwidths of a unit."""
+        names = "name degree S units switches_total cables_total child_bw unit_bw switch_bw switch_bw_down"
+        names += " per_gpu_bw per_node_bw collective_bw oversubscription"
+        return [{name: getattr(tier, name) for name in names.split()} for tier in self.tiers]
+
+
+def _check(top: Topology, tier: Tier):
+    """Refuse a level that cannot be wired."""
+    level, needed, there = tier.level, tier.ports_down + tier.ports_up, tier.ports_there
+    where = f"{top.title}, level {level.name!r}"
+    if there is not None and needed > there:
+        up = f" + {tier.ports_up} up" if tier.ports_up else ""
+        raise TopologyError(
+            f"{where}: {tier.ports_down} cables down{up} need {needed} ports;"
+            f" {level.switches} x {level.ports} = {there} there are"
+        )
+    if there is not None and _fullest(level.degree, level.cables, tier.ports_up, level.switches) > level.ports:
+        raise TopologyError(
+            f"{where}: {level.cables} cables of each child do not spread over {level.switches} switches of"
+            f" {level.ports} ports: the fullest needs"
+            f" {_fullest(level.degree, level.cables, tier.ports_up, level.switches)}"
+        )
+    if top.rails and tier.starts and tier.index > 1 and level.cables % tier.child_gpus:
+        raise TopologyError(
+            f"{where}: rails need as many cables for each of the {tier.child_gpus} GPUs below; got {level.cables}"
+            " cables. Give rails=False where GPUs share network cards"
+        )
+
+
+def _fullest(degree: int, cables: int, up: int, switches: int) -> int:
+    """Ports that the fullest switch of a unit needs when every child deals out its cables alike."""
+    return degree * -(-cables // switches) + -(-up // switches)

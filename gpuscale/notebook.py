@@ -1,0 +1,18 @@
+# ruff: noqa: F401, F403
+"""What every notebook of the book begins with: ``from gpuscale.notebook import *``.
+
+It offers the tools, under the names that they have everywhere: derivations, numbers with units, parts of the data,
+figures, quizzes, and the sentences that compute their numbers. Formulas come from their rooms and quantities from
+``gpuscale.symbols``, by name, so that each chapter says which it uses. ``look()`` at the end of the first cell gives
+a notebook the book's styles; the site has them.
+"""
+
+from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate
+from gpuscale.page import Claim, appendices, ledger, remember, say
+from gpuscale.plotting import *
+from gpuscale.quiz import ask, check, quiz, score
+from gpuscale.specs import chip, chips, fabric, measured, model, part, parts
+from gpuscale.units import GB, MB, PFLOP, TB, TFLOP, GHz, GiB, KiB, MiB, kB, ns, show, us
+from gpuscale.widgets import *
+
+__all__ = sorted(name for name in globals() if not name.startswith("_"))

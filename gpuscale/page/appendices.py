@@ -1,0 +1,285 @@
+"""The generated pages at the end of the book: notation, formula index, hardware tables."""
+
+from __future__ import annotations
+
+from gpuscale import specs
+from gpuscale.catalogue import sweep
+from gpuscale.core.cards import worded
+from gpuscale.core.html import Html, anchor
+from gpuscale.core.latex import escape, inline, span, tex
+from gpuscale.sources import cite, cited
+from gpuscale.specs.number import MISSING
+from gpuscale.symbols import flop, quantities
+from gpuscale.units import NBSP, SCALE, WORDS, show
+
+
+def _scroll(label: str, head: list[str], rows: list[str], cls: str) -> str:
+    top = "".join(f'<th scope="col">{h}</th>' for h in head)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}"><table class="{cls}">'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def notation() -> Html:
+    """Every quantity of the library: symbol, name in Python, unit, meaning, other names."""
+    rows, plain = [], []
+    for q in quantities().values():
+        if q is flop:
+            continue
+        unit = escape(q.unit) if q.unit != "1" else "–"
+        also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
+        rows.append(
+            f'<tr id="symbol-{q.name}"><td>{inline(q)}</td><td><code>{q.name}</code></td><td>{unit}</td>'
+            f"<td>{escape(q.meaning)} {also}</td></tr>"
+        )
+        plain.append(f"{q.name} [{q.unit}] {q.meaning}")
+    return Html(
+        _scroll("Notation", ["Symbol", "In Python", "Unit", "Meaning"], rows, "plain-table notation"),
+        "\n".join(plain),
+    )
+
+
+def units() -> Html:
+    """The base units and what they measure."""
+    rows = [f"<tr><td>{escape(u)}</td><td>{escape(w)}</td></tr>" for u, w in WORDS.items()]
+    plain = "\n".join(f"{u}: {w}" for u, w in WORDS.items())
+    return Html(_scroll("Units", ["Base unit", "Measures"], rows, "plain-table"), plain)
+
+
+def formula_index(file: str) -> Html:
+    """All formulas of a file, such as "collectives.hierarchy": equation, conditions and source of each.
+
+    Raises KeyError for a file without any.
+    """
+    module = f"gpuscale.{file}"
+    found = {key: f for key, f in sweep.formulas().items() if f.module == module}
+    if not found:
+        there = ", ".join(name.removeprefix("gpuscale.") for name in sweep.modules())
+        raise KeyError(f"no formulas in {file!r}; files with formulas: {there}")
+    items = []
+    for key, f in found.items():
+        approx = ""
+        if f.approx is not None:
+            along = ", ".join(rf"{tex(q)} \to {tex(to)}" for q, to in f.regime)
+            approx = f'<p class="note">Tends to {inline(f.approx)} as {span(along)}.</p>'
+        items.append(
+            f'<section class="entry" id="index-{anchor(key)}"><div class="head"><h3>{escape(f.title)}</h3>'
+            f'<code class="note">{f.name}({", ".join(q.name for q in f.inputs)})</code></div>'
+            f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
+            f"{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</div>"
+            f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>{approx}</section>'
+        )
+    return Html(
+        f'<div class="formula-index">{"".join(items)}</div>',
+        "\n".join(f"{k}: {f!r}" for k, f in found.items()),
+    )
+
+
+GROUPS = {
+    "Units of a GPU": {
+        "sm": "SMs",
+        "tensor_cores_per_sm": "Tensor Cores per SM",
+        "fp32_lanes_per_sm": "fp32 lanes per SM",
+        "base_clock": "base clock",
+        "boost_clock": "boost clock",
+        "tensor_clock": "clock of the Tensor Cores",
+    },
+    "Memory": {
+        "register_file_per_sm": "registers per SM",
+        "smem_l1_per_sm": "shared memory and L1 per SM",
+        "tmem_per_sm": "TMEM per SM",
+        "l2": "L2",
+        "hbm": "HBM",
+        "hbm_bw": "HBM bandwidth",
+    },
+    "Arithmetic, dense": {
+        "fp64": "fp64",
+        "fp32": "fp32 vector",
+        "tf32": "tf32",
+        "fp16": "fp16",
+        "bf16": "bf16",
+        "fp8": "fp8",
+        "int8": "int8",
+        "fp4": "fp4",
+    },
+    "Links, one direction": {
+        "nvlink_bw": "NVLink per GPU",
+        "host_bw": "to the host over C2C",
+        "pcie_bw": "PCIe",
+        "nic_bw": "network per GPU",
+    },
+}
+
+
+def hardware(group: str):
+    """One group of the tables, for every chip that has any of its numbers. Raises KeyError for another group."""
+    fields = GROUPS[group]
+    parts = [p for p in specs.chips().values() if any(f in p for f in fields)]
+    return specs.table(parts, {f: t for f, t in fields.items() if any(f in p for p in parts)}, caption=group)
+
+
+NETWORK = {
+    "Links and network cards, one direction": {
+        "bw": "interface",
+        "links": "links",
+        "link_bw": "one link",
+        "lanes": "lanes",
+        "latency": "latency",
+    },
+    "Switches": {
+        "switch_generation": "generation",
+        "switch_ports": "ports",
+        "link_bw": "one port, one direction",
+        "node_gpus": "GPUs joined",
+        "node_switches": "by switches",
+        "power": "power",
+    },
+    "Transceivers and cables": {"bw": "one direction", "power": "power"},
+    "Interconnects of TPUs": {
+        "links": "links per chip",
+        "link_bw": "one link, one direction",
+        "latency": "latency of a hop",
+        "pod_chips": "chips of a pod",
+        "slice_chips": "chips of a slice",
+    },
+}
+
+
+def network(group: str):
+    """One group of the tables of links, switches and cables. Raises KeyError for another group."""
+    fields = NETWORK[group]
+    parts = [p for p in specs.fabrics().values() if _group(p) == group]
+    return specs.table(parts, fields, caption=group)
+
+
+MODELS = {
+    "Shape": {
+        "layers": "layers",
+        "d_model": "width",
+        "d_ff": "feed-forward width",
+        "heads": "query heads",
+        "kv_heads": "key and value heads",
+        "vocab": "vocabulary",
+        "params": "parameters, as named",
+    },
+    "Experts": {
+        "experts": "experts",
+        "active_experts": "of them for a token",
+        "shared_experts": "for every token",
+        "dense_layers": "layers without",
+        "active_params": "parameters for a token, as named",
+    },
+}
+RECIPES = {
+    "weights": "weights",
+    "gradients": "gradients",
+    "master": "master copy",
+    "moment": "each of two moments",
+    "activations": "a number of the activations",
+}
+
+
+def models(group: str):
+    """One group of the tables of models. Raises KeyError for another group."""
+    fields = MODELS[group]
+    parts = [p for p in specs.models().values() if next(iter(fields)) in p]
+    return specs.table(parts, fields, caption=group)
+
+
+def recipes():
+    """Bytes that are kept for each parameter while a model trains."""
+    caption = "Bytes for each parameter, and for each number of the activations"
+    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
+
+
+def _group(fabric: specs.Part) -> str:
+    links, switches, cables, tpus = NETWORK
+    if "pod_chips" in fabric:
+        return tpus
+    if "bw" not in fabric:
+        return switches
+    return cables if "power" in fabric else links
+
+
+MEASURED = {
+    "one node": (
+        "allreduce_h200",
+        "allreduce_small_h200",
+        "nvls_by_gpu_count",
+        "collectives_h200",
+        "allreduce_azure",
+        "collectives_h100",
+        "allreduce_h100_figure",
+        "allreduce_stated",
+        "all_gather_stated",
+        "allreduce_a100",
+        "collectives_b200",
+        "allreduce_points",
+        "p2p_write",
+    ),
+    "several nodes": (
+        "allreduce_h100_2_nodes",
+        "collectives_h100_10_nodes",
+        "collectives_by_gpus_per_node",
+        "allreduce_b200",
+        "allreduce_b200_nic",
+        "allreduce_b200_earlier",
+        "gb300_nvl72",
+        "allreduce_mi300x",
+    ),
+    "experts": ("deepep_normal", "deepep_low_latency"),
+    "TPUs": ("tpu_all_gather", "tpu_v7x_all_gather"),
+    "training": ("megatron_weak_scaling", "llama3_stages", "deepseek_v3_cost"),
+    "wiring": ("nvswitch_links", "dgx1_p100_links", "dgx1_v100_links", "superpod_components"),
+}
+
+
+def measured(group: str) -> Html:
+    """One group of the published tables; the head of a column says where its numbers come from."""
+    tables = [specs.measured(key) for key in MEASURED[group]]
+    return Html("".join(map(_published, tables)), "\n\n".join(map(repr, tables)))
+
+
+def _published(table: specs.Table) -> str:
+    columns = [table.column(name) for name in table.columns]
+    shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
+    head = "".join(f'<th scope="col"{_right(columns[i])}>{_head(columns[i])}</th>' for i in shown)
+    rows = []
+    for row in table.printed:
+        cells = (f"<td{_right(columns[i])}>{escape(_cell(row[i], columns[i].unit))}</td>" for i in shown)
+        rows.append(f"<tr>{''.join(cells)}</tr>")
+    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}"><table class="specs">'
+        f"<caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>{note}</div>"
+    )
+
+
+def _right(column: specs.Column) -> str:
+    return "" if column.unit == "text" else ' class="num"'
+
+
+def _head(column: specs.Column) -> str:
+    if column.unit == "text":
+        return escape(column.title)
+    unit = column.unit.replace("us", "µs")
+    said = {"printed": "numbers" if unit == "1" else f"in {unit}", "basis": column.basis}
+    said |= {"source": cited(column.source), "note": column.note}
+    data = "".join(f' data-{key}="{escape(value)}"' for key, value in said.items() if value)
+    title = column.title if unit in {"1", "B", "%"} else f"{column.title}, {unit}"
+    return f'<button type="button" class="prov"{data}>{escape(title)}</button>'
+
+
+def _cell(cell, unit: str) -> str:
+    """A cell as printed, to six digits; chips and models by their short names, sizes with a whole binary prefix."""
+    if isinstance(cell, str):
+        part = specs.chips().get(cell) or specs.models().get(cell)
+        return part.short if part else "–" if cell == MISSING else cell if len(cell) > 20 else cell.replace(" ", NBSP)
+    if unit == "%":
+        return f"{cell:g}%"
+    if unit != "B":
+        return f"{float(f'{cell:.6g}'):,.10g}"
+    whole = (u for u in ("GiB", "MiB", "KiB") if (cell / SCALE[u][0]).is_integer() and cell < 1024 * SCALE[u][0])
+    return show(cell, next(whole, "B"), short=True, digits=4)

@@ -1,0 +1,77 @@
+"""Pieces of a page whose numbers come from the library: sentences, the card at the end, the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy
+
+from gpuscale.core.formula import Formula
+from gpuscale.core.html import Html
+from gpuscale.core.latex import escape, inline, tex
+from gpuscale.units import show
+
+
+class _Number:
+    """A value that formats itself: ``{t:s}``, ``{t:s,2}`` (two digits), ``{n:count}``, ``{share:%}``, ``{m:KiB}``."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __format__(self, spec: str) -> str:
+        if isinstance(self.value, str):
+            return self.value
+        if isinstance(self.value, Formula):
+            return f"${tex(self.value.rhs)}$"
+        unit, _, digits = spec.partition(",")
+        return show(self.value, unit, short=not digits, digits=int(digits or 3))
+
+
+class Sentence:
+    """Markdown whose numbers were computed."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def say(text: str, **values) -> Sentence:
+    """A paragraph with computed numbers: ``say("It takes {t:s}.", t=f(V=64*MB, W=W))``.
+
+    The part after the colon is a unit of ``units.show``, optionally with a number of digits after a comma. Strings
+    stand as they are. Raises KeyError for a name that is not given.
+    """
+    return Sentence(text.format(**{k: _Number(v) for k, v in values.items()}))
+
+
+def remember(rows: Sequence[tuple]) -> Html:
+    """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
+    body, plain = [], []
+    for formula, holds, size in rows:
+        equation = (
+            inline(formula.lhs) + " = " + inline(_usual(formula.rhs))
+            if isinstance(formula, Formula)
+            else escape(formula)
+        )
+        body.append(
+            f'<tr role="row"><td role="cell">{equation}</td><td role="cell">{escape(holds)}</td>'
+            f'<td role="cell">{escape(size)}</td></tr>'
+        )
+        plain.append(f"{formula!r} | {holds} | {size}")
+    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Formula", "Holds for", "Order of magnitude"))
+    html = (
+        '<section class="card remember" aria-labelledby="remember-t"><h3 id="remember-t">What to remember</h3>'
+        f'<table class="stack" role="table" aria-labelledby="remember-t"><thead><tr role="row">{head}</tr></thead>'
+        f'<tbody role="rowgroup">{"".join(body)}</tbody></table></section>'
+    )
+    return Html(html, "\n".join(plain))
+
+
+def _usual(expr):
+    """The branch that holds as a rule, where a formula has several: a line to remember needs no cases."""
+    return expr.args[0][0] if isinstance(expr, sympy.Piecewise) else expr

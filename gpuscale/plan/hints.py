@@ -1,0 +1,132 @@
+"""What would do where a request does badly: other numbers of GPUs, or part of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+
+from gpuscale.core.evaluation import evaluate
+from gpuscale.llm.training_memory import zero3_gpus
+from gpuscale.plan import layouts
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.requests import Request, check_pins, some
+from gpuscale.units import show
+
+NEAR = 64  # counts that are tried on either side
+
+
+def factors(n: int) -> dict[int, int]:
+    """Primes and their exponents."""
+    out, p = {}, 2
+    while n > 1:
+        p = p if p * p <= n else n
+        while n % p == 0:
+            out[p], n = out.get(p, 0) + 1, n // p
+        p += 1
+    return out
+
+
+def _within(p: int, limit: float) -> int:
+    """The largest exponent of p up to a limit."""
+    a = 0
+    while p ** (a + 1) <= limit:
+        a += 1
+    return a
+
+
+def _product(parts: Mapping[int, int]) -> str:
+    return " x ".join(f"{p:,}" + (f"^{a}" if a > 1 else "") for p, a in parts.items())
+
+
+def unused(model: Mapping, ask: Request) -> dict[int, int]:
+    """Factors of the number of GPUs that only stages could take up, where there cannot be as many stages: primes with
+    their exponents; empty where nothing stands against the number in this way."""
+    left, fixed = {}, ask.pins.get("pp")
+    for p, a in factors(ask.gpus).items():
+        most = {
+            "tp": min(factors(int(model[k])).get(p, 0) for k in ("n_q", "F")),
+            "dp": factors(ask.sequences).get(p, 0),
+            "cp": min(factors(ask.seq).get(p, 0), _within(p, ask.seq / layouts.SHORT)),
+        }
+        most |= {axis: factors(ask.pins[axis]).get(p, 0) for axis in most if axis in ask.pins}
+        left[p] = max(a - sum(most.values()), 0)
+    alone = {p: a for p, a in left.items() if (fixed % p**a if fixed else p**a > model["L"])}
+    together = {p: a for p, a in left.items() if a}
+    return alone or (together if not fixed and prod(p**a for p, a in together.items()) > model["L"] else {})
+
+
+def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
+    """Why no layout can be, and the nearest numbers of GPUs that can be laid out."""
+    left = unused(model, ask)
+    if left:
+        limits = {
+            "pp": f"at most {model['L']}",
+            "tp": f"TP has to divide {model['n_q']} heads",
+            "dp": f"DP {some(ask.sequences, 'sequence')}",
+            "cp": f"CP {some(ask.seq, 'token')}",
+        }
+        said = ", ".join(f"{axis.upper()} is {ask.pins[axis]}" if axis in ask.pins else limits[axis] for axis in limits)
+        whole = _product(factors(ask.gpus))
+        equal = "" if whole == f"{ask.gpus:,}" else f" = {whole}"
+        said = f"{some(ask.gpus, 'GPU')}{equal}, and only stages could take up the factor {_product(left)} ({said})"
+    else:
+        told = [r for r in reasons if r.name not in layouts.PIECED or "virtual" in ask.pins] or reasons
+        said = max(told, key=lambda r: r.count).words if told else "no choice is left"
+    near = nearest(model, ask)
+    return said + (f"; {' and '.join(f'{n:,}' for n in near)} GPUs can be laid out" if near else "")
+
+
+def nearest(model: Mapping, ask: Request) -> list[int]:
+    """The nearest numbers of GPUs, below and above, that can be laid out."""
+    step = ask.cluster.node if ask.gpus > ask.cluster.node else 1
+    out = []
+    for way in (-step, step):
+        counts = (ask.gpus + way * i for i in range(1, NEAR + 1))
+        out += [n for n in [next((n for n in counts if _can(model, ask, n)), 0)] if n]
+    return out
+
+
+def _can(model: Mapping, ask: Request, gpus: int) -> bool:
+    node, most = ask.cluster.node, ask.cluster.most
+    if gpus < 1 or (most and gpus > most) or (gpus > node and gpus % node):
+        return False
+    other = replace(ask, gpus=gpus)
+    try:
+        check_pins(ask.pins, gpus, ask.model)
+    except Refusal:
+        return False
+    return not unused(model, other) and len(layouts.layouts(model, other)[0]) > 0
+
+
+def part_of_nodes(ask: Request) -> Request | None:
+    """The same on a power of two of each node's GPUs, where that is less; None where it is not, or cannot be asked."""
+    node = min(ask.cluster.node, ask.gpus)
+    few = 2 ** (node.bit_length() - 1)
+    gpus = ask.gpus // node * few
+    if few == node or ask.cluster.node.bit_count() == 1:  # where nodes are a power of two, the count was a choice
+        return None
+    try:
+        check_pins(ask.pins, gpus, ask.model)
+    except Refusal:
+        return None
+    return replace(ask, cluster=ask.cluster.with_node(few), gpus=gpus)
+
+
+def hint(ask: Request, fewer: Request, quick: float, slow: float | None) -> str:
+    """That part of each node is quicker (``slow`` is a step on all of it), or the only way."""
+    node, nodes = min(ask.cluster.node, ask.gpus), -(-ask.gpus // ask.cluster.node)
+    each = f"{fewer.cluster.node} of the {node} GPUs" + (" of each node" if nodes > 1 else "")
+    against = "all of them cannot be used" if slow is None else f"all of them take {show(slow, 's')}"
+    use = f"--gpus {fewer.gpus} --per-node {fewer.cluster.node}"
+    return f"{each} take {show(quick, 's')} a step, {against}: {use}"
+
+
+def states_need(model: Mapping, ask: Request) -> str:
+    """How many GPUs would hold the state alone, where these are too few; else nothing."""
+    recipe = ask.recipe
+    sizes = {"b_w": recipe.weights, "b_grad": recipe.gradients, "b_opt": recipe.master + 2 * recipe.moment}
+    least = int(evaluate(zero3_gpus.rhs, P=model["P"], S_level=ask.cluster.hbm - ask.reserve, **sizes))
+    if least <= ask.gpus:
+        return ""
+    return f"the state alone needs {some(least, 'GPU')} or more, cut evenly over all of them (ZeRO-3)"

@@ -1,0 +1,208 @@
+"""What is asked: model, cluster, GPUs, batch, recipe and what is fixed; checked before anything is computed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpuscale import specs
+from gpuscale.plan.clusters import Cluster, cluster, found
+from gpuscale.plan.errors import Refusal
+
+# What can be fixed, and what it is called in a sentence.
+PINS = {
+    "dp": "data-parallel copies",
+    "tp": "tensor-parallel ranks",
+    "cp": "context-parallel ranks",
+    "ep": "expert-parallel ranks",
+    "pp": "pipeline stages",
+    "virtual": "pieces of a stage",
+    "micro": "sequences in a microbatch",
+    "zero": "the stage of ZeRO",
+    "sp": "sequence parallelism",
+    "recompute": "what the backward pass runs again",
+}
+RECOMPUTE = ("none", "selective", "full")
+SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
+RESERVE = 0.05  # of the memory stays free unless told: contexts, buffers of NCCL, what is fragmented
+_SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question to the planner. ``batch`` and ``seq`` are tokens; ``pins`` are choices that are fixed.
+
+    ``shares`` are the parts of the peaks that are reached (arithmetic, NVLink, network, HBM); ``waits`` the parts of
+    the communication of TP, CP and EP that no arithmetic hides; ``reserve`` bytes of memory stay free (5% unless told).
+    """
+
+    model: specs.Part
+    cluster: Cluster
+    gpus: int
+    batch: int
+    seq: int
+    recipe: specs.Part
+    schedule: str = "1f1b"
+    pins: Mapping[str, int] = field(default_factory=dict)
+    shares: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    waits: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    reserve: float = 0.0
+
+    @property
+    def sequences(self) -> int:
+        """Sequences of the batch."""
+        return self.batch // self.seq
+
+
+def some(n: int, what: str) -> str:
+    """A number of things: "1 GPU", "4,096 GPUs"."""
+    return f"{n:,} {what}" + ("" if n == 1 else "s")
+
+
+def whole(what: str, value, least: int = 1, most: int | None = None, typed=None) -> int:
+    """A whole number in a range. Raises Refusal saying what is expected, with the value as it was typed."""
+    try:
+        found = int(float(value)) if isinstance(value, str) else int(value)
+        good = float(value) == found and not isinstance(value, bool)
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    limit = f"{least} or more" if most is None else f"{least} to {most}"
+    if not good or found < least or (most is not None and found > most):
+        raise Refusal(f"{what}: {value if typed is None else typed}; expected a whole number, {limit}")
+    return found
+
+
+def number(what: str, value, least: float = 0.0) -> float:
+    """A finite number of at least that much. Raises Refusal saying what is expected."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not least <= found < math.inf:
+        raise Refusal(f"{what}: {value}; expected a number, {least:g} or more")
+    return found
+
+
+def tokens(what: str, value) -> int:
+    """A number of tokens. "4M" means 4 x 2**20, as the papers count batches; 4e6 is four million."""
+    typed = value
+    if isinstance(value, str):
+        text = re.fullmatch(r"\s*([\d_,.]+(?:[eE]\d+)?)\s*([kKmMgG]?)\s*", value)
+        if not text:
+            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M (4 x 2**20), 16M, 65536 or 4e6")
+        try:
+            value = float(text[1].replace(",", "").replace("_", "")) * _SUFFIX[text[2].lower()]
+        except ValueError:
+            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M, 16M, 65536 or 4e6") from None
+    return whole(what, value, typed=typed)
+
+
+def request(
+    model: str | specs.Part,
+    cluster_key: str | Cluster,
+    gpus,
+    batch,
+    seq=8192,
+    recipe="bf16_fp32_grads",
+    schedule="1f1b",
+    per_node=None,
+    shares=None,
+    waits=None,
+    reserve=None,
+    **pins,
+) -> Request:
+    """A checked Request. Raises Refusal, saying what was asked and what would do.
+
+    ``reserve`` bytes of each GPU's memory stay free, 5% of it unless told: what a run needs beside the plan.
+    """
+    model = found("model", model) if isinstance(model, str) else model
+    place = cluster_key if isinstance(cluster_key, Cluster) else cluster(cluster_key)
+    place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))
+    if schedule not in SCHEDULES:
+        raise Refusal(f"schedule: {schedule!r}; expected one of {', '.join(SCHEDULES)}")
+    if schedule == "dualpipe" and waits is None:
+        waits = (1.0, 1.0, 0.0)  # it was made so that the all-to-alls of one microbatch hide behind another
+    if isinstance(recipe, str):
+        recipe = found("recipe", recipe)
+    gpus = _gpus(gpus, place)
+    batch, seq = _batch(batch, seq)
+    shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
+    waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0, 3)
+    asked = {name: _pin(name, value) for name, value in pins.items() if value is not None}
+    check_pins(asked, gpus, model)
+    free = _reserve(reserve, place)
+    shares = shares or tuple(share.value for share in place.shares)
+    return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, free)
+
+
+def _reserve(value, place: Cluster) -> float:
+    kept = RESERVE * place.hbm if value is None else number("reserve, in bytes", value)
+    if kept >= place.hbm:
+        raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of {place.hbm / 1e9:g} GB")
+    return kept
+
+
+def _gpus(gpus, place: Cluster) -> int:
+    gpus = whole("GPUs", gpus)
+    if place.most and gpus > place.most:
+        raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key})")
+    if gpus > place.node and gpus % place.node:
+        low = gpus // place.node * place.node
+        use = ", or 64 GPUs of each node (--per-node 64)" if place.node == 72 else ""
+        have = f"{some(gpus // place.node, 'node')} of {place.node} and {gpus % place.node} more"
+        raise Refusal(f"{gpus:,} GPUs are {have}; expected whole nodes, such as {low:,} or {low + place.node:,}{use}")
+    return gpus
+
+
+def _batch(batch, seq) -> tuple[int, int]:
+    batch, seq = tokens("batch", batch), tokens("sequence length", seq)
+    if batch < seq:
+        have = some(batch, "token")
+        raise Refusal(f"a batch of {have} is less than one sequence of {seq:,}; expected {seq:,} or more")
+    if batch % seq:
+        low = batch // seq
+        raise Refusal(
+            f"a batch of {some(batch, 'token')} is no whole number of sequences of {seq:,}; nearest are {low * seq:,}"
+            f" ({some(low, 'sequence')}) and {(low + 1) * seq:,} ({low + 1:,})"
+        )
+    return batch, seq
+
+
+def _shares(what: str, values, least: float, count: int) -> tuple:
+    try:
+        values = tuple(float(v) for v in values)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != count or not all(least <= v <= 1 for v in values):
+        many = {3: "three", 4: "four"}[count]
+        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {values or 'no such'}")
+    return values
+
+
+def _pin(name: str, value) -> int:
+    if name not in PINS:
+        raise Refusal(f"{name!r} is no choice of a plan; expected one of {', '.join(PINS)}")
+    if name == "recompute":
+        if value not in RECOMPUTE:
+            raise Refusal(f"recompute: {value!r}; expected one of {', '.join(RECOMPUTE)}")
+        return RECOMPUTE.index(value)
+    if name == "sp":
+        return int(bool(value))
+    return whole(f"{name} ({PINS[name]})", value, *((0, 3) if name == "zero" else (1,)))
+
+
+def check_pins(pins: Mapping[str, int], gpus: int, model: specs.Part):
+    """Refuse degrees that cannot all divide the run."""
+    if "ep" in pins and pins["ep"] > 1 and "experts" not in model:
+        raise Refusal(f"expert parallelism: {model.title} has no experts; expected ep = 1")
+    mesh = {name: pins[name] for name in ("tp", "cp", "pp", "dp") if name in pins}
+    product = 1
+    for value in mesh.values():
+        product *= value
+    said = " x ".join(f"{name.upper()} {value}" for name, value in mesh.items())
+    if gpus % product:
+        raise Refusal(f"{said} = {some(product, 'GPU')}: no divisor of {gpus:,}")
+    if len(mesh) == 4 and product != gpus:
+        raise Refusal(f"{said} = {some(product, 'GPU')}; {gpus:,} are asked for")

@@ -1,0 +1,107 @@
+"""A plan in words: the request in a line, the table for a terminal, the reasons."""
+
+from __future__ import annotations
+
+from gpuscale.plan.layouts import PIECED
+from gpuscale.plan.outcome import Outcome
+from gpuscale.plan.requests import SCHEDULES, Request, some
+from gpuscale.units import show
+
+HEADS = ("TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory", "step", "MFU", "ideal", "binds")
+LEFT = ("recompute", "binds")
+
+
+def heading(ask: Request) -> str:
+    """The request in a sentence."""
+    return (
+        f"{ask.model.title} on {some(ask.gpus, 'GPU')} ({ask.cluster.title}): {some(ask.batch, 'token')} a step,"
+        f" {some(ask.sequences, 'sequence')} of {ask.seq:,}; {ask.recipe.title}; {SCHEDULES[ask.schedule]}"
+    )
+
+
+def efficiencies(ask: Request) -> list[str]:
+    """The shares of the peaks that are reached, and where they come from."""
+    what = ("arithmetic", "NVLink", "network", "HBM")
+    out = []
+    for name, share, known in zip(what, ask.shares, ask.cluster.shares, strict=True):
+        source = known.words if share == known.value else "as given"
+        out.append(f"{name} {show(share, '%')}: {source}")
+    return out
+
+
+def convention(ask: Request) -> str:
+    """What MFU counts, and against which peak: said where the recipe's products are not in 16 bits."""
+    said = "MFU: attention over whole sequences, as reports count it, against the dense bf16 peak"
+    other = {1: "fp8", 4: "fp32"}.get(ask.recipe.weights)
+    return f"{said}; arithmetic is counted at that peak too, not at {other}'s." if other else f"{said}."
+
+
+def pieces(choice) -> str:
+    """The stages, with the pieces that each is cut into."""
+    return str(choice.pp) + (f"x{choice.virtual}" if choice.virtual > 1 else "")
+
+
+def cells(row: Outcome) -> list[str]:
+    """A row of the terminal's table."""
+    c = row.choice
+    shared = "+SP" if c.sp and c.tp > 1 else ""
+    degrees = [f"{c.tp}{shared}", str(c.cp), str(c.ep), pieces(c), str(c.dp), str(c.micro), str(c.zero)]
+    times = [show(row.step[1], "s"), show(row.mfu[1], "%"), show(row.mfu[0], "%")]
+    return [*degrees, c.recompute, show(row.memory, "B"), *times, row.binds]
+
+
+def text(plan, colour: bool = False, why: bool = False) -> str:
+    """The plan for a terminal."""
+    lines = [heading(plan.ask), ""]
+    lines += table(plan.rows, colour) if plan.rows else [f"Nothing fits: {plan.why_nothing}."]
+    lines += [f"Hint: {plan.hint}"] if plan.hint else []
+    if plan.rows:
+        lines += ["", f"{plan.tried:,} choices tried, {plan.fit:,} fit; the best of each layout is shown."]
+        lines += [f"memory: at most, on the fullest stage. {room(plan.ask)}"]
+        lines += ["step, MFU: at the shares of the peaks below; ideal: the MFU at the peaks themselves."]
+        lines += [convention(plan.ask)]
+        lines += [f"  {line}" for line in efficiencies(plan.ask)]
+    else:
+        lines += ["", f"{some(plan.tried, 'choice')} tried. {room(plan.ask)}"]
+    if why or not plan.rows:
+        lines += ["", "Why the others cannot be (each with one example):", *reasons(plan)]
+    return "\n".join(lines)
+
+
+def room(ask: Request) -> str:
+    """The memory that may be used."""
+    sizes = ask.reserve, ask.cluster.hbm, ask.cluster.hbm - ask.reserve
+    free, whole, used = (show(size, "B", short=True) for size in sizes)
+    return f"{used} of {whole} may be used, {free} stay free (--reserve)."
+
+
+def ranked(plan) -> list:
+    """The reasons, the most frequent first; where nothing fits, memory before them, and nothing of pieces of stages
+    that nobody asked for."""
+    if plan.rows:
+        return sorted(plan.rejected, key=lambda reason: -reason.count)
+    kept = [r for r in plan.rejected if r.name not in PIECED or "virtual" in plan.ask.pins]
+    return sorted(kept, key=lambda r: (not r.name.startswith("memory"), -r.count))
+
+
+def reasons(plan) -> list[str]:
+    """The reasons as lines."""
+    told = ranked(plan)
+    wide = max((len(f"{reason.count:,}") for reason in told), default=0)
+    return [f"  {reason.count:>{wide},}  {reason.words}" for reason in told]
+
+
+def table(rows, colour: bool) -> list[str]:
+    """Aligned columns; degrees that are 1 in every row are left out."""
+    body = [cells(row) for row in rows]
+    keep = [i for i, name in enumerate(HEADS) if name not in {"CP", "EP"} or any(line[i] != "1" for line in body)]
+    lines = [[HEADS[i] for i in keep], *([line[i] for i in keep] for line in body)]
+    wide = [max(len(line[i]) for line in lines) for i in range(len(keep))]
+    left = {i for i, k in enumerate(keep) if HEADS[k] in LEFT}
+    out = []
+    for line in lines:
+        pairs = enumerate(zip(line, wide, strict=True))
+        out.append("  ".join(cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in pairs).rstrip())
+    if colour:
+        out[0], out[1] = f"\033[1m{out[0]}\033[0m", f"\033[32m{out[1]}\033[0m"
+    return out

@@ -1,0 +1,104 @@
+"""Grouped horizontal bars, each with its value: what grew, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuscale.plotting.drawing.figure import Still
+from gpuscale.plotting.drawing.ink import bare, hue, width
+from gpuscale.plotting.drawing.sheet import positive
+from gpuscale.specs.number import amount
+from gpuscale.units import base_unit, show
+
+# Pixels: a row, its bar, the heading of a group, the space between groups.
+_ROW, _BAR, _HEAD, _GAP = 21, 13, 22, 14
+_SCALES = ("times", "own", "common")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One group: heading, base unit, meaning, and {label: value}; None where there is no value."""
+
+    title: str
+    unit: str
+    hue: str
+    values: dict
+
+
+def bars(groups, *, name, caption, scale="times", alt=None, **look) -> Still:
+    """Bars in groups, with a value at every end.
+
+    ``scale`` is "times" (all groups share one scale, multiples of each group's first value, which is
+    printed too), "own" (each group its own scale) or "common" (one scale in one unit); ``look`` may hold a
+    title. Raises ValueError naming the group, the bar and what was expected.
+    """
+    groups = list(groups)
+    _check(groups, scale)
+    rows = [_rows(g, scale) for g in groups]
+    tall = sum(_HEAD + _ROW * len(r) for r in rows) + _GAP * (len(rows) - 1)
+    pairs = zip(groups, rows, strict=True)
+    flat = [(group.title, label, " ".join(words)) for group, row in pairs for label, _, *words in row]
+    alt = alt or "; ".join(f"{bare(title)}, {label}: {text.strip()}" for title, label, text in flat) + "."
+    return Still(
+        lambda ax, narrow: _draw(ax, groups, rows),
+        name=name,
+        caption=caption,
+        alt=alt,
+        height=tall,
+        narrow_height=tall,
+        axes=False,
+        table=(["quantity", "part", "value"], flat),
+        **look,
+    )
+
+
+def _check(groups, scale):
+    if scale not in _SCALES:
+        raise ValueError(f"scale: {scale!r} is unknown; expected one of {', '.join(_SCALES)}")
+    if not groups:
+        raise ValueError("groups: the list is empty; expected at least one Bars")
+    units = {base_unit(g.unit) for g in groups}
+    if scale == "common" and len(units) > 1:
+        raise ValueError(f"scale: one common scale takes one unit; got {', '.join(sorted(units))}")
+    for g in groups:
+        hue(g.hue)
+        if not g.values or next(iter(g.values.values())) is None:
+            raise ValueError(f"group {g.title!r}: expected values, the first of them known; got {g.values}")
+        positive(f"group {g.title!r}", **{str(k): v for k, v in g.values.items() if v is not None})
+
+
+def _rows(group: Bars, scale: str) -> list[tuple[str, float, str, str]]:
+    """Label, length before scaling, printed value and printed multiple of each bar."""
+    known = [v for v in group.values.values() if v is not None]
+    whole = {"times": known[0], "own": max(known), "common": 1.0}[scale]
+    out = []
+    for label, v in group.values.items():
+        times = f"×{show(v / known[0], '1', short=True)}" if scale == "times" and v and v != known[0] else ""
+        text = "none" if v is None else amount(v, group.unit)
+        out.append((label, (v or 0.0) / whole, text, times))
+    return out
+
+
+def _draw(ax, groups, rows):
+    sheet = ax.figure
+    flat = [row for group in rows for row in group]
+    left = max(width(label) for label, *_ in flat) + 10
+    per = min((sheet.across - left - width(_words(*words)) - 10) / n for _, n, *words in flat if n)
+    y = 0.0
+    for group, row in zip(groups, rows, strict=True):
+        sheet.write(0, y + 12, group.title, group.hue, bold=True)
+        y += _HEAD
+        sheet.rule([left, left], [y - 1, y + _ROW * len(row) - 1], "edge", zorder=1)
+        for label, length, *words in row:
+            sheet.write(left - 8, y + 13, label, "soft", "right", say=False)
+            sheet.area(left, y + 3, left + length * per, y + 3 + _BAR, group.hue)
+            sheet.write(left + length * per + 6, y + 13.5, _words(*words), "plain", say=False)
+            y += _ROW
+        y += _GAP
+        said = (f"{k} {'none' if v is None else format(v, '.6g')}" for k, v in group.values.items())
+        sheet.records.append(f"bars {bare(group.title)} [{group.unit}]: {', '.join(said)}")
+
+
+def _words(value: str, times: str) -> str:
+    """The value, and the multiple in bold after it."""
+    return f"{value} <b>{times}</b>" if times else value

@@ -1,0 +1,138 @@
+"""What a question is drawn and graded from, in Python and on the page; it holds no answer."""
+
+from __future__ import annotations
+
+import json
+
+from gpuscale.core.formula import Formula
+from gpuscale.core.latex import escape
+from gpuscale.quiz import grading, wording
+from gpuscale.quiz.outcomes import close, outcomes
+from gpuscale.quiz.question import Question
+from gpuscale.units import EXAMPLES, SCALE, WORDS
+
+# Slips of anybody's, added where they hit no other outcome.
+PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
+SLIPS = {
+    2.0: "That is twice the answer: what is counted two times?",
+    0.5: "That is half the answer: what is missing?",
+    **{1000.0**k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="much") for k in (1, 2, 3)},
+    **{1000.0**-k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="little") for k in (1, 2, 3)},
+}
+OTHER_EXAMPLES = {
+    "1": "12",
+    "B": "3 GB",
+    "B/s": "50 GB/s",
+    "s": "2 ms",
+    "FLOP": "5 TFLOP",
+    "FLOP/s": "60 TFLOP/s",
+    "FLOP/B": "12 FLOP/B",
+    "Hz": "1.2 GHz",
+    "W": "1 kW",
+    "USD/h": "3 USD/h",
+}
+
+
+def spec(question: Question, set_name: str, number: int) -> dict:
+    """Everything the page needs to draw and grade a question; it holds no answer, only hashes."""
+    name = f"{set_name}.{number}"
+    variants = [
+        {"ask": wording.render(question.ask, given), "grade": _grade(question, f"{name}/{i}", i)}
+        for i, given in enumerate(question.given)
+    ]
+    out = {"id": name, "number": number, "kind": question.kind, "ask": variants[0]["ask"]}
+    out |= {"expects": expects(question), "attempts_to_reveal": 2, "variants": variants}
+    if question.kind == "choice":
+        return out | {"choices": [{"text": wording.render(c[0], question.given[0])} for c in question.choices]}
+    out |= {"unit": question.asked_unit, "noun": question.noun}
+    if question.kind == "number":
+        return out
+    if isinstance(question.answer, Formula):
+        out["lhs"] = question.answer.lhs.html
+    letters = {q.name: {"unit": q.unit, "html": q.html} for q in question.may_use}
+    return out | {"unit": question.base, "symbols": list(letters), "letters": letters}
+
+
+def expects(question: Question) -> str:
+    """The kind of answer in words: "a time, such as 65 us"; the example is never the answer."""
+    if question.kind == "choice":
+        return "one of the options"
+    if question.kind == "formula":
+        names = [q.name for q in question.may_use]
+        return "a formula in " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    if question.asked_unit == "%":
+        return "a share, such as 45% or 0.45"
+    word = f"a number of {question.noun}" if question.noun else WORDS[question.base]
+    return f"{word}, such as {question.example or _example(question)}"
+
+
+def _example(question: Question) -> str:
+    base, unit = question.base, question.asked_unit
+    fixed = unit != base
+    taken = [v for i in range(len(question.given)) for _, v in outcomes(question, i)]
+    texts = [f"{n} {unit}" for n in (40, 7)] if fixed else [EXAMPLES[base], OTHER_EXAMPLES[base]]
+    if base == "1" and not question.exact and abs(taken[0]) < 1:
+        texts = ["0.4", "0.75"]
+    for text in texts:
+        number, _, name = text.partition(" ")
+        value = float(number) * (SCALE[name][0] if name else 1)
+        if not any(close(question, value, v) for v in taken):
+            return text
+    return texts[-1]
+
+
+def _grade(question: Question, salt: str, variant: int) -> dict:
+    given = question.given[variant]
+    said = {f"“{m}”": wording.render(m, given, tex=False) for m in question.mistakes}
+    if question.kind == "choice":
+        right = question.right(variant)
+        feedback = [wording.render(c[1], given, tex=False) for c in question.choices]
+        return grading.grade_data(salt, [(f"#{i}", i == right, t) for i, t in enumerate(feedback)], "")
+    remark = " " + wording.render(question.remark, given, tex=False) if question.remark else ""
+    hint = wording.render(question.hint, given, tex=False)
+    if question.kind == "formula":
+        return _formula_grade(question, salt, said, remark, hint)
+    found = outcomes(question, variant)
+    said["the answer"] = f"It is {escape(question.show(found[0][1]))}.{remark}"
+    found += _common(question, found)
+    rows = [
+        (grading.token(v, question.tolerance, question.exact), name == "the answer", said.get(name, name))
+        for name, v in found
+    ]
+    plain = f"It is not within {100 * question.tolerance:g}% of the answer."
+    wrong = hint or ("It is another whole number." if question.exact else plain)
+    return grading.grade_data(salt, rows, wrong, tolerance=question.tolerance, exact=question.exact)
+
+
+def _common(question: Question, found: list) -> list:
+    """Everybody's slips that are far from every other outcome."""
+    if question.exact or found[0][1] == 0:
+        return []
+    out = []
+    for factor, message in SLIPS.items():
+        value = factor * found[0][1]
+        scaled = factor not in (2.0, 0.5)
+        if scaled and question.base in ("1", "FLOP/B", "USD/h"):
+            continue
+        if not any(close(question, value, v) for _, v in found + out):
+            out.append((message, value))
+    return out
+
+
+def _formula_grade(question: Question, salt: str, said: dict, remark: str, hint: str) -> dict:
+    from gpuscale.quiz.points import values_at
+
+    said["the answer"] = f"It is equal to the book's formula for all values.{remark}"
+    exprs = {"the answer": question.expr, **{f"“{m}”": e for m, e in question.amounts().items()}}
+    rows = [
+        (grading.formula_token(values_at(expr, question.fixed_points)), name == "the answer", said[name])
+        for name, expr in exprs.items()
+    ]
+    points = [{q.name: p[q.name] for q in question.may_use} for p in question.fixed_points]
+    wrong = hint or "It is not equal to the formula asked for. Try a case small enough to count by hand."
+    return grading.grade_data(salt, rows, wrong, points=points)
+
+
+def as_json(value: dict) -> str:
+    """JSON that may stand inside a script element."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

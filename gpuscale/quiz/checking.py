@@ -1,0 +1,102 @@
+"""Questions that grade themselves, on the page and in the notebook.
+
+    from gpuscale.quiz import ask, check
+    ask("hardware.3")              # shows the card
+    check("hardware.3", "65 us")   # the verdict, with its reason
+
+The questions are data: modules under ``exercises/``, each with one ``questions = QuestionSet(...)``.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from types import EllipsisType
+
+import sympy
+
+from gpuscale.core.evaluation import inputs
+from gpuscale.core.formula import Formula
+from gpuscale.quiz import card_data, card_html, grading, grammar, wording
+from gpuscale.quiz.points import values_at
+from gpuscale.quiz.question import Question
+from gpuscale.quiz.question_sets import Item, item
+from gpuscale.quiz.result import Result
+
+# --- checking ---
+
+Typed = str | float | sympy.Expr | Formula | EllipsisType | None
+
+
+def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
+    """The verdict on an answer: a text as on the card, a number in base units, or an expression.
+
+    A choice is named by its letter, its number from 1, or its text; ``...`` is "not answered yet".
+    ``variant`` counts from 1. Raises UnknownQuestion for a name that is no question, ValueError for a variant
+    that is none.
+    """
+    one = item(ref)
+    spec = one.spec
+    if not isinstance(variant, int) or not 1 <= variant <= len(spec["variants"]):
+        raise ValueError(f"variant: {one.id} has variants 1 to {len(spec['variants'])}; got {variant!r}")
+    if typed is ... or typed is None or (isinstance(typed, str) and not typed.strip()):
+        verdict, message = "open", "Not answered yet."
+    else:
+        try:
+            verdict, message = _verdict(one, spec, variant - 1, typed)
+        except grammar.Unclear as reason:
+            verdict, message = "unclear", f"{card_html.escape(reason)}."
+    stamp = grading.digest("spec", card_data.as_json(spec))
+    return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
+
+
+def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdict:
+    if one.question.kind == "choice":
+        return grading.judge(spec, variant, str(_option(one.question, variant, typed)))
+    if isinstance(typed, str):
+        return grading.judge(spec, variant, typed)
+    if isinstance(typed, (Formula, sympy.Expr)) and one.question.kind == "formula":
+        return _expression(one.question, spec, variant, typed)
+    if isinstance(typed, bool) or not isinstance(typed, (numbers.Real, sympy.Number)):
+        raise grammar.Unclear(f"{type(typed).__name__} is no answer; expected {spec['expects']}, as text")
+    if one.question.kind == "formula":
+        raise grammar.Unclear(f"a formula is asked; expected {spec['expects']}")
+    value = float(typed)
+    if not math.isfinite(value):
+        raise grammar.Unclear(f"{value} is no finite number")
+    unit = one.question.base
+    note = "" if unit == "1" else f" A bare number is taken in base units ({unit})."
+    return grading.judge_value(spec, variant, value, note)
+
+
+def _option(question: Question, variant: int, typed: Typed) -> int:
+    texts = [wording.plain(c[0], question.given[variant]).casefold() for c in question.choices]
+    word = str(typed).strip().casefold()
+    if word in texts:
+        return texts.index(word)
+    letters = "abcdefghij"[: len(texts)]
+    if len(word) == 1 and word in letters:
+        return letters.index(word)
+    if not isinstance(typed, bool) and word in [str(i) for i in range(1, len(texts) + 1)]:
+        return int(word) - 1
+    wanted = ", ".join(letters.upper())
+    raise grammar.Unclear(f"“{grammar.brief(word)}” is none of the options; expected {wanted}")
+
+
+def _expression(question: Question, spec: dict, variant: int, typed: Formula | sympy.Expr) -> grading.Verdict:
+    expr = typed.rhs if isinstance(typed, Formula) else typed
+    odd = [s.name for s in expr.free_symbols if s.name not in spec["symbols"] and s.name != "flop"]
+    if odd:
+        raise grammar.Unclear(f"“{odd[0]}” is not one of {', '.join(spec['symbols'])}")
+    grade = spec["variants"][variant]["grade"]
+    try:
+        values = values_at(expr, grade["points"]) if inputs(expr) else [float(expr)] * len(grade["points"])
+    except (TypeError, ValueError):
+        raise grammar.Unclear("that does not come out as a finite number") from None
+    return grading.judge_values(grade, values) or ("wrong", grade["wrong"])
+
+
+def _as_text(typed: Typed) -> str:
+    if typed is ... or typed is None:
+        return ""
+    return typed if isinstance(typed, str) else str(typed.rhs if isinstance(typed, Formula) else typed)

@@ -1,0 +1,172 @@
+"""What a question must satisfy before anyone is asked: every slip of an author is named here."""
+
+from __future__ import annotations
+
+import itertools
+
+import sympy
+
+from gpuscale.core.derivation import Derivation
+from gpuscale.core.dimension import DimensionError, fits
+from gpuscale.core.evaluation import inputs
+from gpuscale.core.formula import Formula
+from gpuscale.quiz import grading, wording
+from gpuscale.quiz.outcomes import close, declared, outcomes, texts, used
+from gpuscale.quiz.points import values_at
+from gpuscale.quiz.question import Question, QuestionError
+
+
+def check_question(question: Question) -> None:
+    """Raises QuestionError for the first thing about a question that would confuse a reader."""
+    try:
+        _check(question)
+    except (DimensionError, TypeError, ValueError, KeyError) as error:
+        raise QuestionError(f"{question.title}: {error}") from error
+
+
+def _check(question: Question) -> None:
+    if not question.ask.strip():
+        raise QuestionError("a question needs a text to ask")
+    _same_inputs(question)
+    if question.kind == "choice":
+        _choices(question)
+    else:
+        _answer(question)
+    _texts(question)
+    if unused := [n for n in question.given[0] if n not in used(question)]:
+        raise QuestionError(f"given {', '.join(unused)}, which nothing uses")
+    if question.kind == "number":
+        _numbers(question)
+    if question.kind == "formula":
+        _formulas(question)
+    _solution(question)
+
+
+def _same_inputs(question: Question) -> None:
+    for i, given in enumerate(question.given[1:], 2):
+        if odd := set(given) ^ set(question.given[0]):
+            raise QuestionError(f"variant {i} and variant 1 differ in {', '.join(sorted(odd))}")
+
+
+def _choices(question: Question) -> None:
+    if question.answer is not None or question.mistakes:
+        raise QuestionError("choices carry their own feedback; expected no answer, no mistakes")
+    if len(question.choices) < 2:
+        raise QuestionError("expected at least two choices")
+    for choice in question.choices:
+        if len(choice) != 3 or not all(isinstance(t, str) and t.strip() for t in choice[:2]):
+            raise QuestionError(f"a choice is (text, feedback, right); got {choice!r}")
+        if len(question.given) > 1 and wording.placeholders(choice[0]):
+            raise QuestionError(f"choices stay the same in all variants; {choice[0]!r} holds a value")
+    for variant in range(len(question.given)):
+        question.right(variant)
+
+
+def _answer(question: Question) -> None:
+    good = isinstance(question.answer, Formula) or (isinstance(question.answer, sympy.Expr) and inputs(question.answer))
+    if not good:
+        raise QuestionError(f"the answer is {question.answer!r}; expected a Formula or an expression in quantities")
+    if not 0 < question.tolerance <= 0.5:
+        raise QuestionError(f"tolerance {question.tolerance}; expected a share such as 0.02")
+    declared(question)
+
+
+def _texts(question: Question) -> None:
+    feedback = [question.remark, question.hint, *question.mistakes, *(c[1] for c in question.choices)]
+    for given in question.given:
+        for text in texts(question):
+            wording.render(text, given, tex=text not in feedback)
+
+
+def _numbers(question: Question) -> None:
+    for variant in range(len(question.given)):
+        found = outcomes(question, variant)
+        right = found[0][1]
+        if question.exact and (right != round(right) or abs(right) >= 2**53):
+            raise QuestionError(f"exact, but the answer is {right!r}; expected a whole number")
+        for (one, a), (other, b) in itertools.combinations(found, 2):
+            if close(question, a, b):
+                raise QuestionError(
+                    f"variant {variant + 1}: {one} ({question.show(a)}) and {other} "
+                    f"({question.show(b)}) are within tolerance of each other"
+                )
+        _readable(question, variant, right)
+
+
+def _readable(question: Question, variant: int, right: float) -> None:
+    """The reader sees rounded values: what follows from them must still count as right, with room."""
+    seen = question.value(question.expr, variant, wording.as_seen(question.ask, question.given[variant]))
+    if question.exact or right == 0:
+        good = seen == right
+    else:
+        gap = grading.bucket(seen, question.tolerance) - grading.bucket(right, question.tolerance)
+        good = abs(gap) <= grading.REACH // 2
+    if not good:
+        raise QuestionError(
+            f"variant {variant + 1}: the values shown give {question.show(seen)}, the exact ones "
+            f"{question.show(right)}; show more digits, as in {{V:,4}}"
+        )
+
+
+def _formulas(question: Question) -> None:
+    allowed, exprs = set(question.may_use), {"the answer": question.expr}
+    exprs |= {f"“{m}”": e for m, e in question.amounts().items()}
+    for name, expr in exprs.items():
+        if odd := [q.name for q in inputs(expr) if q not in allowed]:
+            raise QuestionError(f"{name} holds {', '.join(odd)}, which the reader may not use")
+    tokens = {n: grading.formula_token(values_at(e, question.fixed_points)) for n, e in exprs.items()}
+    for one, other in itertools.combinations(tokens, 2):
+        if tokens[one] == tokens[other]:
+            raise QuestionError(f"{one} and {other} are the same formula")
+
+
+def _solution(question: Question) -> None:
+    """A solution that ends in an expression must end in the answer."""
+    parts = question.solution if isinstance(question.solution, list) else [question.solution]
+    words = [text for text in texts(question) if text not in _on_the_card(question)]
+    if len(question.given) > 1 and any(wording.placeholders(text) for text in words):
+        raise QuestionError("the solution stays the same in all variants, but it holds a value")
+    for part in parts:
+        if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):
+            raise QuestionError(f"solution {part!r}; expected a Derivation, a Formula, a text or (expression, why)")
+    ends = [e for e in map(_end, parts) if e is not None]
+    if question.kind == "choice" or not ends:
+        return
+    last = ends[-1]
+    if not fits(last, question.base):
+        raise QuestionError(f"the solution ends in {last}, which is no {question.base}")
+    gap = _gap(question, last)
+    if gap > 1e-9:
+        raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
+
+
+def _on_the_card(question: Question) -> list[str]:
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return card + [text for choice in question.choices for text in choice[:2]]
+
+
+def _is_step(part) -> bool:
+    return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and bool(part[1])
+
+
+def _end(part):
+    if isinstance(part, Derivation):
+        return part.expr
+    if isinstance(part, Formula):
+        return part.rhs
+    if isinstance(part, tuple) and isinstance(part[0], (Formula, sympy.Expr)):
+        return part[0].rhs if isinstance(part[0], Formula) else part[0]
+    return None
+
+
+def _gap(question: Question, last) -> float:
+    if question.kind == "formula":
+        if set(inputs(last)) - set(question.may_use):
+            return 1.0
+        pairs = zip(
+            values_at(last, question.fixed_points), values_at(question.expr, question.fixed_points), strict=True
+        )
+    else:
+        variants = range(len(question.given))
+        pairs = [(question.value(last, v), question.value(question.expr, v)) for v in variants]
+    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in pairs)

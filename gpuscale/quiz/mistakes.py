@@ -1,0 +1,134 @@
+"""Likely mistakes: what an error amounts to, as an expression, with the sentence that names it.
+
+Each helper gives a dict ``{message: mistake}`` to spread into a question's ``mistakes``. With a quantity the
+mistake is made in that input; without one it is made in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy
+
+from gpuscale.core.formula import Formula
+from gpuscale.symbols import Quantity, quantities
+
+
+@dataclass(frozen=True)
+class Times:
+    """The right answer times a factor."""
+
+    factor: float
+
+
+def result_times(factor: float) -> Times:
+    """The right answer times a factor."""
+    return Times(factor)
+
+
+Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of both, or Times
+Mistakes = Mapping[str, Mistake]
+
+
+def expression(mistake: Mistake, answer: sympy.Expr, message: str = "") -> sympy.Expr:
+    """What a mistake amounts to, as one expression. Raises TypeError for anything but the four forms."""
+    if isinstance(mistake, Times):
+        return _exact(mistake.factor) * answer
+    if isinstance(mistake, Mapping):
+        return _changed(answer, mistake, message)
+    if isinstance(mistake, tuple) and len(mistake) == 2 and isinstance(mistake[1], Mapping):
+        return _changed(expression(mistake[0], answer, message), mistake[1], message)
+    if isinstance(mistake, Formula):
+        return mistake.rhs
+    if isinstance(mistake, sympy.Expr) and mistake.free_symbols:
+        return mistake
+    raise TypeError(
+        f"mistake “{message}”: expected a formula or an expression in quantities, a dict of changed inputs, "
+        f"a pair of both, or Times(factor); got {mistake!r}"
+    )
+
+
+def _changed(expr: sympy.Expr, inputs: Mapping, message: str) -> sympy.Expr:
+    known, swaps = quantities(), {}
+    for key, value in inputs.items():
+        symbol = known.get(key) if isinstance(key, str) else key
+        if symbol not in expr.free_symbols:
+            raise TypeError(f"mistake “{message}”: {key} is no input of {expr}")
+        value = value.rhs if isinstance(value, Formula) else value
+        swaps[symbol] = sympy.sympify(value)
+    return expr.subs(swaps, simultaneous=True)
+
+
+def _exact(factor) -> sympy.Expr:
+    return sympy.nsimplify(factor, rational=True)
+
+
+def _scaled(quantity: Quantity | None, factor, message: str) -> dict[str, Mistake]:
+    factor = _exact(factor)
+    return {message: Times(factor) if quantity is None else {quantity: factor * quantity}}
+
+
+def missing_factor(factor: float, message: str) -> dict[str, Mistake]:
+    """The answer divided by ``factor``: "That is one pass; an all-reduce makes two."."""
+    return _scaled(None, 1 / _exact(factor), message)
+
+
+def extra_factor(factor: float, message: str) -> dict[str, Mistake]:
+    """The answer times ``factor``."""
+    return _scaled(None, factor, message)
+
+
+def both_directions(W: Quantity | None = None) -> dict[str, Mistake]:
+    """A bandwidth that counts both directions of a link where one is asked."""
+    return _scaled(W, 2, "That counts both directions of the link; the bytes cross it in one.")
+
+
+def one_direction(W: Quantity | None = None) -> dict[str, Mistake]:
+    """A bandwidth of one direction where both are used."""
+    return _scaled(W, sympy.Rational(1, 2), "That counts one direction of the link; both are in use here.")
+
+
+def bits_for_bytes(W: Quantity | None = None) -> dict[str, Mistake]:
+    """A number of bits taken for bytes."""
+    return _scaled(W, 8, "That takes bits for bytes: a byte has eight bits.")
+
+
+def bytes_for_bits(W: Quantity | None = None) -> dict[str, Mistake]:
+    """Bytes divided by eight once more."""
+    return _scaled(W, sympy.Rational(1, 8), "That divides by eight once too often: these are bytes already.")
+
+
+def gib_for_gb(V: Quantity | None = None) -> dict[str, Mistake]:
+    """Binary gigabytes taken where decimal ones are meant."""
+    return _scaled(V, sympy.Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
+
+
+def gb_for_gib(V: Quantity | None = None) -> dict[str, Mistake]:
+    """Decimal gigabytes taken where binary ones are meant."""
+    return _scaled(V, sympy.Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
+
+
+def mib_for_mb(V: Quantity | None = None) -> dict[str, Mistake]:
+    """Binary megabytes taken where decimal ones are meant."""
+    return _scaled(V, sympy.Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
+
+
+def mb_for_mib(V: Quantity | None = None) -> dict[str, Mistake]:
+    """Decimal megabytes taken where binary ones are meant."""
+    return _scaled(V, sympy.Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
+
+
+def with_sparsity(C: Quantity | None = None) -> dict[str, Mistake]:
+    """A peak rate with structured sparsity where the dense one counts."""
+    return _scaled(C, 2, "That is the rate with structured sparsity; a dense product runs at half of it.")
+
+
+def without_fma(C: Quantity | None = None) -> dict[str, Mistake]:
+    """A multiply-add counted as one operation."""
+    return _scaled(C, sympy.Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
+
+
+def fma_twice(C: Quantity | None = None) -> dict[str, Mistake]:
+    """A multiply-add counted twice."""
+    return _scaled(C, 2, "That counts the two operations of a multiply-add twice.")

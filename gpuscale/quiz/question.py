@@ -1,0 +1,177 @@
+"""A question: its text, and answers that are formulas. It is checked when it is made, not when asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from gpuscale.core.dimension import dimension, of_unit, words
+from gpuscale.core.evaluation import as_number, evaluate, inputs
+from gpuscale.core.formula import Formula
+from gpuscale.quiz.mistakes import Mistake, expression
+from gpuscale.quiz.points import fixed_points
+from gpuscale.symbols import Quantity, quantities
+from gpuscale.units import DIMENSIONS, base_unit, show
+
+
+class QuestionError(ValueError):
+    """A question that cannot be asked as it stands; the message names it and what was expected."""
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One question: given values ask for a number, choices for an option, neither for a formula.
+
+    ``answer`` is a Formula or an expression in quantities, never a number. ``given`` holds its inputs in
+    base units: a dict, or a list of dicts for variants. ``mistakes`` maps what is said to what a likely
+    error amounts to: another formula or expression, a dict of changed inputs, a pair of both, or
+    ``Times(k)``. ``choices`` are (text, feedback, right) with right True, False or a relation, or (text,
+    feedback, expression) with ``pick`` "largest" or "smallest". ``exact`` compares whole numbers as they
+    are. ``symbols`` are those a typed formula may use. ``noun`` is what a count counts. ``solution`` is a
+    Derivation, a Formula, a text, or a list of these and of (expression, why) pairs. ``remark`` is said
+    once the answer is right, ``hint`` to a wrong answer that is no known mistake. ``heading`` opens a group of
+    questions on the sheet. ``example`` is the answer shown as one of the right kind, where the usual one would
+    answer a neighbour. Raises QuestionError for given values that are none; a QuestionSet checks the rest.
+    """
+
+    ask: str
+    answer: Any = None
+    given: Any = None
+    unit: str = ""
+    tolerance: float = 0.02
+    exact: bool = False
+    mistakes: Mapping[str, Mistake] = field(default_factory=dict)
+    choices: Sequence[tuple] = ()
+    pick: str = ""
+    symbols: Sequence[Quantity] = ()
+    noun: str = ""
+    solution: Any = None
+    remark: str = ""
+    hint: str = ""
+    points: Sequence[Mapping[str, float]] = ()
+    heading: str = ""
+    example: str = ""
+
+    def __post_init__(self):
+        variants = self.given if isinstance(self.given, (list, tuple)) else [self.given or {}]
+        object.__setattr__(self, "symbols", tuple(self.symbols))
+        try:
+            object.__setattr__(self, "given", tuple(_numbers(v) for v in variants))
+        except (TypeError, ValueError) as error:
+            raise QuestionError(f"{self.title}: {error}") from error
+
+    @property
+    def title(self) -> str:
+        """The first words of the question, for messages."""
+        return f"question “{self.ask[:48].strip()}…”"
+
+    @property
+    def kind(self) -> str:
+        """ "number", "choice" or "formula"."""
+        return "choice" if self.choices else "number" if any(self.given) else "formula"
+
+    @property
+    def expr(self) -> sympy.Expr:
+        """The answer as an expression."""
+        return self.answer.rhs if isinstance(self.answer, Formula) else self.answer
+
+    @property
+    def asked_unit(self) -> str:
+        """The unit of the answer: as declared, else the formula's, else what the dimension says."""
+        if self.unit or self.kind == "choice":
+            return self.unit
+        if isinstance(self.answer, Formula):
+            return self.answer.lhs.unit
+        found = dimension(self.expr)
+        for unit in DIMENSIONS:
+            if of_unit(unit) == found:
+                return unit
+        raise QuestionError(f"the answer is {words(found)}; declare its unit")
+
+    @property
+    def base(self) -> str:
+        """The base unit of the answer."""
+        return "1" if self.asked_unit == "%" else base_unit(self.asked_unit)
+
+    @property
+    def may_use(self) -> tuple[Quantity, ...]:
+        """The symbols of a formula answer."""
+        return self.symbols or inputs(self.expr)
+
+    @cached_property
+    def fixed_points(self) -> tuple[dict[str, float], ...]:
+        """The points at which a formula answer is compared: those declared, or five that suit the question."""
+        exprs = [self.expr, *self.amounts().values()]
+        return tuple(dict(p) for p in self.points) or tuple(fixed_points(self, exprs))
+
+    def amounts(self) -> dict[str, sympy.Expr]:
+        """What each likely mistake amounts to, by message."""
+        return {message: expression(slip, self.expr, message) for message, slip in self.mistakes.items()}
+
+    def value(self, expr, variant: int = 0, seen: Mapping[str, float] | None = None) -> float:
+        """An expression in a variant's numbers; ``seen`` replaces some. Raises TypeError if one lacks."""
+        given = {**self.given[variant], **(seen or {})}
+        wanted = inputs(expr)
+        missing = [f"{q.name} [{q.unit}]" for q in wanted if q.name not in given]
+        if missing:
+            raise TypeError(f"given lacks {', '.join(missing)} for {expr}; it has {', '.join(given) or '-'}")
+        out = evaluate(expr, **{q.name: given[q.name] for q in wanted})
+        if not math.isfinite(out):
+            raise ValueError(f"{expr} is {out} for the given values; expected a finite number")
+        return out
+
+    def right(self, variant: int) -> int:
+        """The index of the right choice. Raises QuestionError where it is none or several."""
+        if self.pick:
+            return self._picked(variant)
+        marks = [self._holds(c[2], variant) for c in self.choices]
+        if marks.count(True) != 1:
+            found = marks.count(True)
+            raise QuestionError(f"variant {variant + 1} has {found} right choices; expected one")
+        return marks.index(True)
+
+    def _holds(self, mark, variant: int) -> bool:
+        if isinstance(mark, bool):
+            return mark
+        if not isinstance(mark, sympy.core.relational.Relational):
+            raise TypeError(f"a choice is right by True, False or a relation such as x > y; got {mark!r}")
+        return bool(mark.func(*(sympy.Float(self.value(side, variant)) for side in mark.args)))
+
+    def _picked(self, variant: int) -> int:
+        if self.pick not in ("largest", "smallest"):
+            raise QuestionError(f"pick is {self.pick!r}; expected 'largest' or 'smallest'")
+        values = [self.value(side(c[2]), variant) for c in self.choices]
+        best = max(values) if self.pick == "largest" else min(values)
+        if sum(abs(v - best) <= 0.05 * abs(best) for v in values) > 1:
+            near = f"two choices are within 5% of the {self.pick}"
+            raise QuestionError(f"variant {variant + 1}: {near}")
+        return values.index(best)
+
+    def show(self, value: float) -> str:
+        """A value of the answer as the reader sees it; counts and exact answers are whole."""
+        unit = self.asked_unit
+        if value == math.floor(value) and (unit == "1" or self.exact and base_unit(unit) == unit):
+            return show(value, "count") + (f"\u00a0{unit}" if unit != "1" else "")
+        return show(value, unit, short=True)
+
+
+def side(value):
+    """A formula's right side, or the expression that the value is."""
+    return value.rhs if isinstance(value, Formula) else sympy.sympify(value)
+
+
+def _numbers(given: Mapping) -> dict[str, float]:
+    if not isinstance(given, Mapping):
+        raise QuestionError(f"given is {given!r}; expected a dict of values in base units, or a list")
+    known, out = quantities(), {}
+    for key, value in given.items():
+        name = key.name if isinstance(key, Quantity) else key
+        if name not in known:
+            raise QuestionError(f"given {name!r} is no quantity; see gpuscale/symbols")
+        out[name] = float(as_number(known[name], value))
+    return out

@@ -1,0 +1,111 @@
+"""Sets of questions: one for each module under ``exercises/``, and how a question is found by its name."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuscale.quiz import card_data
+from gpuscale.quiz.checks import check_question
+from gpuscale.quiz.question import Question, QuestionError
+
+PACKAGE = "gpuscale_exercises"
+
+
+class UnknownQuestion(KeyError):
+    """No such set or question; the message names what there is."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A question in its place: the third of "hardware" is "hardware.3"."""
+
+    set_name: str
+    number: int
+    question: Question
+
+    @property
+    def id(self) -> str:
+        """The name by which it is asked and checked."""
+        return f"{self.set_name}.{self.number}"
+
+    @property
+    def spec(self) -> dict:
+        """What it is drawn and graded from; it holds no answer."""
+        return card_data.spec(self.question, self.set_name, self.number)
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionSet:
+    """The questions of one sheet, numbered from 1.
+
+    ``name`` is the module's name, ``intro`` Markdown for the sheet, ``chapter`` the notebook under chapters/
+    that they belong to. Raises QuestionError for a name that is no word, and for a
+    question that would confuse a reader.
+    """
+
+    name: str
+    title: str
+    questions: Sequence[Question]
+    intro: str = ""
+    chapter: str = ""
+
+    def __post_init__(self):
+        if not (self.name.isidentifier() and self.name.isascii()):
+            raise QuestionError(f"set {self.name!r}: expected the name of its module, such as 'hardware'")
+        if not self.questions or not all(isinstance(q, Question) for q in self.questions):
+            raise QuestionError(f"set {self.name}: expected a list of Question")
+        for question in self.questions:
+            check_question(question)
+
+    def __len__(self) -> int:
+        return len(self.questions)
+
+    def __iter__(self):
+        return (Item(self.name, i, q) for i, q in enumerate(self.questions, 1))
+
+    def __getitem__(self, number: int) -> Item:
+        """The question of that number, from 1. Raises UnknownQuestion."""
+        if not isinstance(number, int) or not 1 <= number <= len(self):
+            last = f"{self.name}.{len(self)}"
+            raise UnknownQuestion(f"{self.name}.{number} is no question; expected {self.name}.1 to {last}")
+        return Item(self.name, number, self.questions[number - 1])
+
+
+# --- finding questions ---
+
+
+def sets() -> list[str]:
+    """The names of all question sets."""
+    package = importlib.import_module(PACKAGE)
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def load(name: str) -> QuestionSet:
+    """The question set of that name. Raises UnknownQuestion naming the close ones and all."""
+    if isinstance(name, str) and name in sets():
+        found = getattr(importlib.import_module(f"{PACKAGE}.{name}"), "questions", None)
+        if not isinstance(found, QuestionSet) or found.name != name:
+            raise QuestionError(f'exercises/{name}.py: expected questions = QuestionSet("{name}", ...)')
+        return found
+    near = difflib.get_close_matches(str(name), sets(), 3)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    there = ", ".join(sets()) or "none"
+    raise UnknownQuestion(f"no question set is called {name!r}; {hint}there are: {there}")
+
+
+def item(ref: str | Item) -> Item:
+    """A question by its name, such as "hardware.3". Raises UnknownQuestion."""
+    if isinstance(ref, Item):
+        return ref
+    name, dot, number = str(ref).rpartition(".")
+    if not dot or not (number.isascii() and number.isdigit()):
+        there = ", ".join(sets()) or "none"
+        raise UnknownQuestion(f'{ref!r} names no question; expected "SET.NUMBER", with SET one of: {there}')
+    return load(name)[int(number)]

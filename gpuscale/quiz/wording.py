@@ -1,0 +1,119 @@
+"""The text of questions: plain sentences with `code`, *emphasis*, **strong**, $TeX$ and {placeholders}.
+
+``{V}`` is the given value of V as ``units.show`` writes it; ``{V:GiB}`` in that unit, ``{V:4}`` with four
+digits, ``{V:GiB,4}`` both, ``{V:count}`` a whole number; ``{V:symbol}`` and ``$V$`` are the symbol. Counts
+are exact.
+"""
+
+from __future__ import annotations
+
+import html as _html
+import re
+from collections.abc import Mapping
+
+from gpuscale.core.latex import escape, span
+from gpuscale.symbols import quantities
+from gpuscale.units import SCALE, UnitError, parse, show
+
+_PARTS = re.compile(r"`([^`]+)`|\$([^$]+)\$|\{([A-Za-z]\w*)(?::([^{}]*))?\}|([^`${]+|[`${])")
+
+
+class TextError(ValueError):
+    """A text with a placeholder that nothing fills, or with marks that do not belong there."""
+
+
+def _quantity(name: str):
+    known = quantities().get(name)
+    if known is None:
+        raise TextError(f"{{{name}}} is no quantity of the book; see gpuscale/symbols")
+    return known
+
+
+def shown(name: str, value: float, form: str = "") -> str:
+    """A given value as the reader sees it. ``form`` is a unit, digits, "unit,digits" or "count"."""
+    unit, _, digits = (f",{form}" if form.isdigit() else form).partition(",")
+    own = _quantity(name).unit
+    if unit not in ("", "%", "count") and (unit not in SCALE or SCALE[unit][1] != own):
+        raise TextError(f"{{{name}:{form}}}: {unit!r} is no unit for {name}, which is in {own}")
+    if digits and not digits.isdigit():
+        raise TextError(f"{{{name}:{form}}}: expected a number of digits after the comma")
+    if not unit and own == "1" and float(value).is_integer():
+        return _in_words(value) or show(value, "count")
+    return show(value, unit or own, short=True, digits=int(digits or 3))
+
+
+def _in_words(count: float) -> str:
+    """A large round count as one says it: 15 trillion; "" where it has more than four digits."""
+    for word, size in (("trillion", 1e12), ("billion", 1e9)):
+        short = f"{count / size:.4g}"
+        if 1 <= float(short) < 1000 and float(short) * size == count:
+            return f"{short} {word}"
+    return ""
+
+
+def placeholders(text: str) -> list[tuple[str, str]]:
+    """The (name, form) pairs of a text whose values the reader sees."""
+    return [(m[3], m[4] or "") for m in _PARTS.finditer(text) if m[3] and m[4] != "symbol"]
+
+
+def as_seen(text: str, given: Mapping[str, float]) -> dict[str, float]:
+    """The given values as they can be read from the text: rounded to the digits that it shows."""
+    seen = {}
+    for name, form in placeholders(text):
+        value = shown(name, given[name], form)
+        try:
+            seen[name] = parse(value.replace("−", "-"), "1" if "%" in value else _quantity(name).unit)
+        except UnitError:
+            seen[name] = float(given[name])
+    return seen
+
+
+def render(text: str, given: Mapping[str, float], tex: bool = True) -> str:
+    """A text as HTML. Raises TextError for an unfilled placeholder, or for TeX where ``tex`` is false."""
+    out = []
+    for code, math, name, form, plain in _PARTS.findall(text):
+        if code:
+            out.append(_literal(f"<code>{escape(code)}</code>"))
+        elif math:
+            out.append(_maths(math, tex))
+        elif name:
+            out.append(_filled(name, form, given))
+        else:
+            out.append(escape(plain))
+    joined = re.sub(r"\*\*(?=\S)([^*]+)\*\*", r"<b>\1</b>", "".join(out))
+    return re.sub(r"\*(?=\S)([^*]+)\*", r"<i>\1</i>", joined)
+
+
+def _maths(math: str, tex: bool) -> str:
+    """A lone symbol as HTML, which reads well anywhere; other TeX for MathJax, where there is one."""
+    for quantity in quantities().values():
+        if quantity.tex == math:
+            return quantity.html
+    if not tex:
+        raise TextError(f"${math}$: feedback is drawn without TeX; name symbols one by one, as in $W$")
+    return _literal(span(math))
+
+
+def _literal(html: str) -> str:
+    """Code and TeX keep their asterisks: they are no emphasis."""
+    return html.replace("*", "&#42;")
+
+
+def _filled(name: str, form: str, given: Mapping[str, float]) -> str:
+    if form == "symbol":
+        return _quantity(name).html
+    if name not in given:
+        raise TextError(f"{{{name}}} is not given; given are {', '.join(given) or 'no values'}")
+    return escape(shown(name, given[name], form))
+
+
+def plain(text: str, given: Mapping[str, float]) -> str:
+    """A text without marks, for a terminal: symbols as they are typed, other TeX and code as they stand."""
+    lone = {q.tex for q in quantities().values()}
+    code = re.sub(r"\$([^$]+)\$", lambda m: m[0] if m[1] in lone else f"`{m[1]}`", text)
+    return strip(render(code, given))
+
+
+def strip(html: str) -> str:
+    """HTML as plain text."""
+    return _html.unescape(re.sub(r"<[^>]+>", "", html.replace("<sub>", "_"))).replace("\u00a0", " ")

@@ -1,0 +1,172 @@
+"""All-to-all: dense by rotation, and tokens that are sent to whichever shards hold their experts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+
+from gpuscale.schedules.collectives.schedule import Schedule, Table, close_gaps, need_power, need_ranks
+
+
+def all_to_all(ranks: int) -> Schedule:
+    """Dense all-to-all by rotation: in step t, rank s sends its block for rank s + t + 1 straight there.
+
+    Chunk s N + t is what rank s has for rank t; V is the whole array, N^2 chunks.
+    """
+    need_ranks(ranks)
+    table = Table()
+    step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
+    target = (source + step + 1) % ranks
+    table.add(step, source, target, source * ranks + target)
+    return _blocks("All-to-all by rotation", ranks, table)
+
+
+def pairwise_all_to_all(ranks: int) -> Schedule:
+    """Dense all-to-all in pairs: in step t, ranks that differ in the bits of t + 1 swap. Ranks: a power of two."""
+    need_power(ranks)
+    table = Table()
+    step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
+    target = source ^ (step + 1)
+    table.add(step, source, target, source * ranks + target)
+    return _blocks("Pairwise all-to-all", ranks, table)
+
+
+def bruck_all_to_all(ranks: int) -> Schedule:
+    """Bruck's all-to-all: a block that has to go d ranks on travels by the bits of d; ceil(log2 N) steps, any N.
+
+    Few steps, but a block is sent once for each set bit: log2(N)/2 times for a power of two.
+    """
+    need_ranks(ranks)
+    table = Table()
+    source, far = (a.ravel() for a in np.indices((ranks, ranks)))
+    for step in range((ranks - 1).bit_length()):
+        bit = 1 << step
+        goes = (far & bit) > 0
+        here = (source + far % bit) % ranks
+        table.add(step, here[goes], ((here + bit) % ranks)[goes], (source * ranks + (source + far) % ranks)[goes])
+    return _blocks("Bruck all-to-all", ranks, table)
+
+
+def _blocks(title: str, ranks: int, table: Table) -> Schedule:
+    chunk = np.arange(ranks**2)
+    start, end = (owner == np.arange(ranks)[:, None] for owner in (chunk // ranks, chunk % ranks))
+    return Schedule(title, ranks, ranks**2, table.done(), start, end)
+
+
+# Tokens and experts
+
+
+def _need_experts(experts: int, shards: int, k: int) -> int:
+    """Experts on each shard."""
+    need_ranks(shards, "shards")
+    need_ranks(experts, "experts")
+    need_ranks(k, "k")
+    if experts % shards:
+        raise ValueError(f"experts: expected a multiple of the {shards} shards; got {experts}")
+    if k > experts:
+        raise ValueError(f"k: expected no more than the {experts} experts; got {k}")
+    return experts // shards
+
+
+def random_choice(tokens: int, experts: int, k: int, seed: int = 0) -> np.ndarray:
+    """Experts of each token, shape (tokens, k): k different ones, each set equally likely."""
+    _need_experts(experts, 1, k)
+    scores = np.random.default_rng(seed).random((need_ranks(tokens, "tokens"), experts))
+    return np.sort(np.argsort(scores, axis=1)[:, :k], axis=1)
+
+
+def limited_choice(tokens: int, experts: int, k: int, nodes: int, limit: int, seed: int = 0) -> np.ndarray:
+    """Node-limited routing, shape (tokens, k): the best k experts on the ``limit`` nodes that score best.
+
+    A node's score is the sum of its best k/limit expert scores (at least one), as DeepSeek-V3 does it; expert
+    scores are random, independent and of one distribution.
+    """
+    each = _need_experts(experts, nodes, k)
+    need_ranks(limit, "limit")
+    if limit > nodes or k > limit * each:
+        raise ValueError(f"limit: expected at most {nodes} nodes with {k} experts or more on them; got {limit}")
+    scores = np.random.default_rng(seed).random((need_ranks(tokens, "tokens"), experts))
+    by_node = np.sort(scores.reshape(tokens, nodes, each), axis=2)
+    best = by_node[:, :, -max(1, min(k // limit, each)) :].sum(axis=2)
+    open_nodes = np.argsort(-best, axis=1)[:, :limit]
+    allowed = np.zeros((tokens, nodes), bool)
+    np.put_along_axis(allowed, open_nodes, True, axis=1)
+    scores[~np.repeat(allowed, each, axis=1)] = -1
+    return np.sort(np.argsort(-scores, axis=1)[:, :k], axis=1)
+
+
+def hit_shards(choice: np.ndarray, experts: int, shards: int) -> np.ndarray:
+    """Which shards hold an expert of a token: true or false, shape (tokens, shards)."""
+    choice = np.asarray(choice)
+    each = _need_experts(experts, shards, 1)
+    if choice.ndim != 2 or (choice < 0).any() or (choice >= experts).any():
+        raise ValueError(f"choice: expected expert numbers below {experts}, shape (tokens, k); got {choice.shape}")
+    hit = np.zeros((choice.shape[0], shards), bool)
+    np.put_along_axis(hit, choice // each, True, axis=1)
+    return hit
+
+
+def dispatch(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Schedule:
+    """Sends each token once to each shard that holds one of its experts. V: one copy of every token.
+
+    ``choice``: experts of each token, shape (tokens, k), as many tokens on each shard, those of shard 0 first. Expert
+    e is on shard e // (experts/shards). By rotation: in step t, shard s sends to shard s + t + 1. With ``node``
+    shards in a node, a token crosses to a node once, to the shard with the sender's place there, which hands it on.
+    """
+    hit = hit_shards(choice, experts, shards)
+    tokens = hit.shape[0]
+    if tokens % shards or (node and shards % node):
+        raise ValueError(f"choice: expected a multiple of {shards} tokens and whole nodes; got {tokens}, {node}")
+    home = np.arange(tokens) // (tokens // shards)
+    start = home == np.arange(shards)[:, None]
+    token, target = np.nonzero(hit)
+    table = Table()
+    if node:
+        _by_node(table, hit, home, node)
+    else:
+        away = home[token] != target
+        token, target = token[away], target[away]
+        table.add((target - home[token]) % shards - 1, home[token], target, token)
+    return Schedule("Top-k dispatch", shards, tokens, close_gaps(table.done()), start, hit.T, group=node)
+
+
+def _by_node(table: Table, hit: np.ndarray, home: np.ndarray, node: int) -> None:
+    """First between nodes along one place in the node, then inside the nodes."""
+    tokens, shards = hit.shape
+    nodes, place = shards // node, home % node
+    reached = hit.reshape(tokens, nodes, node).any(axis=2)
+    token, where = np.nonzero(reached)
+    far = where != home[token] // node
+    token, where = token[far], where[far]
+    turn = (where - home[token] // node) % nodes - 1
+    table.add(turn, home[token], where * node + place[token], token)
+    token, target = np.nonzero(hit)
+    inside = target % node != place[token]
+    token, target = token[inside], target[inside]
+    source = target // node * node + place[token]
+    table.add(nodes - 1 + (target - source) % node - 1, source, target, token)
+
+
+def load(choice: np.ndarray, experts: int, shards: int) -> np.ndarray:
+    """Token copies that each shard receives, its own included, shape (shards,)."""
+    return hit_shards(choice, experts, shards).sum(axis=0)
+
+
+# Expected number of shards that a token reaches, by listing every case
+
+
+def expected_shards(experts: int, shards: int, k: int) -> Fraction:
+    """Mean number of distinct shards hit by k different experts, over all C(experts, k) choices."""
+    each = _need_experts(experts, shards, k)
+    counts = [len({e // each for e in chosen}) for chosen in combinations(range(experts), k)]
+    return Fraction(sum(counts), len(counts))
+
+
+def expected_shards_independent(shards: int, k: int) -> Fraction:
+    """Mean number of distinct shards hit by k independent picks, over all shards^k of them."""
+    need_ranks(shards, "shards")
+    need_ranks(k, "k")
+    counts = [len(set(picks)) for picks in product(range(shards), repeat=k)]
+    return Fraction(sum(counts), len(counts))

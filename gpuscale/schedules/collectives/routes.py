@@ -1,0 +1,161 @@
+"""Physical links: which ones a transfer crosses, in a tree of levels and in a torus.
+
+``ways(source, target)`` lists the ways of a transfer as (share, links): the shares add up to one, each link is one
+direction of a physical cable or bundle. ``Schedule.per_link`` adds up what crosses each.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate, product
+from math import prod
+from typing import NamedTuple
+
+from gpuscale.schedules.collectives.schedule import need_ranks
+
+
+class Link(NamedTuple):
+    """A link of a tree: ``level`` (1: into the node's switches), the ``child`` of that level below it (numbered over
+    the whole tree), ``up`` or down, and the ``lane``: the network card, where each GPU of a node has its own."""
+
+    level: int
+    child: int
+    up: bool
+    lane: int = 0
+
+
+class Port(NamedTuple):
+    """A link of a torus: from ``node``, along ``axis``, ``forward`` or back."""
+
+    node: int
+    axis: int
+    forward: bool
+
+
+def _need_axes(axes: Sequence[int], name: str) -> tuple[int, ...]:
+    if not len(axes):
+        raise ValueError(f"{name}: expected one number or more; got none")
+    return tuple(need_ranks(axis, name) for axis in axes)
+
+
+class Direct:
+    """Every pair of nodes has a link of its own: (source, target)."""
+
+    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple]]:
+        """The one link."""
+        return [(Fraction(1), ((source, target),))]
+
+
+class Tree:
+    """A tree of switches. ``degrees``: children of a unit at each level, from the lowest: (8, 32, 4) is a pod.
+
+    GPUs are numbered from left to right. With ``rails`` the network cards feed their GPU directly: what goes to
+    another node leaves by the card of the sender and arrives by that of the receiver and does not touch level 1.
+    """
+
+    def __init__(self, degrees: Sequence[int], rails: bool = False):
+        self.degrees = _need_axes(degrees, "degrees")
+        self.rails = rails
+        self.below = [prod(self.degrees[:i]) for i in range(len(self.degrees) + 1)]  # GPUs of a unit of each level
+
+    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Link, ...]]]:
+        """Up to the lowest level that both share, and down again."""
+        if max(source, target) >= self.below[-1]:
+            raise ValueError(f"target: expected GPUs below {self.below[-1]}; got {source} and {target}")
+        meet = next(i for i in range(1, len(self.below)) if source // self.below[i] == target // self.below[i])
+        first = 2 if self.rails and meet > 1 else 1
+        links = []
+        for gpu, up in ((source, True), (target, False)):
+            for level in range(first, meet + 1):
+                lane = gpu % self.below[1] if self.rails and level == 2 else 0
+                links.append(Link(level, gpu // self.below[level - 1], up, lane))
+        return [(Fraction(1), tuple(links))]
+
+
+class Switched:
+    """The links of ``schedules.collectives.switched``: from a node or switch to the switch above it, and back."""
+
+    def __init__(self, degrees: Sequence[int]):
+        self.degrees = _need_axes(degrees, "degrees")
+        below = [prod(self.degrees[:i]) for i in range(len(self.degrees) + 1)]
+        self._first = list(accumulate((below[-1] // b for b in below), initial=0))  # first node id of each level
+
+    def _level(self, node: int) -> tuple[int, int]:
+        """Level (0: GPUs) and number within it."""
+        level = bisect_right(self._first, node) - 1
+        return level, node - self._first[level]
+
+    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Link, ...]]]:
+        """The one link. Raises ValueError for nodes that have none."""
+        up = source < target
+        (low, child), (high, over) = (self._level(node) for node in sorted((source, target)))
+        lane, name = 0, child
+        if low == 0 and high == 2:  # the network card of a GPU
+            low, (name, lane) = 1, divmod(child, self.degrees[0])
+        if high != low + 1 or name // self.degrees[low] != over:
+            raise ValueError(f"target: expected the switch above, or a child of a switch; got {source} to {target}")
+        return [(Fraction(1), (Link(high, name, up, lane),))]
+
+
+def children(loads: dict) -> dict:
+    """Loads of a tree with the cards of a node taken together: {(level, child, up): load}."""
+    out: dict = {}
+    for link, load in loads.items():
+        out[link[:3]] = out.get(link[:3], 0) + load
+    return out
+
+
+def worst(loads: dict) -> dict:
+    """The largest load of one direction above one child, for each level of a tree: {level: load}."""
+    out: dict = {}
+    for (level, _, _), load in children(loads).items():
+        out[level] = max(load, out.get(level, load))
+    return out
+
+
+class Torus:
+    """A torus with links between neighbours only. ``axes``: its lengths; the last axis has neighbouring numbers.
+
+    A transfer goes along the first axis, then the second, each the shorter way round; where both are equally long
+    (half way round a ring of even length), half goes each way. A ring of two has two links, one each way round.
+    """
+
+    def __init__(self, axes: Sequence[int]):
+        self.axes = _need_axes(axes, "axes")
+
+    def place(self, node: int) -> list[int]:
+        """Coordinates of a node."""
+        out = []
+        for length in reversed(self.axes):
+            node, at = divmod(node, length)
+            out.append(at)
+        return out[::-1]
+
+    def node(self, place: Sequence[int]) -> int:
+        """The number of a node."""
+        number = 0
+        for at, length in zip(place, self.axes, strict=True):
+            number = number * length + at
+        return number
+
+    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Port, ...]]]:
+        """All the shortest ways in the order of the axes, with equal shares."""
+        here, there = self.place(source), self.place(target)
+        turns = []
+        for at, to, length in zip(here, there, self.axes, strict=True):
+            ahead = (to - at) % length
+            both = {(ahead, True), (length - ahead, False)} if ahead else {(0, True)}
+            least = min(hops for hops, _ in both)
+            turns.append(sorted(turn for turn in both if turn[0] == least))
+        ways = list(product(*turns))
+        return [(Fraction(1, len(ways)), self._links(here, way)) for way in ways]
+
+    def _links(self, here: Sequence[int], way) -> tuple[Port, ...]:
+        at, links = list(here), []
+        for axis, (hops, forward) in enumerate(way):
+            for _ in range(hops):
+                links.append(Port(self.node(at), axis, forward))
+                at[axis] = (at[axis] + (1 if forward else -1)) % self.axes[axis]
+        return tuple(links)

@@ -1,0 +1,221 @@
+"""A collective as an explicit table of transfers: it moves real chunks step by step and counts what it moved.
+
+A row says: in this step, this node sends this chunk to that node, which overwrites its copy or adds to it. All
+transfers of a step read what was there before the step. Bytes are counted in whole units, hence exactly, and
+nothing here knows a cost law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuscale.schedules.collectives import state, traffic_count
+
+
+class Transfer(NamedTuple):
+    """One row: nodes from 0 (switches come after the ranks), chunk from 0, its size in units."""
+
+    step: int
+    source: int
+    target: int
+    chunk: int
+    reduce: bool
+    units: int
+
+
+class Table:
+    """Collects rows as numpy columns; ``done()`` hands them to a Schedule in the order of their steps."""
+
+    def __init__(self):
+        self._parts: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, step, source, target, chunk, reduce=False) -> None:
+        """Adds rows; each argument is a number or an array, all of one broadcast shape."""
+        self._parts.append(tuple(np.ravel(a) for a in np.broadcast_arrays(step, source, target, chunk, reduce)))
+
+    def done(self) -> tuple[np.ndarray, ...]:
+        """The columns step, source, target, chunk (32-bit whole numbers) and reduce (true or false)."""
+        kinds = (np.int32,) * 4 + (bool,)
+        if not self._parts:
+            return tuple(np.zeros(0, kind) for kind in kinds)
+        columns = [np.concatenate(part) for part in zip(*self._parts, strict=True)]
+        if np.any(np.diff(columns[0]) < 0):
+            order = np.argsort(columns[0], kind="stable")
+            columns = [column[order] for column in columns]
+        return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
+
+
+def mirrored(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
+    step, source, target, chunk, reduce = (column[::-1] for column in columns)
+    return (step.max(initial=0) - step, target, source, chunk, np.ones_like(reduce))
+
+
+def followed(first: tuple[np.ndarray, ...], then: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The columns of two tables, one after the other."""
+    later = (then[0] + (first[0][-1] + 1 if first[0].size else 0), *then[1:])
+    return tuple(np.concatenate(pair) for pair in zip(first, later, strict=True))
+
+
+def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The same columns with the steps counted anew: one in which nobody has anything to send is no step."""
+    _, step = np.unique(columns[0], return_inverse=True)
+    return (step.astype(np.int32), *columns[1:])
+
+
+def need_ranks(ranks: int, name: str = "ranks", least: int = 1) -> int:
+    """A whole number of ``least`` or more, else ValueError naming the input."""
+    if isinstance(ranks, bool) or not isinstance(ranks, (int, np.integer)) or ranks < least:
+        raise ValueError(f"{name}: expected a whole number, {least} or more; got {ranks!r}")
+    return int(ranks)
+
+
+def need_power(ranks: int) -> int:
+    """The exponent of a power of two, else ValueError."""
+    need_ranks(ranks)
+    if ranks & (ranks - 1):
+        raise ValueError(f"ranks: expected a power of two (1, 2, 4, 8, ...); got {ranks}")
+    return ranks.bit_length() - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Who sends which chunk to whom in which step.
+
+    ``columns``: step, source, target, chunk, reduce, as ``Table.done()`` gives them. ``start`` and ``end``: true or
+    false, shape (ranks, chunks): which chunks a rank holds before the first step, and which make up its result.
+    ``size``: units of each chunk (1 each). ``whole``: units of the full buffer V (the sum of the sizes).
+    ``switches``: nodes that are no ranks; their ids follow those of the ranks, ``switch_names`` names them.
+    ``group``: ranks of one node, for drawing (0: no nodes). Raises ValueError for columns that name what is not there.
+    """
+
+    title: str
+    ranks: int
+    chunks: int
+    columns: tuple[np.ndarray, ...]
+    start: np.ndarray
+    end: np.ndarray
+    size: np.ndarray | None = None
+    whole: int | None = None
+    switches: int = 0
+    switch_names: tuple[str, ...] = ()
+    group: int = 0
+
+    def __post_init__(self):
+        need_ranks(self.ranks)
+        size = np.ones(self.chunks, np.int64) if self.size is None else np.asarray(self.size, np.int64)
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "whole", int(size.sum()) if self.whole is None else int(self.whole))
+        traffic_count.check(self)
+
+    @property
+    def nodes(self) -> int:
+        """Ranks and switches."""
+        return self.ranks + self.switches
+
+    @property
+    def steps(self) -> int:
+        """How many steps follow one another."""
+        return int(self.columns[0][-1]) + 1 if self.columns[0].size else 0
+
+    def __len__(self) -> int:
+        return self.steps
+
+    def __getitem__(self, step: int) -> list[Transfer]:
+        """The transfers of one step, to read. Raises IndexError for a step that is not there."""
+        rows = self.rows(range(self.steps)[step])
+        columns = [column[rows].tolist() for column in self.columns]
+        return [Transfer(*row, units=int(self.size[row[3]])) for row in zip(*columns, strict=True)]
+
+    def rows(self, step: int) -> slice:
+        """Where the rows of a step lie in the columns."""
+        first, last = np.searchsorted(self.columns[0], [step, step + 1])
+        return slice(int(first), int(last))
+
+    def name(self, node: int) -> str:
+        """What a node is called: "rank 3", "switch"."""
+        if node < self.ranks:
+            return f"rank {node}"
+        names = self.switch_names
+        return names[node - self.ranks] if names else "switch" if self.switches == 1 else f"switch {node - self.ranks}"
+
+    def sized(self, size: Sequence[int], whole: int | None = None) -> Schedule:
+        """The same steps with chunks of other sizes [units], for buffers that do not divide evenly."""
+        return replace(self, size=np.asarray(size), whole=whole)
+
+    # What the transfers do
+
+    def run(self, buffers: Sequence) -> list[np.ndarray]:
+        """Moves real numbers. ``buffers``: one array for each rank: the chunks that it starts with, one after the
+        other along the first axis (units times any common factor; None where it starts with none). Returns one array
+        for each rank: the chunks of its result. Raises ValueError for wrong shapes, for a chunk sent by a node that
+        does not hold it, for two writes to one place, for a result that did not arrive.
+        """
+        return state.run(self, buffers)
+
+    @cached_property
+    def _states(self) -> list:
+        return state.contributions(self)
+
+    def holds(self, step: int) -> list[list[frozenset[int] | None]]:
+        """Who holds what after ``step`` steps (0: at the start): for each node and chunk the ranks whose
+        contribution it contains, or None. Raises ValueError for a contribution that is added twice."""
+        if not 0 <= step <= self.steps:
+            raise ValueError(f"step: expected 0 to {self.steps}; got {step}")
+        return [[state.members(mask) for mask in row] for row in self._states[step]]
+
+    @property
+    def complete(self) -> bool:
+        """Every chunk of every rank's result contains all that started with it, each once."""
+        return state.complete(self, self._states[-1])
+
+    # What they cost
+
+    def _share(self, units) -> Fraction:
+        return Fraction(int(units), self.whole)
+
+    def sent(self, node: int | None = None, upto: int | None = None):
+        """What a node sends in the first ``upto`` steps (all), in fractions of V; for no node a list of all nodes."""
+        units = traffic_count.by_node(self, 1, upto)
+        return [self._share(u) for u in units] if node is None else self._share(units[node])
+
+    def received(self, node: int | None = None, upto: int | None = None):
+        """What a node receives, as in ``sent``."""
+        units = traffic_count.by_node(self, 2, upto)
+        return [self._share(u) for u in units] if node is None else self._share(units[node])
+
+    def busiest(self, upto: int | None = None) -> Fraction:
+        """The most that one rank sends, in fractions of V."""
+        return self._share(traffic_count.by_node(self, 1, upto)[: self.ranks].max())
+
+    def moved(self, upto: int | None = None) -> Fraction:
+        """All that is sent, in fractions of V."""
+        return self._share(traffic_count.by_node(self, 1, upto).sum())
+
+    def between(self, sources, targets, upto: int | None = None) -> Fraction:
+        """What a set of nodes sends to another set, in fractions of V."""
+        return self._share(traffic_count.between(self, sources, targets, upto))
+
+    def per_link(self, routes, upto: int | None = None) -> dict:
+        """Load of each directed physical link, in fractions of V; ``routes`` as in ``schedules.collectives.routes``."""
+        return {link: units / self.whole for link, units in traffic_count.links(self, routes, upto).items()}
+
+    def time(self, alpha, W, V):
+        """Sum over the steps of alpha + (the most bytes that a rank sends or receives in it) / W [s], for a start-up
+        ``alpha`` [s], bandwidth ``W`` of a rank [B/s, one direction], ``V`` [B]. Exact for whole numbers, Fractions."""
+        return self.steps * alpha + self._share(traffic_count.busiest_steps(self).sum()) * V / W
+
+    def link_time(self, routes, bandwidth, alpha, V):
+        """Sum over the steps of alpha + the longest time that a physical link needs [s]. ``bandwidth``: a function
+        of a link [B/s]."""
+        total = self.steps * alpha
+        for step in range(self.steps):
+            loads = traffic_count.links(self, routes, step + 1, step)
+            total += max(units / self.whole * V / bandwidth(link) for link, units in loads.items())
+        return total

@@ -1,0 +1,113 @@
+"""Collectives on a ring or torus whose ranks have links to their neighbours only.
+
+``axes``: the lengths; ranks are numbered with the last axis fastest, as in ``routes.Torus``, which
+says what each link carries: ``schedule.per_link(Torus(axes))``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from gpuscale.schedules.collectives.schedule import Schedule, Table, followed, mirrored, need_ranks
+
+
+def _need_axes(axes: Sequence[int]) -> tuple[int, ...]:
+    if not len(axes):
+        raise ValueError("axes: expected one length or more; got none")
+    return tuple(need_ranks(axis, "axes") for axis in axes)
+
+
+def _gather(axes: tuple[int, ...], both: bool, rotate: bool) -> tuple[tuple[np.ndarray, ...], int]:
+    """The columns of an all-gather and the number of pieces. Chunk = owner * pieces + piece."""
+    table, piece = Table(), 0
+    pieces = (len(axes) if rotate else 1) * (2 if both else 1)
+    for turn in range(len(axes) if rotate else 1):
+        order = [(turn + i) % len(axes) for i in range(len(axes))]
+        for way in (1, -1) if both else (1,):
+            first = 0
+            for number, axis in enumerate(order):
+                _phase(table, axes, axis, order[:number], way, first, (pieces, piece))
+                first += axes[axis] - 1
+            piece += 1
+    return table.done(), pieces
+
+
+def _phase(table: Table, axes, axis: int, done: list[int], way: int, first: int, cut: tuple[int, int]) -> None:
+    """A ring along one axis; each rank starts with the chunks of all that differ from it in the axes ``done``."""
+    ranks, length, many = prod(axes), axes[axis], prod(axes[a] for a in done)
+    turn, rank, part = (a.ravel() for a in np.indices((length - 1, ranks, many)))
+    here = list(np.unravel_index(rank, axes))
+    owner = list(here)
+    for a, at in zip(done, np.unravel_index(part, [axes[a] for a in done]) if done else (), strict=True):
+        owner[a] = at
+    owner[axis] = (here[axis] - way * turn) % length
+    there = list(here)
+    there[axis] = (here[axis] + way) % length
+    chunk = np.ravel_multi_index(owner, axes) * cut[0] + cut[1]
+    table.add(first + turn, rank, np.ravel_multi_index(there, axes), chunk)
+
+
+def _masks(ranks: int, pieces: int) -> tuple[np.ndarray, np.ndarray]:
+    owner = np.repeat(np.arange(ranks), pieces)
+    return owner == np.arange(ranks)[:, None], np.ones((ranks, ranks * pieces), bool)
+
+
+def all_gather(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """All-gather by a ring along each axis in turn.
+
+    ``both``: half of the data goes round each way. ``rotate``: the data is cut into as many parts as there are axes,
+    each of which begins with another axis, so that all axes are busy at once.
+    """
+    axes = _need_axes(axes)
+    columns, pieces = _gather(axes, both, rotate)
+    own, every = _masks(prod(axes), pieces)
+    return Schedule("Torus all-gather", prod(axes), prod(axes) * pieces, columns, own, every)
+
+
+def reduce_scatter(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """Reduce-scatter: the all-gather backwards."""
+    axes = _need_axes(axes)
+    columns, pieces = _gather(axes, both, rotate)
+    own, every = _masks(prod(axes), pieces)
+    return Schedule("Torus reduce-scatter", prod(axes), prod(axes) * pieces, mirrored(columns), every, own)
+
+
+def all_reduce(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """All-reduce: the reduce-scatter, then the all-gather."""
+    axes = _need_axes(axes)
+    columns, pieces = _gather(axes, both, rotate)
+    _, every = _masks(prod(axes), pieces)
+    columns = followed(mirrored(columns), columns)
+    return Schedule("Torus all-reduce", prod(axes), prod(axes) * pieces, columns, every, every)
+
+
+def all_to_all(axes: Sequence[int]) -> Schedule:
+    """All-to-all hop by hop: each block goes the shorter way round the first axis, then the second, and so on.
+
+    In each step every block that has not arrived on the axis moves on to a neighbour. Where an axis has an even
+    length, blocks are cut in half: to the rank half way round, one half goes each way. Chunk (s N + t) h + i is half
+    i of what rank s has for rank t, h = 2 with an even axis, else 1. Sum of floor(length/2) steps.
+    """
+    axes = _need_axes(axes)
+    ranks, halves = prod(axes), 2 if any(axis % 2 == 0 for axis in axes) else 1
+    source, target, half = (a.ravel() for a in np.indices((ranks, ranks, halves)))
+    chunk = np.arange(source.size)
+    at, goal = np.array(np.unravel_index(source, axes)), np.array(np.unravel_index(target, axes))
+    table, first = Table(), 0
+    for axis, length in enumerate(axes):
+        ahead = (goal[axis] - at[axis]) % length
+        back = (length - ahead) % length
+        forward = (ahead < back) | ((ahead == back) & (half == 0))
+        hops, way = np.where(forward, ahead, back), np.where(forward, 1, -1)
+        for turn in range(length // 2):
+            goes = hops > turn
+            here, there = at[:, goes].copy(), at[:, goes].copy()
+            here[axis] = (here[axis] + turn * way[goes]) % length
+            there[axis] = (here[axis] + way[goes]) % length
+            table.add(first + turn, *(np.ravel_multi_index(place, axes) for place in (here, there)), chunk[goes])
+        at[axis], first = goal[axis], first + length // 2
+    start, end = (node == np.arange(ranks)[:, None] for node in (source, target))
+    return Schedule("Torus all-to-all", ranks, chunk.size, table.done(), start, end)

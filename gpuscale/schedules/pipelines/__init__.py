@@ -1,0 +1,1 @@
+"""Pipelines as schedules: the order of forward and backward passes, and the timetable that follows."""

@@ -1,0 +1,95 @@
+"""Pipeline schedules as published: the order in which each rank works, laid out in time.
+
+``t_F``: forward pass of a microbatch through a stage; ``t_B``: its whole backward pass; ``t_W``: the part of t_B that
+the gradients of the weights take. Each is one number or a sequence with one for each stage. ``t_hop``: a transfer
+between neighbours. Everything is a Fraction in the unit of the numbers given.
+"""
+
+from __future__ import annotations
+
+from gpuscale.schedules.pipelines.timetable import Run, Task, need_count, need_time, need_times, single, timetable
+
+Order = list[tuple[Task, ...]]
+
+
+def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> Run:
+    """The timetable of orders whose backward pass is one piece."""
+    times = {"F": need_times(t_F, "t_F", stages), "B": need_times(t_B, "t_B", stages)}
+    return timetable(title, orders, stages, microbatches, single(times), need_time(t_hop, "t_hop"))
+
+
+def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> Run:
+    """GPipe: all forward passes, then all backward passes, the last microbatch first."""
+    p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
+    orders: list[Order] = [
+        [(("F", m, s),) for m in range(count)] + [(("B", m, s),) for m in reversed(range(count))] for s in range(p)
+    ]
+    return whole_backward("GPipe", orders, p, count, t_F, t_B, t_hop)
+
+
+def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bool = False) -> Run:
+    """1F1B: a rank runs ahead by as many forward passes as stages follow it, then one forward, one backward.
+
+    ``eager``: it runs ahead twice as far, so that transfers hide behind other microbatches.
+    """
+    p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
+    orders = []
+    for s in range(p):
+        forward, backward = [("F", m, s) for m in range(count)], [("B", m, s) for m in range(count)]
+        orders.append(_alternate(forward, backward, (2 if eager else 1) * (p - s - 1)))
+    return whole_backward("1F1B, running ahead" if eager else "1F1B", orders, p, count, t_F, t_B, t_hop)
+
+
+def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> Order:
+    """``ahead`` forward tasks, then pairs of a forward and a backward one, then the backward ones that are left."""
+    ahead = min(ahead, len(forward))
+    tasks = forward[:ahead]
+    for one, other in zip(forward[ahead:], backward, strict=False):
+        tasks += [one, other]
+    return [(task,) for task in tasks + backward[len(forward) - ahead :]]
+
+
+def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=0) -> Run:
+    """Interleaved 1F1B as Megatron-LM runs it: rank r holds the stages r, r + ranks, ..., ``chunks`` of them.
+
+    ``t_F``, ``t_B``: of one of the ranks * chunks stages. Microbatches go in groups of one for each rank, so their
+    number is a multiple of ``ranks``.
+    """
+    p, v = need_count(ranks, "ranks"), need_count(chunks, "chunks")
+    count = need_count(microbatches, "microbatches")
+    if count % p:
+        raise ValueError(f"microbatches: expected a multiple of the {p} ranks; got {count}")
+    orders = []
+    for rank in range(p):
+        turns = [(k // (p * v) * p + k % p, k % (p * v) // p) for k in range(count * v)]
+        forward = [("F", m, chunk * p + rank) for m, chunk in turns]
+        backward = [("B", m, (v - 1 - chunk) * p + rank) for m, chunk in turns]
+        ahead = (p - rank - 1) * (2 if v > 1 else 1) + (v - 1) * p
+        orders.append(_alternate(forward, backward, ahead))
+    return whole_backward("Interleaved 1F1B", orders, p * v, count, t_F, t_B, t_hop)
+
+
+def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Run:
+    """ZB-H1: 1F1B with the gradients of the weights cut off; rank r does them r microbatches late, so that every rank
+    keeps as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
+    p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
+    orders: list[Order] = []
+    for s in range(p):
+        order: Order = []
+        pairs = _alternate([("F", m, s) for m in range(count)], [("B", m, s) for m in range(count)], p - s - 1)
+        for block in pairs:
+            order.append(block)
+            kind, m, _ = block[0]
+            if kind == "B" and m >= s:
+                order.append((("W", m - s, s),))
+        order += [(("W", m, s),) for m in range(max(0, count - s), count)]
+        orders.append(order)
+    return timetable("ZB-H1", orders, p, count, single(split_times(t_F, t_B, t_W, p)), need_time(t_hop, "t_hop"))
+
+
+def split_times(t_F, t_B, t_W, stages: int) -> dict[str, list]:
+    """Times of F, B without W, and W for each stage."""
+    F, whole, W = need_times(t_F, "t_F", stages), need_times(t_B, "t_B", stages), need_times(t_W, "t_W", stages)
+    if any(part > all_of_it for part, all_of_it in zip(W, whole, strict=True)):
+        raise ValueError(f"t_W: expected at most t_B, of which it is a part; got {t_W!r} of {t_B!r}")
+    return {"F": F, "B": [a - c for a, c in zip(whole, W, strict=True)], "W": W}

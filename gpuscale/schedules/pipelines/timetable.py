@@ -1,0 +1,268 @@
+"""A pipeline as an explicit timetable: which rank works on which microbatch of which stage, and when.
+
+A rank works through its own list in order, each slot as soon as the rank is free and what it needs has arrived.
+Times are Fractions in whatever unit they were given; nothing here knows a cost law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Slot(NamedTuple):
+    """One piece of work. ``kind``: "F" forward; "B" backward, the input gradients alone where there is a "W" for the
+    gradients of the weights. ``stage`` counts the stages of the model in order, however many a rank holds."""
+
+    rank: int
+    start: Fraction
+    end: Fraction
+    kind: str
+    microbatch: int
+    stage: int
+
+
+class Transfer(NamedTuple):
+    """What a slot sends on: activations of ``stage`` ("F") to the next one, gradients ("B") to the one before."""
+
+    source: int
+    target: int
+    start: Fraction
+    end: Fraction
+    kind: str
+    microbatch: int
+    stage: int
+
+
+Task = tuple[str, int, int]  # kind, microbatch, stage
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A timetable. ``bare`` is its length were all transfers free, for ``exposed``."""
+
+    title: str
+    ranks: int
+    stages: int
+    microbatches: int
+    slots: tuple[Slot, ...]
+    transfers: tuple[Transfer, ...]
+    bare: Fraction
+
+    @cached_property
+    def makespan(self) -> Fraction:
+        """When the last slot ends."""
+        return max(slot.end for slot in self.slots)
+
+    def of(self, rank: int) -> tuple[Slot, ...]:
+        """The slots of a rank in order. Raises ValueError for a rank that is not there."""
+        if not 0 <= rank < self.ranks:
+            raise ValueError(f"rank: expected 0 to {self.ranks - 1}; got {rank}")
+        return self._by_rank[rank]
+
+    @cached_property
+    def _by_rank(self) -> list[tuple[Slot, ...]]:
+        rows: list[list[Slot]] = [[] for _ in range(self.ranks)]
+        for slot in self.slots:
+            rows[slot.rank].append(slot)
+        return [tuple(sorted(row, key=lambda slot: (slot.start, slot.end))) for row in rows]
+
+    def busy(self, rank: int) -> Fraction:
+        """How long a rank works."""
+        return sum((slot.end - slot.start for slot in self.of(rank)), Fraction(0))
+
+    def idle(self, rank: int) -> Fraction:
+        """How long a rank waits between the first slot of the run and the last."""
+        return self.makespan - self.busy(rank)
+
+    @property
+    def ideal(self) -> Fraction:
+        """The time that the same work would take, spread evenly and without a gap."""
+        return sum((self.busy(rank) for rank in range(self.ranks)), Fraction(0)) / self.ranks
+
+    @property
+    def bubble_fraction(self) -> Fraction:
+        """Idle time of all ranks over all of their time."""
+        return 1 - self.ideal / self.makespan
+
+    @property
+    def bubble_overhead(self) -> Fraction:
+        """Idle time of all ranks over the time that they work."""
+        return self.makespan / self.ideal - 1
+
+    @property
+    def exposed(self) -> Fraction:
+        """How much longer the run takes than with transfers that cost nothing."""
+        return self.makespan - self.bare
+
+    def held(self, rank: int) -> list[tuple[Fraction, int]]:
+        """(time, activations) whenever their number changes: microbatches of a stage that a rank keeps, from the start
+        of the forward slot to the end of the slot that needs them last."""
+        last = {(slot.microbatch, slot.stage): slot for slot in self.of(rank)}
+        moves = [(slot.start, 1) for slot in self.of(rank) if slot.kind == "F"]
+        moves += [(slot.end, -1) for slot in last.values() if slot.kind != "F"]
+        out, now = [], 0
+        for when, change in sorted(moves):
+            now += change
+            out.append((when, now))
+        return out
+
+    def peak_activations(self, rank: int) -> int:
+        """The most activations that a rank keeps at a time, each of one microbatch in one stage."""
+        return max((count for _, count in self.held(rank)), default=0)
+
+    def check(self) -> None:
+        """Raises ValueError where two slots of a rank overlap, work comes before what it needs, or a piece of it is
+        missing or done twice."""
+        for rank in range(self.ranks):
+            row = self.of(rank)
+            for first, then in zip(row, row[1:], strict=False):
+                if then.start < first.end:
+                    raise ValueError(f"rank {rank}: {_name(then)} starts before {_name(first)} ends")
+        done = {(slot.kind, slot.microbatch, slot.stage): slot for slot in self.slots}
+        sent = {(move.kind, move.microbatch, move.stage): move for move in self.transfers}
+        if len(done) != len(self.slots):
+            raise ValueError("slots: a piece of work is done twice")
+        wanted = {(kind, m, s) for kind in "FB" for m in range(self.microbatches) for s in range(self.stages)}
+        if missing := wanted - set(done):
+            raise ValueError(f"slots: {min(missing)} is never done")
+        for task, slot in done.items():
+            for need in _needs(task, self.stages):
+                ready = done[need]
+                arrives = sent[need].end if ready.rank != slot.rank else ready.end
+                if slot.start < arrives:
+                    raise ValueError(f"{_name(slot)} starts before {need} is there")
+
+
+def _name(slot: Slot) -> str:
+    return f"{slot.kind} of microbatch {slot.microbatch}, stage {slot.stage}"
+
+
+def _needs(task: Task, stages: int) -> list[Task]:
+    kind, m, s = task
+    if kind == "F":
+        return [("F", m, s - 1)] if s else []
+    if kind == "W":
+        return [("B", m, s)]
+    return [("F", m, s), *([("B", m, s + 1)] if s + 1 < stages else [])]
+
+
+def timetable(
+    title: str,
+    orders: Sequence[Sequence[tuple[Task, ...]]],
+    stages: int,
+    microbatches: int,
+    lasts: Callable[[tuple[Task, ...]], Sequence[Fraction]],
+    t_hop: Fraction,
+) -> Run:
+    """Lets every rank work through its list.
+
+    ``orders``: for each rank blocks of tasks (kind, microbatch, stage), mostly of one; the tasks of a block run one
+    after another, wait for all that any of them needs and hand over their results together at its end. ``lasts``: how
+    long each task of a block takes. A transfer takes ``t_hop``, runs beside the work, and waits for those before it
+    on its way from rank to rank. Raises ValueError where ranks wait for each other.
+    """
+    slots, transfers = _play(orders, stages, lasts, t_hop)
+    free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
+    bare = max(slot.end for slot in free)
+    return Run(title, len(orders), stages, microbatches, tuple(sorted(slots, key=_when)), tuple(transfers), bare)
+
+
+def _when(slot: Slot) -> tuple:
+    return slot.start, slot.rank, slot.end
+
+
+class _State:
+    """What is done, where each task lives, and when ranks and links are free."""
+
+    def __init__(self, orders, stages, t_hop):
+        self.home = {task: rank for rank, order in enumerate(orders) for block in order for task in block}
+        self.stages, self.t_hop = stages, t_hop
+        self.done: dict[Task, Fraction] = {}  # when a result is there for the rank itself
+        self.there: dict[Task, Fraction] = {}  # and for the one that it is sent to
+        self.free = [Fraction(0)] * len(orders)
+        self.link: dict[tuple[int, int], Fraction] = {}
+        self.slots: list[Slot] = []
+        self.transfers: list[Transfer] = []
+
+    def ready(self, rank, block) -> Fraction | None:
+        """When all that a block needs is there; None if some of it is not done yet."""
+        needs = [need for task in block for need in _needs(task, self.stages) if need not in block]
+        if any(need not in self.done for need in needs):
+            return None
+        times = (self.done[need] if self.home[need] == rank else self.there[need] for need in needs)
+        return max(times, default=Fraction(0))
+
+    def run(self, rank, block, start, lasts) -> None:
+        for task, time in zip(block, lasts, strict=True):
+            self.slots.append(Slot(rank, start, start + time, *task))
+            start += time
+        self.free[rank] = start
+        for task in block:
+            self.done[task] = start
+            self._send(rank, task, start)
+
+    def _send(self, rank, task, done) -> None:
+        """Sends a result to the rank that works on it next, if that is another one."""
+        kind, m, s = task
+        target = self.home.get((kind, m, s + 1 if kind == "F" else s - 1))
+        if kind == "W" or target is None or target == rank:
+            return
+        start = max(done, self.link.get((rank, target), done))
+        self.link[rank, target] = self.there[task] = start + self.t_hop
+        self.transfers.append(Transfer(rank, target, start, start + self.t_hop, *task))
+
+
+def _play(orders, stages, lasts, t_hop):
+    state = _State(orders, stages, t_hop)
+    at = [0] * len(orders)
+    while any(at[rank] < len(order) for rank, order in enumerate(orders)):
+        moved = False
+        for rank, order in enumerate(orders):
+            while at[rank] < len(order) and (ready := state.ready(rank, order[at[rank]])) is not None:
+                block = order[at[rank]]
+                state.run(rank, block, max(ready, state.free[rank]), lasts(block))
+                at[rank] += 1
+                moved = True
+        if not moved:
+            stuck = [order[at[rank]] for rank, order in enumerate(orders) if at[rank] < len(order)]
+            raise ValueError(f"orders: ranks wait for each other at {stuck}")
+    return state.slots, state.transfers
+
+
+# Reading of inputs
+
+
+def need_count(value, name: str, least: int = 1) -> int:
+    """A whole number of ``least`` or more, else ValueError naming the input."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{name}: expected a whole number, {least} or more; got {value!r}")
+    return value
+
+
+def need_time(value, name: str) -> Fraction:
+    """A time of zero or more as a Fraction (floats as the fractions that they are), else ValueError."""
+    try:
+        time = Fraction(value) if not isinstance(value, (bool, str)) else None
+    except (TypeError, ValueError, OverflowError):
+        time = None
+    if time is None or time < 0:
+        raise ValueError(f"{name}: expected a time of zero or more; got {value!r}")
+    return time
+
+
+def need_times(value, name: str, stages: int) -> list[Fraction]:
+    """A time for each stage, from one for all or from a sequence, else ValueError."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) != stages:
+            raise ValueError(f"{name}: expected one time or {stages}, one for each stage; got {len(value)}")
+        return [need_time(one, name) for one in value]
+    return [need_time(value, name)] * stages
+
+
+def single(times: Mapping[str, Sequence[Fraction]]) -> Callable[[tuple[Task, ...]], list[Fraction]]:
+    """``lasts`` of a timetable from the times of each kind, one for each stage."""
+    return lambda block: [times[kind][stage] for kind, _, stage in block]

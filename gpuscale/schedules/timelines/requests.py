@@ -1,0 +1,73 @@
+"""Memory requests as events: each is asked for, starts up, waits for its turn at the link, crosses it, arrives.
+
+A clock and a queue, no formula: it moves requests one at a time and counts bytes and seconds, so that it can
+check the laws of latency, bandwidth and bytes in flight. Start-up and bandwidth are given apart; it never forms
+the time of a transfer, and shares no algebra with the laws.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a run did once under way: bytes that arrived, the time it took [s], mean wait of a request [s]."""
+
+    moved: float
+    time: float
+    wait: float
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes that arrived per second."""
+        return self.moved / self.time
+
+
+def run(
+    window: int,
+    size: float,
+    start: float,
+    link: float,
+    *,
+    rounds: int = 40,
+    spread: float = 0.0,
+    seed: int = 1,
+) -> Traffic:
+    """Keeps ``window`` requests of ``size`` bytes in flight: when one has arrived, the next is asked for.
+
+    A request is ready ``start`` seconds after it was asked for. Then it waits until the link is free, and the
+    link moves its bytes, ``link`` in a second, one request after another. ``spread`` makes the start-up times
+    random: 0 for none, 1 for exponential ones of the same mean. Each place in the window is used ``rounds``
+    times, of which the first quarter is not counted. Raises ValueError for a window below one, for a size or a
+    link that is not above zero and for a start below zero.
+    """
+    if window < 1 or rounds < 4:
+        raise ValueError(f"window: expected 1 or more, rounds: 4 or more; got {window} and {rounds}")
+    if min(size, link) <= 0 or start < 0 or not 0 <= spread <= 1:
+        wrong = f"got {size}, {link}, {start} and {spread}"
+        raise ValueError(f"size, link: expected above zero, start: zero or more, spread: from 0 to 1; {wrong}")
+    dice = random.Random(seed)
+
+    def ask(now: float) -> tuple[float, float]:
+        """When the request is ready for the link, and when it was asked for."""
+        return now + start * (1 - spread + spread * dice.expovariate(1.0)), now
+
+    on_link = size / link  # seconds that one request holds the link
+    waiting = [ask(0.0) for _ in range(window)]
+    heapq.heapify(waiting)
+    clock = begun = waited = 0.0
+    skip = window * (rounds // 4)
+    for k in range(window * rounds):
+        ready, asked = waiting[0]
+        clock = max(clock, ready)  # an idle link stands still until a request is ready
+        clock += on_link
+        heapq.heapreplace(waiting, ask(clock))
+        if k < skip:
+            begun = clock
+        else:
+            waited += clock - asked
+    count = window * rounds - skip
+    return Traffic(count * size, clock - begun, waited / count)

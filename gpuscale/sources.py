@@ -1,0 +1,37 @@
+"""Sources and their names: a key of the bibliography on every formula and number, a short title for the reader."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from html import escape
+from pathlib import Path
+
+NAMES = Path(__file__).parent / "specs" / "data" / "sources.toml"
+_added: dict[str, str] = {}  # by the reader's own files of numbers
+
+
+@cache
+def _built_in() -> dict[str, str]:
+    return tomllib.loads(NAMES.read_text(encoding="utf-8"))["sources"]
+
+
+def add(names: dict[str, str]) -> None:
+    """Short names for the sources of a reader's file, by key; the book's own keys keep theirs."""
+    _added.update(names)
+
+
+def source_name(key: str) -> str:
+    """The short name of a source; a text that is no key is its own name."""
+    return _built_in().get(key) or _added.get(key, key)
+
+
+def cited(source: str) -> str:
+    """A source in plain text: short name, then the place; several are joined by a semicolon."""
+    parts = (one.partition(",") for one in source.split("; "))
+    return "; ".join(source_name(key.strip()) + comma + place for key, comma, place in parts)
+
+
+def cite(source: str) -> str:
+    """A source as HTML: short name, then the place."""
+    return escape(cited(source), quote=False)

@@ -1,0 +1,21 @@
+"""Chips, links, models and measurements, each number with its provenance.
+
+``chip("h100_sxm").bf16`` is a float in base units; ``chip("h100_sxm").spec("bf16")`` also knows the value as
+printed, its basis and its source. The data are TOML files here; ``load(path)`` adds a file of your own,
+and so does the environment variable GPUSCALE_DATA (paths separated as in PATH). All is read at first use.
+"""
+
+from gpuscale.faces import face
+
+__getattr__, __dir__ = face(
+    __name__,
+    registry=(
+        "UnknownPart capabilities capability chip chips fabric fabrics load measured model models part parts table "
+        "tables"
+    ),
+    entry="Part",
+    html="View",
+    measured_table="Column Table",
+    number="Other Spec",
+    reading="SpecError",
+)

@@ -1,0 +1,91 @@
+"""What a number of the data is: its value as printed, unit, basis and source, and other values with the reason."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from gpuscale.units import NBSP, SCALE, base_unit, show
+
+DATA = Path(__file__).parent / "data"
+MISSING = "-"
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that another source has, and why it is not the one used."""
+
+    value: float
+    unit: str
+    basis: str
+    source: str
+    why: str
+
+    @property
+    def base(self) -> float:
+        return self.value * SCALE[self.unit][0]
+
+    @property
+    def as_printed(self) -> str:
+        return _as_printed(self.value, self.unit)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One number: ``value`` and ``unit`` as written, ``base`` in base units, and where it comes from."""
+
+    field: str
+    value: float
+    unit: str
+    basis: str
+    source: str
+    note: str = ""
+    printed: str = ""
+    date: str = ""
+    others: tuple[Other, ...] = field(default=())
+
+    @property
+    def base_unit(self) -> str:
+        """The base unit, such as ``"B/s"``."""
+        return base_unit(self.unit)
+
+    @property
+    def base(self) -> float:
+        """The value in base units; a whole count is an int."""
+        size = self.value * SCALE[self.unit][0]
+        return int(size) if self.base_unit == "1" and float(size).is_integer() else float(size)
+
+    @property
+    def text(self) -> str:
+        """The value for people: ``989 TFLOP/s``, ``228 KiB``, ``65,536``."""
+        return amount(self.base, self.unit)
+
+    @property
+    def as_printed(self) -> str:
+        """What the source prints, where it differs from the value; else the value in its own unit."""
+        return self.printed or _as_printed(self.value, self.unit)
+
+
+def amount(base: float, unit: str) -> str:
+    """``base`` (in base units) as text; binary and per-cycle units are kept, counts are exact."""
+    home = base_unit(unit)
+    if home == "1":
+        return show(base, "count") if float(base).is_integer() else show(base, "1", short=True)
+    if "iB" in unit or "cycle" in unit:
+        whole = len(str(abs(int(base / SCALE[unit][0]))))
+        return show(base, unit, short=True, digits=max(3, whole))
+    return show(base, home, short=True)
+
+
+def _as_printed(value: float, unit: str) -> str:
+    number = f"{value:,.10g}" if abs(value) < 1e15 else f"{value:.10g}"
+    return number if unit == "1" else number + NBSP + unit
+
+
+@cache
+def known_fields() -> dict[str, dict[str, dict]]:
+    """What each kind of part can state: name -> unit, title, meaning (``data/fields.toml``)."""
+    tables = tomllib.loads((DATA / "fields.toml").read_text(encoding="utf-8"))
+    return {**tables, "capability": tables["chip"]}

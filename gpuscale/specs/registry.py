@@ -1,0 +1,203 @@
+"""Chips, links, models and measurements, each number with its provenance.
+
+``chip("h100_sxm").bf16`` is a float in base units; ``chip("h100_sxm").spec("bf16")`` also knows the value as
+printed, its basis and its source. The data are TOML files here; ``load(path)`` adds a file of your own,
+and so does the environment variable GPUSCALE_DATA (paths separated as in PATH). All is read at first use.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from gpuscale import sources
+from gpuscale.specs import html, measured_table
+from gpuscale.specs.entry import Part
+from gpuscale.specs.html import View
+from gpuscale.specs.measured_table import Column, Table
+from gpuscale.specs.number import DATA, Other, Spec
+from gpuscale.specs.reading import KINDS, SpecError, Where, read
+
+__all__ = [
+    "Column",
+    "Other",
+    "Part",
+    "Spec",
+    "SpecError",
+    "Table",
+    "UnknownPart",
+    "View",
+    "capabilities",
+    "capability",
+    "chip",
+    "chips",
+    "fabric",
+    "fabrics",
+    "load",
+    "measured",
+    "model",
+    "models",
+    "part",
+    "parts",
+    "table",
+    "tables",
+]
+
+
+class UnknownPart(KeyError):
+    """A key that no loaded file has."""
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+FILES = (
+    *("chips", "fabrics", "models", "recipes", "measured", "measured_network", "measured_training"),
+    *("topologies", "clusters"),
+)
+
+
+@cache
+def _registry() -> dict[str, dict]:
+    """Everything loaded: kind -> key -> part. The built-in files first, then those of GPUSCALE_DATA."""
+    store: dict[str, dict] = {kind: {} for kind in KINDS}
+    for name in FILES:
+        _add(store, DATA / f"{name}.toml", "")
+    for path in filter(None, os.environ.get("GPUSCALE_DATA", "").split(os.pathsep)):
+        _add(store, path, str(Path(path).expanduser().resolve()))
+    return store
+
+
+def _add(store: dict[str, dict], path, origin: str) -> list:
+    """Read a file into the store, all or nothing; parts of the same file that were there are replaced."""
+    drafts, names = read(path)
+    where = Where(Path(path).name)
+    kept = {kind: _without(origin, parts) for kind, parts in store.items()}
+    added = []
+    for draft in sorted(drafts, key=lambda d: d["kind"] != "capability"):
+        kind, key = draft["kind"], draft["key"]
+        if key in kept[kind]:
+            whose = kept[kind][key].origin or "the built-in data"
+            raise where.at(part=key).wrong(f"{whose} has a {kind} of that name", f"another, such as my_{key}")
+        kept[kind][key] = _made(where.at(part=key), draft, kept["capability"], origin)
+        added.append(kept[kind][key])
+    for kind, parts in kept.items():
+        store[kind].clear()
+        store[kind].update(parts)
+    if origin:
+        sources.add(names)
+    return added
+
+
+def _without(origin: str, parts: Mapping) -> dict:
+    return {key: part for key, part in parts.items() if not origin or part.origin != origin}
+
+
+def _made(where: Where, draft: dict, known: Mapping[str, Part], origin: str):
+    if draft["kind"] == "measured":
+        body = measured_table.read_table(draft["where"], draft["body"])
+        return Table(draft["key"], draft["title"], as_of=draft["as_of"], origin=origin, **body)
+    specs, number = draft["specs"], draft["labels"].get("compute_capability")
+    if number:
+        key = "cc_" + number.replace(".", "_")
+        if key not in known:
+            has = ", ".join(k.removeprefix("cc_").replace("_", ".") for k in known)
+            raise where.at(field="compute_capability").wrong(
+                f"{number!r} is not known", f"one of {has}, or a part [{key}] of kind capability before it"
+            )
+        specs = {**known[key].specs, **specs}
+    return Part(draft["kind"], draft["key"], draft["title"], draft["labels"], specs, draft["as_of"], origin)
+
+
+def load(path: str | os.PathLike) -> list:
+    """Add the parts of a TOML file of your own and return them. Run again, it replaces what it added.
+
+    The form is that of the built-in files: a table is a part, ``name = { value, unit, basis, source }`` is a
+    number; ``kind = "chip"`` (or fabric, model, capability, measured) stands in a part or at the head of the
+    file. A source may be any text. Raises SpecError, which names file, part, field and what was expected, and
+    adds nothing then.
+    """
+    return _add(_registry(), path, str(Path(path).expanduser().resolve()))
+
+
+def _one(kind: str, key: str):
+    parts = _registry()[kind]
+    if key in parts:
+        return parts[key]
+    close = [k for k in parts if str(key) and k.startswith(str(key))]
+    close += [k for k in difflib.get_close_matches(str(key), list(parts), 3, 0.5) if k not in close]
+    hint = f"did you mean {', '.join(close)}? " if close else ""
+    raise UnknownPart(f"no {kind} {key!r}; {hint}known: {', '.join(parts)}")
+
+
+def _all(kind: str) -> Mapping:
+    return MappingProxyType(dict(_registry()[kind]))
+
+
+def chip(key: str) -> Part:
+    """A chip, such as ``chip("h100_sxm")``. Raises UnknownPart naming those there are."""
+    return _one("chip", key)
+
+
+def chips() -> Mapping[str, Part]:
+    """Every chip by key."""
+    return _all("chip")
+
+
+def fabric(key: str) -> Part:
+    """A link or a network card, such as ``fabric("nvlink_4")``."""
+    return _one("fabric", key)
+
+
+def fabrics() -> Mapping[str, Part]:
+    """Every fabric by key."""
+    return _all("fabric")
+
+
+def model(key: str) -> Part:
+    """A language model, such as ``model("llama3_70b")``."""
+    return _one("model", key)
+
+
+def models() -> Mapping[str, Part]:
+    """Every model by key."""
+    return _all("model")
+
+
+def capability(key: str) -> Part:
+    """The limits of a compute capability, such as ``capability("cc_9_0")``."""
+    return _one("capability", key)
+
+
+def capabilities() -> Mapping[str, Part]:
+    """Every compute capability by key."""
+    return _all("capability")
+
+
+def part(kind: str, key: str) -> Part:
+    """A part of any kind, such as ``part("level", "h100_leaf")``; the others have functions of their own."""
+    return _one(kind, key)
+
+
+def parts(kind: str) -> Mapping[str, Part]:
+    """Every part of a kind by key."""
+    return _all(kind)
+
+
+def measured(key: str) -> Table:
+    """A published or measured table, such as ``measured("mamf_bf16")``."""
+    return _one("measured", key)
+
+
+def tables() -> Mapping[str, Table]:
+    """Every measured table by key."""
+    return _all("measured")
+
+
+def table(parts: Iterable, fields, derived=None, caption: str = "") -> View:
+    """Parts (or keys of chips) side by side; see ``spec_table.table``."""
+    return html.table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

@@ -1,0 +1,37 @@
+"""The widget under every live figure, stepper and quiz card: one script for the notebook and the page."""
+
+from __future__ import annotations
+
+import anywidget
+import traitlets
+
+from gpuscale.core.html import digesting
+from gpuscale.widgets import assets
+
+
+class Card(anywidget.AnyWidget):
+    """A card drawn by the book's script: live where there is a kernel, plain HTML where there is none.
+
+    ``spec`` is what the script draws (JSON), ``html`` the static card, ``values`` the state of the sliders in base
+    units: it follows the sliders, and setting it moves them.
+    """
+
+    _esm = assets.esm()
+    _css = assets.style()
+    spec = traitlets.Unicode().tag(sync=True)
+    html = traitlets.Unicode().tag(sync=True)
+    values = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, spec: str, html: str, text: str, values: dict | None = None):
+        self._text = text
+        super().__init__(spec=spec, html=html, values=values or {})
+
+    def _repr_mimebundle_(self, **kwargs):
+        if digesting():
+            return {"text/plain": self._text}
+        bundle = super()._repr_mimebundle_(**kwargs)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/html": self.html, "text/plain": self._text}, metadata
+
+    def __repr__(self) -> str:
+        return self._text

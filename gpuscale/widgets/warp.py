@@ -1,0 +1,59 @@
+"""The stepper of a warp: branches played slot by slot, with a meter of idle lanes that the formula marks."""
+
+from __future__ import annotations
+
+import html as escaping
+
+from gpuscale.core.html import anchor
+from gpuscale.schedules.timelines.warp import Run
+from gpuscale.units import show
+from gpuscale.widgets.stepper_card import card
+
+
+def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int | None = None, **given):
+    """The stepper of a warp: rows are issue slots, columns lanes; the meter counts idle lane slots.
+
+    ``formula`` gives the idle share for ``given``; its value is the mark that the count has to meet. Raises
+    ValueError if the count on the schedule and the formula differ.
+    """
+    steps, total = len(run.issues), run.lane_slots
+    counted = [run.idle_after(t) / total for t in range(steps + 1)]
+    value = formula(**given)
+    if abs(counted[-1] - value) > 1e-12:
+        raise ValueError(
+            f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}"
+        )
+    spec = {
+        "id": f"step-{anchor(name)}",
+        "title": title,
+        "kind": "lanes",
+        "columns": len(run.issues[0].active),
+        "rows": [{"label": issue.text, "note": issue.path} for issue in run.issues],
+        "cells": [
+            [row, col, row + 1, "active" if lane else "masked"]
+            for row, issue in enumerate(run.issues)
+            for col, lane in enumerate(issue.active)
+        ],
+        "steps": steps,
+        "at": steps // 2 if at is None else at,
+        "unit": "slot",
+        "rate": 700,
+        "meter": {
+            "name": f"Idle, of {total} lane slots",
+            "hue": "wait",
+            "full": 1,
+            "values": counted,
+            "text": [f"{run.idle_after(t)} or {show(counted[t], '%')}" for t in range(steps + 1)],
+            "equal": True,
+            "formula": value,
+            "label": f"formula: {formula.lhs.html} = {show(value, '%')}",
+        },
+    }
+    columns = [(head, False) for head in ("Slot", "Instruction", "Path")]
+    columns += [(head, True) for head in ("Active lanes", "Waiting lanes")]
+    rows = [
+        (i + 1, escaping.escape(x.text), escaping.escape(x.path), sum(x.active), len(x.active) - sum(x.active))
+        for i, x in enumerate(run.issues)
+    ]
+    text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"
+    return card(spec, caption, columns, rows, text)

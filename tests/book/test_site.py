@@ -1,0 +1,184 @@
+"""The built site as files: whole, self-contained and light. What needs a browser is tested in one."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from gpuscale.book import prune, sphinx_ext, weight
+from gpuscale.book.served import PAINTER_FILES, STEPPER_FILES, served
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """Each page of the site, read."""
+    found = {path.relative_to(site).as_posix(): path for path in site.rglob("*.html")}
+    return {name: BeautifulSoup(path.read_bytes(), "html.parser") for name, path in found.items()}
+
+
+@pytest.fixture(scope="module")
+def chapters(pages):
+    return {name: page for name, page in pages.items() if "/" in name}
+
+
+def test_the_first_page_is_the_welcome_page(site, pages):
+    refresh = pages["index.html"].find("meta", {"http-equiv": "refresh"})["content"]
+    assert (site / refresh.split("url=")[1]).is_file()
+
+
+def test_pages_load_nothing_from_elsewhere(pages):
+    for name, page in pages.items():
+        loaded = [tag["href"] for tag in page.find_all("link") if "canonical" not in tag.get("rel", [])]
+        loaded += [tag["src"] for tag in page.find_all(src=True)]
+        assert [url for url in loaded if re.match(r"(https?:)?//", url)] == [], name
+
+
+def test_styles_and_scripts_name_no_other_host(site):
+    for path in [*site.rglob("*.css"), *site.glob("_static/*.js")]:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"""(@import|url\()\s*["']?(https?:)?//""", text), path
+
+
+def test_our_own_files_are_the_ones_that_are_weighed(site):
+    for name, text in served(Path(__file__).resolve().parents[2]).items():
+        assert (site / "_static" / name).read_text(encoding="utf-8") == text, name
+
+
+def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
+    """Steppers and what draws them come with the pages that hold one, a painter with those that it paints on; all
+    stay light."""
+    for name, page in pages.items():
+        if name == "index.html":
+            continue
+        tags = page.select("head script[src], head link[rel=stylesheet]")
+        ours = {Path((tag.get("src") or tag["href"]).split("?")[0]).name for tag in tags} & set(weight.OURS)
+        holds = bool(page.select("[data-gpuscale=stepper]"))
+        painted = {file for mark, file in PAINTER_FILES.items() if page.select(f"[{mark}]")}
+        assert ours == {"gpuscale.js", "gpuscale.css", "book.css", *(STEPPER_FILES if holds else ()), *painted}, name
+        limit = 72_000 if painted else 68_000 if holds else 60_000
+        assert weight.weigh(site / name, site)["own"] < limit, name
+
+
+def test_every_link_leads_somewhere(site, pages):
+    ids = {name: {tag["id"] for tag in page.find_all(id=True)} for name, page in pages.items()}
+    broken = []
+    for name, page in pages.items():
+        for tag in page.find_all(href=True):
+            url, anchor = urldefrag(tag["href"])
+            if re.match(r"[a-z]+:", url):
+                continue
+            path = (site / name).parent / unquote(url.split("?")[0]) if url else site / name
+            target = path.resolve()
+            known = ids.get(target.relative_to(site.resolve()).as_posix()) if target.is_file() else None
+            if not target.is_file() or (anchor and known is not None and unquote(anchor) not in known):
+                broken.append(f"{name}: {tag['href']}")
+    assert broken == []
+
+
+def test_every_page_offers_its_notebook(site, chapters):
+    for name, page in chapters.items():
+        link = page.select_one(".bar a[download]")
+        path = ((site / name).parent / link["href"]).resolve()
+        assert path.name == name.rsplit("/", 1)[1].replace(".html", ".ipynb")
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        title = page.select_one("h1").find(string=True).strip()
+        assert notebook.cells[0].source.startswith(f"# {title}"), name
+
+
+def test_every_page_asks_the_questions_of_its_sets(site, chapters):
+    """Cards are tried one by one on the sheets; where a chapter has them too, they are the same."""
+    from gpuscale import quiz
+
+    asked = 0
+    for name, page in chapters.items():
+        notebook = json.loads((site / "_sources" / name.replace(".html", ".ipynb")).read_text(encoding="utf-8"))
+        code = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
+        for one in re.findall(r'^quiz\("(\w+)"\)', code, re.M):
+            for item in quiz.load(one):
+                form = page.find("form", id=f"q-{one}-{item.number}")
+                assert json.loads(form.select_one("script[type$=json]").string) == json.loads(json.dumps(item.spec))
+                asked += 1
+    assert asked > 50
+
+
+def test_every_page_offers_the_wheel(site, chapters):
+    for name, page in chapters.items():
+        link = page.select_one("footer a[download]")
+        names = set(zipfile.ZipFile((site / name).parent / link["href"]).namelist())
+        assert {"gpuscale/__init__.py", "gpuscale_exercises/__init__.py"} <= names
+        assert not page.select('a.wheel[href="#"]')
+
+
+def test_every_page_opens_with_its_question(chapters):
+    for name, page in chapters.items():
+        title = page.select_one("article h1")
+        assert title.find_next_sibling().get("class", [])[:2] == ["lead", "ask"], name
+
+
+def test_ids_are_unique_and_headings_in_order(chapters):
+    for name, page in chapters.items():
+        ids = [tag["id"] for tag in page.find_all(id=True)]
+        assert {i for i in ids if ids.count(i) > 1} == set(), name
+        levels = [int(tag.name[1]) for tag in page.select("article h1, article h2, article h3, article h4")]
+        assert levels[0] == 1 and levels.count(1) == 1, name
+        assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False)), name
+
+
+def test_what_no_page_needs_is_not_there(site, pages):
+    """Of each page 210 kB on average, with its notebook; of what they share (mathematics, wheel, search) 2.2 MB."""
+    size = {path.relative_to(site): path.stat().st_size for path in site.rglob("*") if path.is_file()}
+    own = sum(weighs for path, weighs in size.items() if path.suffix in (".html", ".ipynb"))
+    assert own < 210_000 * len(pages) and sum(size.values()) - own < 2_200_000
+    assert not list(site.glob("_downloads/**/*.ipynb"))  # they are among the sources
+    assert not list(site.rglob("*.map")) and not list(site.rglob("fontawesome*"))
+    for name, page in pages.items():
+        assert not page.find("script", type=re.compile("widget")), name
+
+
+def test_pruning_keeps_what_pages_reach(tmp_path):
+    files = {
+        "index.html": '<a href="a/b.html#x">b</a><link href="s.css?v=1"><a href="https://elsewhere.test/">e</a>',
+        "a/b.html": '<img src="../_static/i.svg"><a href="../_downloads/1/c.ipynb">c</a><script src="../../o.js">',
+        "s.css": "p { background: url('_static/i.png') }",
+        "_static/i.svg": "<svg/>",
+        "_static/i.png": "x",
+        "_static/unused/deep.js": "x" * 90,
+        "_sources/a/c.ipynb": '{"cells": 1}',
+        "_downloads/1/c.ipynb": '{"cells": 1}',
+        "searchindex.js": "x",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    removed, kept = prune.prune(tmp_path)
+    assert removed == 102 and '"../_sources/a/c.ipynb"' in (tmp_path / "a" / "b.html").read_text()
+    assert kept == sum(map(len, files.values())) - 102 - len("_downloads/1") + len("_sources/a")
+    assert not (tmp_path / "_static" / "unused").exists() and not (tmp_path / "_downloads").exists()
+
+
+def test_the_contents_fold_all_parts_but_that_of_the_page():
+    def entry(title, current=""):
+        head = f'<p aria-level="2" class="caption" role="heading"><span class="caption-text">{title}</span></p>\n'
+        return f'{head}<ul class="{current}nav bd-sidenav">\n<li>a page</li>\n</ul>\n'
+
+    toc = entry("I. One GPU") + entry("II. The network", "current ") + entry("Quizzes")
+    opened = r'<details class="part" open><summary class="caption">([^<]+)'
+    assert re.findall(opened, sphinx_ext.fold(toc, chapters=False)) == ["II. The network"]
+    assert re.findall(opened, sphinx_ext.fold(toc, chapters=True)) == ["I. One GPU", "II. The network"]
+    assert sphinx_ext.fold(toc, chapters=False).count("<details") == 3
+
+
+def test_every_page_folds_its_contents(site, chapters):
+    parts = (Path(__file__).parents[2] / "_toc.yml").read_text(encoding="utf-8").count("- caption:")
+    for name, page in chapters.items():
+        folded = page.select(".toc details.part")
+        assert len(folded) == parts, name
+        assert [part.summary.text for part in folded if part.select(".current")] == [
+            part.summary.text for part in folded if part.has_attr("open")
+        ] or name == "chapters/welcome.html", name

@@ -1,0 +1,191 @@
+"""A tree of levels: every formula against the loads that a hierarchical schedule puts on the physical links."""
+
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from math import prod
+
+from formulas.harness import at, judges
+from hypothesis import strategies as st
+
+from gpuscale.schedules.collectives import hierarchical, switched
+from gpuscale.schedules.collectives.routes import Switched, Tree, worst
+
+RATES = st.fractions(Fraction(1, 20), 20, max_denominator=20)
+
+
+def trees(depth: int, least: int = 1, most: int = 4):
+    """Degrees and bandwidths of that many levels."""
+    return st.tuples(st.tuples(*[st.integers(least, most)] * depth), st.tuples(*[RATES] * depth))
+
+
+def inner_axes(degrees) -> list[int]:
+    """Sizes of an inner axis that fit every unit."""
+    sizes = [prod(degrees[:i]) for i in range(1, len(degrees) + 1)]
+    return [y for y in range(1, sizes[-1] + 1) if all(max(y, s) % min(y, s) == 0 for s in sizes)]
+
+
+def named(degrees, rates) -> dict:
+    """The inputs D_1, W_1, ..."""
+    levels = range(1, len(degrees) + 1)
+    return {f"D_{i}": degrees[i - 1] for i in levels} | {f"W_{i}": rates[i - 1] for i in levels}
+
+
+def slowest(loads: dict, rates):
+    """The time of the busiest physical link for each byte of V; the cards of a node count together."""
+    return max((load / rates[level - 1] for level, load in worst(loads).items()), default=0)
+
+
+def own_phases(degrees) -> dict:
+    """For each level, what its phase alone puts on one of its links: the load after it, less the load before."""
+    schedule, tree = hierarchical.all_gather(degrees), Tree(degrees, rails=True)
+    loads = [worst(schedule.per_link(tree, upto=step)) for step in range(schedule.steps + 1)]
+    active = [level for level in range(len(degrees), 0, -1) if degrees[level - 1] > 1]  # from the top down
+    phases = zip(active, pairwise(loads), strict=True)
+    return {level: after.get(level, 0) - before.get(level, 0) for level, (before, after) in phases}
+
+
+NAMES = {2: "two_level_{}", 3: "three_level_{}"}
+PAIRS = st.tuples(trees(2), trees(3, most=3))  # degrees and bandwidths of two levels, and of three
+
+
+def names(*parts):
+    """The formulas of two and of three levels."""
+    return [NAMES[depth].format(part) for part in parts for depth in (2, 3)]
+
+
+def each(book, pair, *parts):
+    """For both depths: degrees, bandwidths, and the formulas with their inputs put in."""
+    for degrees, rates in pair:
+        given = named(degrees, rates) | {"V": 7}
+        formulas = [getattr(book, NAMES[len(degrees)].format(part)) for part in parts]
+        yield degrees, rates, [partial(put, formula, given) for formula in formulas]
+
+
+def put(formula, given: dict, more: dict) -> Fraction:
+    return at(formula, **given, **more)
+
+
+@judges("node_bandwidth", "leaf_bandwidth", "spine_bandwidth", over=st.tuples(st.integers(2, 6), RATES))
+def a_level_by_itself(book, case):
+    children, rate = case
+    for place, name in enumerate(("node_bandwidth", "leaf_bandwidth", "spine_bandwidth"), 1):
+        degrees = tuple(children if level == place else 1 for level in (1, 2, 3))
+        load = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))[place]
+        assert at(getattr(book, name), **{f"D_{place}": children, f"W_{place}": rate}) == rate / load
+
+
+@judges(*names("rule", "sum", "all_reduce"), over=PAIRS)
+def phases_of_the_levels(book, pair):
+    for degrees, rates, (rule, added, reduced) in each(book, pair, "rule", "sum", "all_reduce"):
+        times = [7 * load / rates[level - 1] for level, load in own_phases(degrees).items()]
+        assert rule({}) == max(times, default=0) and added({}) == sum(times)
+        assert reduced({}) == 2 * max(times, default=0)
+
+
+@judges(*names("phases"), over=st.tuples(PAIRS, st.tuples(RATES, RATES, RATES)))
+def rings_one_level_after_another(book, case):
+    pair, waits = case
+    for degrees, rates, (phases,) in each(book, pair, "phases"):
+        time = sum(7 * load / rates[level - 1] for level, load in own_phases(degrees).items())
+        for level, wait in enumerate(waits[: len(degrees)], 1):
+            alone = tuple(d if i == level else 1 for i, d in enumerate(degrees, 1))
+            time += hierarchical.all_gather(alone, ring=True).steps * wait
+        assert phases({f"alpha_{i}": wait for i, wait in enumerate(waits, 1)}) == time
+
+
+@judges(*names("links", "transit", "all_reduce_links", "all_reduce_transit"), over=PAIRS)
+def bytes_over_every_link(book, pair):
+    parts = ("links", "transit", "all_reduce_links", "all_reduce_transit")
+    for degrees, rates, (links, transit, summed, summed_transit) in each(book, pair, *parts):
+        for rails, gather, both in ((True, links, summed), (False, transit, summed_transit)):
+            tree = Tree(degrees, rails)
+            expected = 7 * slowest(hierarchical.all_gather(degrees).per_link(tree), rates)
+            assert gather({}) == expected == 7 * slowest(hierarchical.reduce_scatter(degrees).per_link(tree), rates)
+            assert both({}) == 7 * slowest(hierarchical.all_reduce(degrees).per_link(tree), rates)
+
+
+@judges(*names("switches"), over=st.tuples(trees(2, least=2), trees(3, least=2, most=3)))
+def sums_in_every_switch(book, pair):
+    for degrees, rates, (switches,) in each(book, pair, "switches"):
+        assert switches({}) == 7 * slowest(switched.all_reduce(degrees).per_link(Switched(degrees)), rates)
+
+
+@judges(*names("sharded", "sharded_transit"), over=PAIRS)
+def shards_over_every_link(book, pair):
+    for degrees, rates, found in each(book, pair, "sharded", "sharded_transit"):
+        for inner in inner_axes(degrees):
+            schedule = hierarchical.all_gather(degrees, inner)
+            for rails, sharded in zip((True, False), found, strict=True):
+                assert sharded({"Y": inner}) == 7 * slowest(schedule.per_link(Tree(degrees, rails)), rates)
+
+
+@judges("child_bytes", over=trees(3, most=3))
+def bytes_into_a_child(book, case):
+    degrees, _ = case
+    loads = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))
+    for level in (1, 2, 3):
+        given = {"V": 5, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
+        assert at(book.child_bytes, **given) == 5 * loads.get(level, 0)
+
+
+@judges("sharded_bytes", "sharded_all_gather", "link_time", over=trees(3, most=3))
+def shards_into_a_child(book, case):
+    degrees, rates = case
+    for inner in inner_axes(degrees):
+        loads = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees)))
+        for level, rate in enumerate(rates, 1):
+            given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
+            load = 5 * loads.get(level, 0)
+            assert at(book.sharded_bytes, **given) == load
+            assert at(book.sharded_all_gather, **given, W=rate) == load / rate
+            assert at(book.link_time, V_link=load, W=rate) == load / rate
+
+
+@judges("sharded_bytes_rails", "sharded_all_gather_rails", over=trees(2))
+def shards_into_a_gpu_with_its_own_card(book, case):
+    degrees, rates = case
+    for inner in inner_axes(degrees):
+        load = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True))).get(1, 0)
+        given = {"V": 5, "Y": inner, "S_child": 1, "S_unit": degrees[0]}
+        assert at(book.sharded_bytes_rails, **given) == 5 * load
+        assert at(book.sharded_all_gather_rails, **given, W=rates[0]) == 5 * load / rates[0]
+
+
+@judges("sharded_switch_bytes", "sharded_switch_all_reduce", over=trees(3, least=2, most=3))
+def shards_summed_in_every_switch(book, case):
+    degrees, rates = case
+    for inner in inner_axes(degrees):
+        if inner == prod(degrees):
+            continue  # no other rank has the shard: nothing is to be summed
+        loads = worst(switched.all_reduce(degrees, inner).per_link(Switched(degrees)))
+        for level, rate in enumerate(rates, 1):
+            given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1])}
+            assert at(book.sharded_switch_bytes, **given) == 5 * loads[level]
+            assert at(book.sharded_switch_all_reduce, **given, W=rate) == 5 * loads[level] / rate
+
+
+@judges("nodes_bandwidth", over=trees(3, most=3).filter(lambda case: prod(case[0]) > 1))
+def nodes_added_one_by_one(book, case):
+    degrees, rates = case
+    gpus, unit, units = degrees
+    for tree in (degrees, (gpus, max(unit - 1, 1), 1)):  # whole units, and a part of one
+        nodes = tree[1] * tree[2]
+        if gpus * nodes > 1:
+            loads = hierarchical.all_gather(tree).per_link(Tree(tree, rails=True))
+            given = named((gpus, unit), rates[:2]) | {"W_3": rates[2], "M": nodes}
+            assert at(book.nodes_bandwidth, **given) == 1 / slowest(loads, rates)
+
+
+@judges("unit_switch_in", "unit_switch_out", "top_switch_out", over=st.tuples(*[st.integers(2, 4)] * 3))
+def what_every_switch_gets_and_gives(book, degrees):
+    schedule = switched.all_gather(degrees)
+    for level in (1, 2, 3):
+        node = switched.switch(degrees, level)
+        given = {"V": 3, "S_unit": prod(degrees[:level]), "S_top": prod(degrees)}
+        if level < 3:
+            assert at(book.unit_switch_in, **given) == 3 * schedule.received(node)
+        if level == 1:
+            assert at(book.unit_switch_out, **given) == 3 * schedule.sent(node)
+    given = {"V": 3, "S_unit": prod(degrees[:2]), "S_top": prod(degrees)}
+    assert at(book.top_switch_out, **given) == 3 * schedule.sent(switched.switch(degrees, 3))

@@ -1,0 +1,276 @@
+"""Counting a transformer: every tensor and product of small models listed as shapes and added up."""
+
+from fractions import Fraction
+
+from formulas.harness import at, judges
+from hypothesis import strategies as st
+
+from gpuscale.emulate import shapes
+
+# Small models. Dimensions are drawn apart from one another, so that none can stand in for another.
+SMALL, TINY = st.integers(1, 7), st.integers(1, 3)
+RATES = st.sampled_from([3, 5, Fraction(7, 2)])
+
+
+@st.composite
+def dense(draw, **fixed):
+    """A model without experts: grouped heads, any number of matrices, norms and biases."""
+    names = ("layers", "d_model", "d_ff", "kv_heads", "head_dim", "vocab")
+    values = {name: draw(SMALL) for name in names} | {"heads": 0} | fixed
+    values["heads"] = values["heads"] or values["kv_heads"] * draw(TINY)
+    options = {
+        "mlp_matrices": st.integers(2, 3),
+        "vocab_matrices": st.integers(1, 2),
+        "positions": st.integers(0, 5),
+        "norm_vectors": st.integers(1, 2),
+        "biases": st.integers(0, 1),
+    }
+    return shapes.Model(**{k: draw(v) for k, v in options.items() if k not in values}, **values)
+
+
+@st.composite
+def routed(draw, latent=False):
+    """A model with experts; the first layers have none. With ``latent`` its attention is that of DeepSeek."""
+    m = draw(dense(layers=draw(st.integers(1, 4)), biases=0) if latent else dense(layers=draw(st.integers(1, 4))))
+    experts = draw(st.integers(1, 5))
+    values = {"experts": experts, "active_experts": draw(st.integers(1, experts)), "d_ff_dense": draw(SMALL)}
+    if latent:
+        values |= {name: draw(SMALL) for name in ("q_rank", "kv_rank", "nope_dim", "rope_dim", "value_dim")}
+        values |= {"shared_experts": draw(st.integers(0, 2)), "dense_layers": draw(st.integers(0, m.layers))}
+    return shapes.Model(**(vars(m) | values))
+
+
+def letters(m: shapes.Model) -> dict:
+    """The book's letters for a model's dimensions."""
+    return {
+        "L": m.layers,
+        "D": m.d_model,
+        "F": m.d_ff,
+        "n_q": m.heads,
+        "n_kv": m.kv_heads,
+        "d_head": m.head_dim,
+        "n_vocab": m.vocab,
+        "n_mat": m.mlp_matrices,
+        "n_emb": m.vocab_matrices,
+        "n_pos": m.positions,
+        "n_norm": m.norm_vectors,
+        "n_bias": m.biases,
+        "E": m.experts,
+        "k": m.active_experts,
+        "n_shared": m.shared_experts,
+        "L_dense": m.dense_layers,
+        "r_q": m.q_rank,
+        "r_kv": m.kv_rank,
+        "d_nope": m.nope_dim,
+        "d_rope": m.rope_dim,
+        "d_v": m.value_dim,
+    }
+
+
+def ask(formula, m, **more):
+    """A formula at a model's letters and further values; its needs hold there."""
+    return at(formula, **(letters(m) | more))
+
+
+def matrices(m, layer, words=()):
+    """Elements of a layer's matrices; with ``words`` of those whose name begins with one of them."""
+    found = [t for t in shapes.layer_tensors(m, layer) if shapes.is_matrix(t[0])]
+    return shapes.size(t for t in found if not words or t[0].startswith(tuple(words)))
+
+
+ATTENTION, MLP = ("query", "key", "value", "output"), ("up", "down")
+
+
+def parts(m):
+    """What a layer's parts hold, from the list of its tensors. The last layer has experts if any has."""
+    last = m.layers - 1
+    each = [shapes.size(shapes.layer_tensors(m, layer)) for layer in range(m.layers)]
+    vectors = shapes.size(t for t in shapes.layer_tensors(m, last) if not shapes.is_matrix(t[0]))
+    return {"P_attn": matrices(m, last, ATTENTION), "P_mlp": matrices(m, 0, MLP), "P_vec": vectors}, each
+
+
+# Parameters
+
+
+@judges("attention_params", "mlp_params", "layer_vectors", "layer_matrices", over=dense())
+def a_layer_tensor_by_tensor(book, m):
+    found, each = parts(m)
+    assert ask(book.attention_params, m) == found["P_attn"]
+    assert ask(book.mlp_params, m) == found["P_mlp"]
+    assert ask(book.layer_vectors, m) == found["P_vec"]
+    assert ask(book.layer_matrices, m, **found) == matrices(m, 0)
+    assert sum(found.values()) == each[0]
+
+
+@judges("embedding_params", "parameters", "active_parameters", over=dense())
+def a_model_tensor_by_tensor(book, m):
+    found, each = parts(m)
+    everything = shapes.tensors(m)
+    outside = shapes.size(everything) - sum(each)
+    looked_up = m.vocab * m.d_model + m.positions * m.d_model
+    tables = shapes.size(t for t in everything if t[0] in ("embedding", "positions", "head"))
+    assert ask(book.embedding_params, m) == tables == outside - m.norm_vectors * m.d_model
+    assert ask(book.parameters, m, P_emb=tables, **found) == shapes.size(everything)
+    multiplied = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
+    assert ask(book.active_parameters, m, **found) == multiplied
+    assert looked_up <= tables
+
+
+@judges("gpt_parameters", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), st.integers(0, 5)))
+def a_gpt_tensor_by_tensor(book, case):
+    layers, heads, width, vocab, positions = case
+    m = gpt(layers, heads, width, vocab, positions)
+    assert ask(book.gpt_parameters, m) == shapes.size(shapes.tensors(m)) - 2 * m.d_model
+
+
+def gpt(layers, heads, width, vocab, positions=0):
+    """A GPT: as many key heads as queries, an MLP four times as wide, biases, layer norms."""
+    d = heads * width
+    return shapes.Model(
+        layers,
+        d,
+        4 * d,
+        heads,
+        heads,
+        width,
+        vocab,
+        mlp_matrices=2,
+        vocab_matrices=1,
+        positions=positions,
+        norm_vectors=2,
+        biases=1,
+    )
+
+
+@judges(
+    "moe_layer_params",
+    "moe_active_layer_params",
+    "moe_layer_vectors",
+    "routed_parameters",
+    "moe_parameters",
+    "moe_active_parameters",
+    over=routed(),
+)
+def a_model_with_experts(book, m):
+    experts_counted(book, m, {"P_vec": ask(book.moe_layer_vectors, m)})
+
+
+@judges(
+    "latent_attention_params",
+    "latent_layer_vectors",
+    "moe_layer_params",
+    "moe_parameters",
+    "moe_active_parameters",
+    "routed_parameters",
+    "moe_active_layer_params",
+    over=routed(latent=True),
+)
+def a_model_with_latent_attention(book, m):
+    assert ask(book.latent_attention_params, m) == matrices(m, 0, ATTENTION)
+    experts_counted(book, m, {"P_vec": ask(book.latent_layer_vectors, m)})
+
+
+def experts_counted(book, m, vectors):
+    last = m.layers - 1
+    if m.dense(last):  # no layer with experts is left
+        return
+    found, each = parts(m)
+    assert vectors["P_vec"] == found["P_vec"]
+    one = matrices(m, last, ["down 0", *(f"up {i} 0" for i in range(2))])
+    assert ask(book.moe_layer_params, m, P_mlp=one) == matrices(m, last) - found["P_attn"]
+    met = sum(p.inner * p.columns for p in shapes.layer_products(m, last, 1) if p.weight)
+    top = ask(book.moe_active_layer_params, m, P_mlp=one)
+    assert top == met - found["P_attn"]
+    routed_only = sum(m.experts for layer in range(m.layers) if not m.dense(layer)) * one
+    assert ask(book.routed_parameters, m, P_mlp=one) == routed_only
+    tables = shapes.size(t for t in shapes.tensors(m) if t[0] in ("embedding", "positions", "head"))
+    known = found | {"P_moe": matrices(m, last) - found["P_attn"], "P_top": top, "P_emb": tables}
+    assert ask(book.moe_parameters, m, **known) == shapes.size(shapes.tensors(m))
+    multiplied = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
+    assert ask(book.moe_active_parameters, m, **known) == multiplied
+
+
+# Operations
+
+
+@judges("attention_flops", "causal_attention_flops", over=st.tuples(dense(), SMALL))
+def scores_and_sums_head_by_head(book, case):
+    m, tokens = case
+    full = shapes.flops(shapes.attention_products(m, tokens))
+    seen = shapes.flops(shapes.attention_products(m, tokens, causal=True))
+    assert ask(book.attention_flops, m, S=tokens) == Fraction(full, tokens)
+    assert ask(book.causal_attention_flops, m, S=tokens) == Fraction(seen, tokens)
+
+
+@judges("latent_attention_flops", "causal_latent_attention_flops", over=st.tuples(routed(latent=True), SMALL))
+def latent_scores_and_sums_head_by_head(book, case):
+    m, tokens = case
+    full = shapes.flops(shapes.attention_products(m, tokens))
+    seen = shapes.flops(shapes.attention_products(m, tokens, causal=True))
+    assert ask(book.latent_attention_flops, m, S=tokens) == Fraction(full, tokens)
+    assert ask(book.causal_latent_attention_flops, m, S=tokens) == Fraction(seen, tokens)
+
+
+def work(m, tokens, causal=False):
+    """The products of one sequence, forward and backward, and what a token is multiplied by."""
+    forward = shapes.products(m, tokens, causal)
+    active = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
+    scores = shapes.flops(shapes.attention_products(m, tokens, causal))
+    return forward, shapes.backward(forward), active, Fraction(scores, tokens)
+
+
+@judges(
+    "token_flops", "model_flops", "training_flops", over=st.tuples(st.one_of(dense(), routed()), SMALL, st.booleans())
+)
+def a_step_product_by_product(book, case):
+    m, tokens, causal = case
+    forward, back, active, scores = work(m, tokens, causal)
+    known = {"P_act": active, "ops_attn": scores, "B": tokens}
+    assert ask(book.token_flops, m, **known) == Fraction(shapes.flops(forward), tokens)
+    assert ask(book.model_flops, m, **known) == shapes.flops([*forward, *back])
+    assert ask(book.training_flops, m, **known) == shapes.flops(p for p in [*forward, *back] if p.weight)
+
+
+@judges(
+    "repeated_flops", "selective_repeated_flops", "hardware_flops", "recompute_flops", over=st.tuples(dense(), SMALL)
+)
+def a_step_with_layers_run_again(book, case):
+    m, tokens = case
+    forward, back, active, scores = work(m, tokens)
+    layers = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
+    again, attention = shapes.flops(layers), shapes.flops(p for p in layers if not p.weight)
+    known = {"P_act": active, "ops_attn": scores, "B": tokens, "P_layer": matrices(m, 0)}
+    assert ask(book.repeated_flops, m, **known) == Fraction(again, tokens)
+    assert ask(book.selective_repeated_flops, m, **known) == Fraction(attention, tokens)
+    for extra in (again, attention):
+        done = shapes.flops([*forward, *back]) + extra
+        assert ask(book.hardware_flops, m, **known, ops_again=Fraction(extra, tokens)) == done
+    twice = [p for p in [*forward, *back, *forward] if p.weight]
+    assert ask(book.recompute_flops, m, **known) == shapes.flops(twice)
+
+
+@judges("megatron_flops", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), SMALL))
+def a_gpt_with_layers_run_again(book, case):
+    layers, heads, width, vocab, tokens = case
+    m = gpt(layers, heads, width, vocab)
+    forward, back, _, _ = work(m, tokens)
+    again = [p for layer in range(layers) for p in shapes.layer_products(m, layer, tokens)]
+    assert ask(book.megatron_flops, m, S=tokens, B=tokens) == shapes.flops([*forward, *back, *again])
+
+
+@judges(
+    "mfu", "hfu", "mfu_from_hfu", "mfu_step_time", "run_time", over=st.tuples(dense(), SMALL, RATES, st.integers(1, 4))
+)
+def a_run_watched_by_the_clock(book, case):
+    """GPUs that do the operations one by one at their rate, and waste as long again."""
+    m, tokens, rate, gpus = case
+    forward, back, _, _ = work(m, tokens)
+    needed, done = (shapes.flops(found) for found in ([*forward, *back], [*forward, *back, *forward]))
+    step = 2 * sum(Fraction(p.flops, gpus) / rate for p in [*forward, *back, *forward])
+    run = {"N_gpu": gpus, "C": rate, "T_step": step}
+    assert at(book.hfu, ops_run=done, **run) == Fraction(1, 2)
+    share = at(book.mfu, ops=needed, **run)
+    assert share == Fraction(needed, 2 * done)
+    assert at(book.mfu_from_hfu, HFU=Fraction(1, 2), ops=needed, ops_run=done) == share
+    assert at(book.mfu_step_time, ops=needed, N_gpu=gpus, C=rate, MFU=share) == step
+    assert at(book.run_time, T_step=step, B_run=5 * tokens, B=tokens) == sum([step] * 5)

@@ -1,0 +1,224 @@
+"""Schedules: real numbers moved step by step give what the primitive means, and only what is held is sent."""
+
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from project.test_rooms import PACKAGE, imports
+
+from gpuscale.schedules.collectives import (
+    direct,
+    doubling,
+    exchange,
+    hierarchical,
+    in_network,
+    primitives,
+    ring,
+    switched,
+    torus,
+    trees,
+)
+from gpuscale.schedules.collectives.routes import Torus, Tree
+from gpuscale.schedules.collectives.schedule import Schedule, followed, mirrored
+
+SIZES = [1, 2, 3, 5, 8, 16]
+POWERS = [1, 2, 4, 8, 16]
+TREES = [(1,), (2,), (3, 1), (1, 3), (2, 3), (4, 2), (2, 2, 3), (2, 3, 2, 2)]
+TORI = [(1,), (2,), (3,), (8,), (3, 1), (2, 3), (4, 4), (2, 2, 3)]
+
+
+def cases():
+    """Every generator with sizes: the name of its primitive, the schedule."""
+    plain = {
+        "all_gather": [ring.all_gather, direct.all_gather, doubling.bruck_all_gather, in_network.all_gather],
+        "reduce_scatter": [ring.reduce_scatter, direct.reduce_scatter, in_network.reduce_scatter],
+        "all_reduce": [
+            ring.all_reduce,
+            direct.all_reduce,
+            in_network.all_reduce,
+            trees.all_reduce,
+            in_network.all_reduce_at_once,
+            lambda n: trees.double_tree_all_reduce(n, 2),
+            lambda n: trees.double_tree_all_reduce(n, 10),
+            lambda n: trees.tree_all_reduce(n, 3),
+            lambda n: in_network.all_reduce(n, own=True, pieces=3),
+        ],
+        "all_to_all": [exchange.all_to_all, exchange.bruck_all_to_all, direct.all_to_all],
+        "barrier": [direct.barrier, doubling.barrier],
+        "scatter": [direct.scatter],
+        "gather": [direct.gather],
+        "broadcast": [direct.broadcast, trees.broadcast, lambda n: ring.broadcast(n, 4)],
+        "reduce": [direct.reduce, trees.reduce],
+    }
+    powers = {
+        "all_gather": [doubling.all_gather],
+        "reduce_scatter": [doubling.reduce_scatter],
+        "all_reduce": [doubling.all_reduce, doubling.halving_doubling],
+        "all_to_all": [exchange.pairwise_all_to_all],
+    }
+    for table, sizes in ((plain, SIZES), (powers, POWERS)):
+        yield from ((name, make(n)) for name, makers in table.items() for make in makers for n in sizes)
+    for name in ("all_gather", "reduce_scatter", "all_reduce"):
+        for pieces, by_ring in ((1, False), (1, True), (3, False), (2, True)):
+            yield from ((name, getattr(hierarchical, name)(d, 1, pieces, by_ring)) for d in TREES)
+        yield from ((name, getattr(switched, name)(d)) for d in TREES)
+        for both, rotate in ((False, False), (True, False), (True, True)):
+            yield from ((name, getattr(torus, name)(axes, both, rotate)) for axes in TORI)
+    yield from (("all_reduce", switched.gather_after_scatter(d)) for d in TREES)
+    yield from (("all_reduce", switched.all_reduce(d, pieces=2)) for d in TREES)
+    yield from (("all_reduce", switched.rail_all_reduce(d)) for d in TREES if len(d) > 1)
+    yield from (("all_to_all", torus.all_to_all(axes)) for axes in TORI)
+
+
+CASES = [pytest.param(name, s, id=f"{s.title}-{s.ranks}-{i}") for i, (name, s) in enumerate(cases())]
+
+
+def moved_is_meant(name, schedule, seed, **role):
+    """Runs a schedule on random whole numbers and compares with the definition."""
+    dice = np.random.default_rng(seed)
+    units = int(max(schedule.start @ schedule.size))
+    buffers = [dice.integers(-99, 99, (2 * units, 3)) for _ in range(schedule.ranks)]
+    first = [b if some else None for b, some in zip(buffers, schedule.start.any(axis=1), strict=True)]
+    want = getattr(primitives, name)(buffers, **role)
+    got = schedule.run(first)
+    assert len(got) == len(want) == schedule.ranks
+    for mine, meant in zip(got, want, strict=True):
+        np.testing.assert_array_equal(mine, meant)
+
+
+@pytest.mark.parametrize("name, schedule", CASES)
+def test_real_numbers_arrive_as_the_primitive_says(name, schedule):
+    moved_is_meant(name, schedule, 7)
+    assert schedule.complete
+
+
+@pytest.mark.parametrize("n, root", [(2, 1), (3, 2), (8, 5)])
+def test_any_rank_can_be_the_root(n, root):
+    for make in (direct.broadcast, trees.broadcast, lambda n, root: ring.broadcast(n, 4, root)):
+        moved_is_meant("broadcast", make(n, root), 3, root=root)
+    for make in (direct.reduce, trees.reduce):
+        moved_is_meant("reduce", make(n, root), 3, root=root)
+    moved_is_meant("gather", direct.gather(n, root), 3, root=root)
+    moved_is_meant("scatter", direct.scatter(n, root), 3, root=root)
+    moved_is_meant("send_recv", direct.send_recv(n, root, 0), 3, source=root, target=0)
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 3), st.booleans(), st.data())
+def test_a_hierarchy_of_any_depth_sums_over_the_peers_of_an_inner_axis(degrees, pieces, by_ring, data):
+    """Each rank ends with the sum over the ranks of its own number modulo the inner axis, and with no other."""
+    units = [prod(degrees[:i]) for i in range(len(degrees) + 1)]
+    fits = [y for y in range(1, units[-1] + 1) if all(max(u, y) % min(u, y) == 0 for u in units)]
+    inner = data.draw(st.sampled_from(fits))
+    schedules = [hierarchical.all_reduce(degrees, inner, pieces, by_ring), switched.all_reduce(degrees, inner, pieces)]
+    for schedule in schedules:
+        length = int(schedule.start[0] @ schedule.size)
+        buffers = [np.random.default_rng(r).integers(-9, 9, length) for r in range(schedule.ranks)]
+        for rank, got in enumerate(schedule.run(buffers)):
+            np.testing.assert_array_equal(got, np.sum(buffers[rank % inner :: inner], axis=0))
+        assert schedule.complete
+
+
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(st.integers(1, 12), st.data())
+def test_chunks_may_differ_in_size(n, data):
+    size = data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(any))
+    schedule = ring.all_reduce(n).sized(size)
+    buffers = [np.random.default_rng(r).integers(-9, 9, sum(size)) for r in range(n)]
+    for got in schedule.run(buffers):
+        np.testing.assert_array_equal(got, np.sum(buffers, axis=0))
+    # a rank never sends the partial sum of its own chunk, nor the result of the one after it
+    sent = [2 * sum(size) - size[r] - size[(r + 1) % n] for r in range(n)] if n > 1 else [0]
+    assert schedule.sent() == [Fraction(s, sum(size)) for s in sent]
+
+
+def test_an_all_gather_backwards_is_a_reduce_scatter():
+    forward = doubling.bruck_all_gather(5)
+    columns = mirrored(forward.columns)
+    moved_is_meant("reduce_scatter", Schedule("mirror", 5, 5, columns, forward.end, forward.start), 1)
+    both = Schedule("both", 5, 5, followed(columns, forward.columns), forward.end, forward.end)
+    moved_is_meant("all_reduce", both, 1)
+    assert both.steps == 2 * forward.steps
+
+
+# Reading a schedule
+
+
+def test_who_holds_what_after_each_step():
+    gather = ring.all_gather(3)
+    only = [frozenset({c}) for c in range(3)]
+    assert gather.holds(0) == [[only[0], None, None], [None, only[1], None], [None, None, only[2]]]
+    assert gather.holds(1) == [[only[0], None, only[2]], [only[0], only[1], None], [None, only[1], only[2]]]
+    assert gather.holds(2) == [only] * 3
+    scatter = ring.reduce_scatter(3)
+    assert scatter.holds(0) == [[frozenset({r})] * 3 for r in range(3)]
+    assert scatter.holds(1)[1] == [frozenset({1}), frozenset({1}), frozenset({0, 1})]
+    assert [scatter.holds(2)[r][r] for r in range(3)] == [frozenset({0, 1, 2})] * 3
+    assert not Schedule("half", 3, 3, scatter.columns, scatter.start, scatter.start).complete
+    with pytest.raises(ValueError, match="step: expected 0 to 2; got 3"):
+        gather.holds(3)
+
+
+def test_a_step_reads_as_named_tuples():
+    step = ring.all_gather(4)[1]
+    assert [(t.source, t.target, t.chunk) for t in step] == [(0, 1, 3), (1, 2, 0), (2, 3, 1), (3, 0, 2)]
+    assert {(t.step, t.reduce, t.units) for t in step} == {(1, False, 1)}
+    assert len(list(ring.all_gather(4))) == len(ring.all_gather(4)) == 3
+    net = in_network.all_reduce(3)
+    assert [net.name(node) for node in range(net.nodes)] == ["rank 0", "rank 1", "rank 2", "switch"]
+    assert switched.all_gather((2, 2)).name(5) == "level 1 switch 1"
+    with pytest.raises(IndexError):
+        ring.all_gather(4)[3]
+
+
+def test_counts_stop_where_they_are_told():
+    schedule = ring.all_reduce(4)
+    assert [schedule.busiest(upto) for upto in (0, 1, 3, 6)] == [0, Fraction(1, 4), Fraction(3, 4), Fraction(3, 2)]
+    assert schedule.moved(2) == schedule.between(range(4), range(4), 2) == 2
+    assert schedule.sent(0, 2) == schedule.received(3, 2) == Fraction(1, 2)
+    assert schedule.per_link(Torus([4]), 1) == {
+        link: Fraction(1, 4) for link in schedule.per_link(Torus([4])) if link.forward
+    }
+    with pytest.raises(ValueError, match="upto: expected 0 to 6 steps; got 7"):
+        schedule.moved(7)
+
+
+def test_time_adds_up_the_steps():
+    alpha, bandwidth, size = Fraction(1, 10**6), 450 * 10**9, 10**9
+    assert ring.all_reduce(8).time(alpha, bandwidth, size) == 14 * (alpha + Fraction(size, 8 * bandwidth))
+    assert trees.broadcast(8).time(alpha, bandwidth, size) == 3 * (alpha + Fraction(size, bandwidth))
+    assert in_network.all_gather(8).time(0, 1, 1) == 1, "V/N to send, then V (N - 1)/N to receive"
+    assert isinstance(ring.all_reduce(8).time(1e-6, 450e9, 1e9), float)
+    slow = hierarchical.all_gather((8, 2))
+    rails = Tree((8, 2), rails=True)
+    speed = {1: 450, 2: 50}
+    apart = slow.link_time(rails, lambda link: speed[link.level], 0, 1)
+    assert apart == Fraction(7, 8 * 450) + Fraction(1, 2 * 400)
+    assert slow.link_time(rails, lambda link: speed[link.level], alpha, 1) == apart + 2 * alpha
+    cut = [hierarchical.all_gather((8, 2), pieces=p) for p in (8, 64)]
+    coarse, fine = (s.link_time(rails, lambda link: speed[link.level], 0, 1) for s in cut)
+    assert Fraction(7, 8 * 450) < fine < coarse < apart and fine < Fraction(102, 100) * Fraction(7, 8 * 450)
+
+
+def test_schedules_share_nothing_with_the_formulas():
+    """They can check the formulas only if they import none of them, nor sympy."""
+    allowed = {
+        "numpy",
+        "heapq",
+        "random",
+        "__future__",
+        "collections",
+        "dataclasses",
+        "fractions",
+        "functools",
+        "typing",
+        "math",
+        "itertools",
+        "bisect",
+    }
+    for path in (PACKAGE / "schedules").glob("*.py"):
+        strange = {i for i in imports(path) if not i.startswith("gpuscale.schedules")}
+        assert {i.split(".")[0] for i in strange} <= allowed, path

@@ -1,0 +1,242 @@
+"""The costs of one choice the slow way: shapes, stored elements, links, timetables; exact, and without a formula."""
+
+from collections import Counter
+from fractions import Fraction as F
+from functools import cache
+from itertools import product
+from math import comb, prod
+
+from gpuscale.emulate import shapes, traffic
+from gpuscale.schedules.collectives import hierarchical
+from gpuscale.schedules.collectives.routes import Tree, worst
+from gpuscale.schedules.pipelines import orders
+
+
+def model_of(part) -> shapes.Model:
+    """A model of the data, written out."""
+    own = {name: part.get(name) for name in shapes.Model.__dataclass_fields__ if name in part}
+    own.setdefault("kv_heads", part.heads)
+    own.setdefault("head_dim", part.d_model // part.heads)
+    return shapes.Model(**own)
+
+
+@cache
+def arrived(size: int, inner: int, node: int) -> tuple[F, F]:
+    """Shares of an array that enter a GPU over NVLink, and a node from the network, when a group gathers it."""
+    degrees = (min(size, node), max(size // node, 1))
+    loads = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True)))
+    return F(loads.get(1, 0)), F(loads.get(2, 0))
+
+
+def share_reached(experts: int, shards: int, picks: int) -> F:
+    """Of the shards a token must reach: all sets of experts counted."""
+    return 1 - F(comb(experts - experts // shards, picks), comb(experts, picks))
+
+
+@cache
+def _layer(m: shapes.Model, dense: bool, length: int, masked: bool = True) -> tuple[int, int]:
+    """Operations of a layer's forward pass for one sequence: all of them, and those without a parameter."""
+    layer = next(i for i in range(m.layers) if m.dense(i) == dense)
+    found = shapes.layer_products(m, layer, length, causal=masked and not m.dropout)  # dropout: all scores in memory
+    return shapes.flops(found), shapes.flops(p for p in found if not p.weight)
+
+
+@cache
+def _moved(m: shapes.Model, dense: bool, length: int, ranks: int, sequence: bool, width: int) -> dict[str, int]:
+    """Bytes that kernels between the products of a layer move for one sequence on a rank: forward, what of it is
+    cheap, and backward."""
+    layer = next(i for i in range(m.layers) if m.dense(i) == dense)
+    there = traffic.forward(m, layer, 1, length, ranks, sequence)
+    words = ("norm", "activation", "softmax", "dropout") + (("turning",) if m.kv_rank else ())
+    parts = {"forward": there, "selective": [one for one in there if one.name.startswith(words)]}
+    parts["backward"] = traffic.backward(m, layer, 1, length, ranks, sequence)
+    return {name: traffic.size(found, width) for name, found in parts.items()}
+
+
+@cache
+def _size(m: shapes.Model) -> int:
+    return shapes.size(shapes.tensors(m))
+
+
+class Slow:
+    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks."""
+
+    def __init__(self, ask, choice):
+        self.ask, self.c, self.m = ask, choice, model_of(ask.model)
+        self.node = min(ask.cluster.node, ask.gpus)
+        self.width = F(ask.recipe.activations)
+        self.tokens = ask.seq * choice.micro // choice.cp
+        place = ask.cluster
+        self.nvlink, self.network = F(place.W_1), F(place.W_2) * self.node / place.node
+        self.count = len(range(0, ask.batch // ask.seq // choice.dp, choice.micro))
+        self._work()
+        self._params()
+
+    def _work(self):
+        m, length = self.m, self.ask.seq
+        every = [_layer(m, m.dense(i), length) for i in range(m.layers)]
+        self.told = F(sum(_layer(m, m.dense(i), length, masked=False)[0] for i in range(m.layers)), length)
+        self.layer, self.attention = (F(sum(part), m.layers * length) for part in zip(*every, strict=True))
+        self.head = F(2 * m.d_model * m.vocab)
+        extra = 0
+        while self.c.pp > 1 and extra * self.layer < self.head:
+            extra += 1
+        roomy, even = self._dealt(m.layers + extra), self._dealt(m.layers)
+        ways = [(roomy * self.layer, roomy)]  # room for the head in the last stage, or the head on top of it
+        ways += [(even * self.layer + self.head, even)] if even < roomy else []
+        slowest, self.layers = min(ways)
+        self.work = max(slowest, (m.layers * self.layer + self.head) / self.c.pp)
+
+    def _dealt(self, layers: int) -> int:
+        """Layers of a stage whose equal pieces hold that many in all."""
+        size = 1
+        while size * self.c.pp * self.c.virtual < layers:
+            size += 1
+        return size * self.c.virtual
+
+    def _params(self):
+        m, share = self.m, F(self.layers, self.m.layers)
+        routed = sum(3 if m.mlp_matrices == 3 else 2 for _ in range(m.experts)) * m.d_model * m.d_ff
+        self.routed = share * routed * sum(not m.dense(i) for i in range(m.layers))
+        ends = m.vocab_matrices * m.vocab * m.d_model
+        whole = _size(m)
+        kept = ends if self.c.pp == 1 else m.vocab * m.d_model
+        self.dense = share * (whole - ends) + kept - self.routed
+        self.rank = self.dense / self.c.tp + self.routed / self.c.ep
+
+    def states(self) -> Counter:
+        c, recipe, out = self.c, self.ask.recipe, Counter()
+        widths = {"weights": recipe.weights, "gradients": recipe.gradients}
+        widths["optimizer"] = recipe.master + 2 * recipe.moment
+        parts = ((self.dense / c.tp, c.dp * c.cp), (self.routed / c.ep, F(c.dp * c.cp * c.tp, c.ep)))
+        for (mine, copies), (i, (name, width)) in product(parts, enumerate(widths.items())):
+            out[name] += F(width) * mine / (copies if c.zero >= 3 - i else 1)
+        return out
+
+    def kept(self, again: str) -> F:
+        """Bytes of one microbatch in an average layer on a rank."""
+        c, m = self.c, self.m
+        ranks = 1 if m.experts and c.sp else c.tp
+        tokens = self.ask.seq // c.cp // (c.tp if m.experts and c.sp else 1)
+        flat = c.micro * tokens * m.d_model // (c.tp if c.sp and not m.experts else 1)
+        if again == "full":
+            return self.width * flat
+        total, flat_bytes = 0, 0
+        for layer in range(m.layers):
+            held = shapes.kept(m, layer, c.micro, tokens, ranks, c.sp and not m.experts)
+            if again == "selective":
+                held = [t for t in held if not self._cheap(t.name)]
+                total -= 4 * flat  # what leaves the two norms is made again; what enters them is no product's
+                flat_bytes += 2 * flat * self.width
+            total += shapes.elements(held)
+        width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
+        return F(width * total + flat_bytes, m.layers)
+
+    def _cheap(self, name: str) -> bool:
+        latent = self.m.kv_rank and (name in {"queries", "keys", "values"} or name.endswith("before norm"))
+        return name in {"result"} or "enters down" in name or name.startswith("leaves expert") or bool(latent)
+
+    def held(self) -> F:
+        """Microbatches in flight on the first rank, in shares of its layers: the timetable's peak."""
+        c = self.c
+        run = orders.one_f_one_b(c.pp, self.count)
+        if c.virtual > 1:
+            run = orders.interleaved(c.pp, self.count, c.virtual)
+        return F(run.peak_activations(0), c.virtual)
+
+    def memory(self) -> Counter:
+        c, m, out = self.c, self.m, self.states()
+        head = F(self.tokens, c.tp) * (2 * m.d_model * self.width + 4 * m.vocab)
+        layer = self.kept(c.recompute)
+        out["activations"] = max(self.held() * self.layers * layer, self.layers * layer + head)
+        one, recipe = self.rank / self.layers, self.ask.recipe
+        buffers = [recipe.gradients] * (c.zero > 1) + [recipe.weights] * 2 * (c.zero > 2)
+        out["working"] = sum(one * F(width) for width in buffers) + (self.kept("none") if c.recompute != "none" else 0)
+        out["memory"] = sum(out.values())
+        return out
+
+    def kernels(self) -> tuple[F, F]:
+        """Bytes that the kernels between the products move for a microbatch in a stage: forward, and backward."""
+        c, m = self.c, self.m
+        split = bool(m.experts and c.sp)  # each rank takes its tokens through whole layers
+        how = (1, False) if split else (c.tp, c.sp)
+        width = int(self.width)
+        parts = [_moved(m, m.dense(i), self.ask.seq, *how, width) for i in range(m.layers)]
+        own = c.micro * F(self.layers, m.layers * c.cp * (c.tp if split else 1))
+        total = {name: own * sum(one[name] for one in parts) for name in parts[0]}
+        again = {"none": 0, "selective": total["selective"], "full": total["forward"]}[c.recompute]
+        return total["forward"], total["backward"] + again
+
+    def links(self) -> dict:
+        """For each axis the bytes over both levels: of a microbatch in a stage; for DP of a byte a parameter."""
+        c, m, b = self.c, self.m, self.width
+        blocks = sum(2 if m.dense(i) else 1 for i in range(m.layers)) * F(self.layers, m.layers)
+        rounds = 4 + c.sp + 2 * (c.recompute == "full")
+        tp = [blocks * rounds * b * self.tokens * m.d_model * x for x in arrived(c.tp, 1, self.node)]
+        wide = 2 * max(m.kv_heads, c.tp) * m.head_dim if not m.kv_rank else c.tp * (m.kv_rank + m.rope_dim)
+        kv = self.layers * b * self.ask.seq * c.micro * wide * (3 + (c.recompute == "full"))
+        cp = [kv * x for x in arrived(c.tp * c.cp, c.tp, self.node)]
+        stage = c.tp * c.cp * c.dp
+        dense, routed = arrived(stage, c.tp, self.node), arrived(stage, c.ep, self.node)
+        dp = [self.dense * x + self.routed * y for x, y in zip(dense, routed, strict=True)]
+        return {"tp": tp, "cp": cp, "ep": self._experts(), "dp": dp}
+
+    def _experts(self) -> list:
+        c, m = self.c, self.m
+        if not m.experts:
+            return [F(0), F(0)]
+        nodes, peers = max(c.ep // self.node, 1), min(c.ep, self.node)
+        moe = F(self.layers * sum(not m.dense(i) for i in range(m.layers)), m.layers)
+        moved = moe * (2 + (c.recompute == "full")) * (F(self.ask.recipe.weights) + self.width)
+        each = F(self.tokens, c.tp) * m.d_model * moved  # of one GPU's tokens
+        limit = self.ask.model.get("route_nodes")
+        reach = share_reached(m.experts, nodes, m.active_experts)
+        reach = reach if limit is None else min(reach, F(limit, nodes))
+        into_gpu = each * c.ep * share_reached(m.experts, c.ep, m.active_experts) * F(peers - 1, peers)
+        into_node = each * peers * nodes * reach * F(nodes - 1, nodes)
+        return [into_gpu, into_node]
+
+    def _beside(self, forward, back, scatter, gather) -> F:
+        """What data parallelism adds, pass by pass."""
+        zero, late = self.c.zero, F(0)
+        for i in range(self.count):
+            first, last = i == 0, i == self.count - 1
+            late += max((gather if zero == 3 or (zero and first) else 0) - forward, 0)
+            sent = scatter * (2 if zero == 0 else 1) if zero > 1 or last else 0
+            late += max(sent + (gather if zero == 3 else 0) - back, 0)
+        return late
+
+    def _timetable(self, forward, back, hop):
+        c = self.c
+        if c.virtual > 1:
+            return orders.interleaved(c.pp, self.count, c.virtual, forward / c.virtual, back / c.virtual, hop)
+        return orders.one_f_one_b(c.pp, self.count, forward, back, hop)
+
+    def numbers(self) -> dict:
+        c, place, recipe = self.c, self.ask.cluster, self.ask.recipe
+        links, out = self.links(), dict(self.memory())
+        for axis in ("tp", "cp", "ep"):
+            out |= {f"{axis}_nvlink": self.count * links[axis][0], f"{axis}_network_node": self.count * links[axis][1]}
+        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer}[c.recompute]
+        per = F(self.tokens, c.tp) / F(place.C)
+        forward = max(self.work * per, F(recipe.weights) * self.rank / F(place.W_hbm))
+        read = F(recipe.weights) + 2 * F(recipe.gradients)
+        back = max((2 * self.work + self.layers * again) * per, read * self.rank / F(place.W_hbm))
+        between = [moved / F(place.W_hbm) for moved in self.kernels()]
+        forward, back = forward + between[0], back + between[1]
+        wait = {a: max(links[a][0] / self.nvlink, links[a][1] / self.network) for a in links}
+        micro = forward + back + wait["tp"] + wait["cp"] + wait["ep"]
+        run = self._timetable(micro / 3, 2 * micro / 3, 0)
+        late = self._beside(forward, back, F(recipe.gradients) * wait["dp"], F(recipe.weights) * wait["dp"])
+        slow = self.nvlink if self.ask.gpus <= self.node else min(self.nvlink, self.network / self.node)
+        hop = self.width * self.tokens * self.m.d_model / c.tp / slow
+        hops = self._timetable(micro / 3, 2 * micro / 3, hop).exposed if c.pp > 1 else 0
+        out |= {"kernels": self.count * sum(between), "math": self.count * (forward + back - sum(between))}
+        out |= {"bubble": run.makespan - self.count * micro, "dp_wait": late}
+        out |= {"pp_wait": hops, "step": run.makespan + late + hops}
+        counted = 3 * self.ask.batch * (self.told + self.head)
+        return out | {"mfu": counted / (self.ask.gpus * F(place.C) * out["step"])}
+
+    def _up(self) -> int:
+        named = ("query up", "key up", "value up")
+        return sum(2 * prod(size) for name, *size in shapes.attention_matrices(self.m) if name in named)
