@@ -38,8 +38,8 @@ lint: $(VENV)/.test ## check style
 
 bench: $(VENV)/.book $(VENV)/.test ## measure: weight of the pages, speed of the library and of the figures
 	@$(BIN)/python -m gpuscale.book.build --if-stale
-	@$(BIN)/python tests/bench/bench.py
-	@$(BIN)/python tests/bench/bench_browser.py
+	@PYTHONPATH=tests $(BIN)/python tests/bench/bench.py
+	@PYTHONPATH=tests $(BIN)/python tests/bench/bench_browser.py
 
 clean: ## remove what was built, and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -27,7 +27,7 @@ def formulas() -> dict[str, Formula]:
     for module in modules():
         for value in vars(importlib.import_module(module)).values():
             if isinstance(value, Formula) and value.module == module:
-                out[f"{module.split('.')[1]}.{value.name}"] = value
+                out[f"{value.room.partition('.')[2]}.{value.name}"] = value
     return out
 
 

@@ -5,7 +5,6 @@ V is the full buffer: what an all-gather ends with, what a reduce-scatter begins
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Min, ceiling, oo, sqrt
 from sympy.codegen.cfunctions import log2
@@ -26,9 +25,8 @@ _LARGE = ((V, oo), (N, oo))
 
 def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "") -> Formula:
     """The alpha-beta time of an algorithm from its steps and the bytes of its busiest rank."""
-    whole = step_time.where(steps, sent, title=title)
-    whole = replace(whole, source=sent.source, assumes=assumes or sent.assumes)
-    return whole if approx is None else replace(whole, approx=approx, regime=regime)
+    limit = {} if approx is None else {"approx": approx, "regime": regime}
+    return step_time.where(steps, sent, title=title, source=sent.source, assumes=assumes or sent.assumes, **limit)
 
 
 step_time = Formula(

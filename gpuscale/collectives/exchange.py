@@ -5,7 +5,6 @@ V is the whole distributed array. Each of N ranks owns V/N, cut into N blocks, o
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Min, binomial, oo
 
@@ -26,10 +25,10 @@ all_to_all_bytes = Formula(
     assumes="when every rank has the same amount for every other and keeps its own block",
     approx=V / N, regime=((N, oo),),
 )
-all_to_all = replace(
-    step_time.where(ring_steps, all_to_all_bytes, title="All-to-all"), source=_BOOK,
-    assumes="when each rank sends one block in each of N - 1 steps through a switch",
-    approx=V / (W * N), regime=((V, oo), (N, oo)),
+all_to_all = step_time.where(
+    ring_steps, all_to_all_bytes, title="All-to-all", source=_BOOK,
+    assumes="when each rank sends one block in each of N - 1 steps through a switch", approx=V / (W * N),
+    regime=((V, oo), (N, oo)),
 )
 node_all_to_all = Formula(
     "All-to-all across nodes", T_comms, V * (M - 1) / (M**2 * W_node),

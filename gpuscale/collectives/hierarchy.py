@@ -7,7 +7,6 @@ a function that returns a formula; a few depths stand here under names.
 # fmt: off
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import reduce
 from operator import mul
 
@@ -192,7 +191,7 @@ link_time = Formula(
 
 
 def _link_time(sent: Formula, title: str) -> Formula:
-    return replace(link_time.where(sent, title=title), assumes=sent.assumes)
+    return link_time.where(sent, title=title, assumes=sent.assumes)
 
 
 sharded_all_gather = _link_time(sharded_bytes, "All-gather of a sharded array, one level")

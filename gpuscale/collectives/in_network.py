@@ -2,7 +2,6 @@
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import oo
 
@@ -40,9 +39,9 @@ multicast_sent = Formula(
 
 
 def _timed(sent: Formula, title: str) -> Formula:
-    made = step_time.where(nvls_steps, sent, title=title)
-    return replace(
-        made, source=sent.source, assumes=sent.assumes, approx=V / W, regime=((V, oo), *sent.regime)
+    return step_time.where(
+        nvls_steps, sent, title=title, source=sent.source, assumes=sent.assumes,
+        approx=V / W, regime=((V, oo), *sent.regime),
     )
 
 

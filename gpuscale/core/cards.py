@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import sympy
 
-from gpuscale.core.html import anchor
-from gpuscale.core.latex import escape, inline, span, tex
+from gpuscale.core.html import anchor, escape
+from gpuscale.core.latex import inline, span, tex
 from gpuscale.sources import cite
 from gpuscale.symbols import flop, quantities
 
@@ -19,7 +19,11 @@ _SIGNS = {">=": "≥", "<=": "≤", " x ": " × ", " - ": " − "}
 
 
 def worded(text: str) -> str:
-    """A phrase as HTML: names of quantities, such as W_hbm or alpha, as their symbols, signs as they are set."""
+    """A phrase as HTML: names of quantities, such as W_hbm or alpha, as their symbols, signs as they are set.
+
+    >>> worded("when N >= 2 ranks share W_hbm")
+    'when <i>N</i> ≥ 2 ranks share <i>W</i><sub>HBM</sub>'
+    """
     known = quantities()
 
     def symbol(found) -> str:
@@ -33,7 +37,13 @@ def worded(text: str) -> str:
 
 
 class FormulaCard:
-    """The card of a formula: name, call, equation, assumptions, approximation; symbols and source folded."""
+    """The card of a formula: name, call, equation, assumptions, approximation; symbols and source folded.
+
+    >>> from gpuscale.one_gpu import transfer_time
+    >>> FormulaCard(transfer_time)
+    Time to move bytes: T_mem = V/W + alpha  [s]
+    for one transfer that waits once and then runs at the full bandwidth
+    """
 
     def __init__(self, formula):
         self.formula = formula
@@ -76,7 +86,12 @@ def _approximation(f) -> str:
 
 
 def symbols_table(symbols: Iterable) -> str:
-    """Symbol, meaning and unit of quantities as an HTML table."""
+    """Symbol, meaning and unit of quantities as an HTML table.
+
+    >>> from gpuscale.symbols import V
+    >>> "<td>B</td>" in symbols_table([V])
+    True
+    """
     rows = "".join(
         f"<tr><td>{inline(q)}</td><td>{escape(q.meaning)}</td><td>{escape(q.unit)}</td></tr>" for q in symbols
     )
@@ -86,7 +101,13 @@ def symbols_table(symbols: Iterable) -> str:
 
 
 def derivation_html(derivation) -> str:
-    """A derivation as the five-column list of the page."""
+    """A derivation as the five-column list of the page.
+
+    >>> from gpuscale.core.derivation import Derivation
+    >>> from gpuscale.symbols import T, V, W
+    >>> derivation_html(Derivation(T).given(V / W, "at full bandwidth")).count("<li>")
+    1
+    """
     items = []
     for step in derivation.steps:
         proof = (

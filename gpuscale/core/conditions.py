@@ -35,32 +35,62 @@ class Need:
 
 
 def power_of_two(x) -> Need:
-    """x is 1, 2, 4, 8, ..."""
+    """x is 1, 2, 4, 8, ...
+
+    >>> from gpuscale.symbols import N
+    >>> print(power_of_two(N))
+    N is a power of two (1, 2, 4, 8, ...)
+    """
     return Need("{} is a power of two (1, 2, 4, 8, ...)", (sympy.sympify(x),), _power)
 
 
 def whole(a, b) -> Need:
-    """b divides a."""
+    """b divides a.
+
+    >>> from gpuscale.symbols import N
+    >>> print(whole(N, 8))
+    N divides by 8
+    """
     return Need("{0} divides by {1}", (sympy.sympify(a), sympy.sympify(b)), _whole)
 
 
 def nested(a, b) -> Need:
-    """a divides b, or b divides a."""
+    """a divides b, or b divides a.
+
+    >>> from gpuscale.symbols import N
+    >>> print(nested(N, 8))
+    one of N and 8 divides the other
+    """
     return Need("one of {} and {} divides the other", (sympy.sympify(a), sympy.sympify(b)), _nested)
 
 
 def at_least(a, b) -> Need:
-    """a is b or more."""
+    """a is b or more.
+
+    >>> from gpuscale.symbols import N
+    >>> print(at_least(N, 2))
+    N is 2 or more
+    """
     return Need("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), _at_least)
 
 
 def at_most(a, b) -> Need:
-    """a is b or less."""
+    """a is b or less.
+
+    >>> from gpuscale.symbols import N
+    >>> print(at_most(N, 2))
+    N is at most 2
+    """
     return Need("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), _at_most)
 
 
 def below(a, b) -> Need:
-    """a is less than b."""
+    """a is less than b.
+
+    >>> from gpuscale.symbols import N
+    >>> print(below(N, 2))
+    N is below 2
+    """
     return Need("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), _below)
 
 

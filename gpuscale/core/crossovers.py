@@ -8,7 +8,7 @@ import numpy as np
 import sympy
 
 from gpuscale.core.dimension import dimension
-from gpuscale.core.evaluation import _wanted, as_number, evaluate, inputs
+from gpuscale.core.evaluation import as_number, evaluate, expected, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.latex import tex
 from gpuscale.symbols import Quantity, flop
@@ -66,7 +66,7 @@ class Crossing:
         missing, extra = [k for k in names if k not in values], [k for k in values if k not in names]
         if missing or extra:
             wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
-            raise TypeError(f"crossing along {self.symbol}: {wrong}; {_wanted(wanted)}")
+            raise TypeError(f"crossing along {self.symbol}: {wrong}; {expected(wanted)}")
         for q in wanted:
             as_number(q, values[q.name])
 
@@ -86,6 +86,13 @@ def crossover(f, g, symbol: Quantity) -> Crossing:
     """Where two costs are equal along ``symbol``. ``f`` and ``g`` are formulas or expressions.
 
     Raises ValueError when neither depends on the symbol, TypeError when the costs are of different kinds.
+
+    >>> from gpuscale.symbols import V, W, W_nvl, alpha
+    >>> meeting = crossover(alpha + V / W, V / W_nvl, V)
+    >>> meeting.expr
+    W*W_nvl*alpha/(W - W_nvl)
+    >>> meeting.at(alpha=1e-6, W=4.0, W_nvl=2.0)
+    [4e-06]
     """
     f, g = (e.rhs if isinstance(e, Formula) else sympy.sympify(e) for e in (f, g))
     if not (f.has(symbol) or g.has(symbol)):
@@ -99,7 +106,12 @@ def crossover(f, g, symbol: Quantity) -> Crossing:
 
 
 def tidy(expr):
-    """A solution with as few minus signs as it can have: D F/(D F - r) rather than -D F/(r - D F)."""
+    """A solution with as few minus signs as it can have.
+
+    >>> from gpuscale.symbols import D, F, M
+    >>> tidy(-D * F / (M - D * F))
+    D*F/(D*F - M)
+    """
     over, under = sympy.fraction(sympy.factor(sympy.simplify(expr)))
     forms = [over / under, (-over) / sympy.expand(-under)]
     return min(forms, key=lambda e: (str(e).startswith("-"), str(e).count("-")))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import sympy
 
+from gpuscale.core.cards import derivation_html
 from gpuscale.core.crossovers import tidy
-from gpuscale.core.dimension import dimension
-from gpuscale.core.formula import Formula, _check_side
+from gpuscale.core.dimension import dimension, must_fit
+from gpuscale.core.formula import Formula
 from gpuscale.core.latex import tex
 from gpuscale.core.proof import proof_of_equality, tends_to
-from gpuscale.symbols import Quantity, flop
+from gpuscale.symbols import Quantity, flop, quantities
 
 
 class StepError(ValueError):
@@ -37,6 +38,19 @@ class Derivation:
     proved equal to the one before, each ``limit`` step as a limit in the stated order, each ``solved`` step
     by putting the solution back. A step that does not follow raises StepError. ``d.matches(formula)`` proves
     that the chain holds a library formula.
+
+    >>> from sympy import oo
+    >>> from gpuscale.collectives import all_gather_bytes
+    >>> from gpuscale.symbols import N, V, V_rank, n_steps
+    >>> chain = Derivation(V_rank).given(n_steps * V / N, "a chunk of V/N in each step")
+    >>> chain = chain.put("until each chunk has visited all", n_steps=N - 1).matches(all_gather_bytes)
+    >>> chain.limit(V, "for many ranks", (N, oo))
+    V_rank = V*n_steps/N    (a chunk of V/N in each step)
+    = V*(N - 1)/N    (until each chunk has visited all; put in)
+    -> V    (for many ranks; limit)
+    >>> chain.equal(2 * V, "the same")
+    Traceback (most recent call last):
+    gpuscale.core.derivation.StepError: V is not equal to 2*V; expected the same value in another form
     """
 
     def __init__(self, lhs: Quantity):
@@ -53,13 +67,13 @@ class Derivation:
     def given(self, expr, why: str) -> Derivation:
         """The starting point: what the reasoning in words gives (a Formula gives its right side)."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        _check_side(f"given {self.lhs}", self.lhs, expr)
+        must_fit(f"given {self.lhs}", self.lhs, expr)
         return self._add("=", expr, why, "")
 
     def equal(self, expr, why: str) -> Derivation:
         """The same value in another form."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        _check_side(f"step {expr}", self.lhs, expr)
+        must_fit(f"step {expr}", self.lhs, expr)
         proof = proof_of_equality(self.expr, expr)
         if not proof:
             raise StepError(f"{self.expr} is not equal to {expr}; expected the same value in another form")
@@ -67,11 +81,9 @@ class Derivation:
 
     def put(self, why: str, *formulas: Formula, **values) -> Derivation:
         """Formulas in place of their left-hand side, expressions in place of symbols: computed, not typed."""
-        from gpuscale.symbols import quantities
-
         swaps = {f.lhs: f.rhs for f in formulas} | {quantities()[k]: sympy.sympify(v) for k, v in values.items()}
         for symbol, expr in swaps.items():
-            _check_side(f"put {symbol}", symbol, expr)
+            must_fit(f"put {symbol}", symbol, expr)
             if symbol not in self.expr.free_symbols:
                 raise StepError(f"put: {symbol} does not occur in {self.expr}")
         return self._add("=", self.expr.subs(swaps, simultaneous=True), why, "put in")
@@ -79,7 +91,7 @@ class Derivation:
     def limit(self, expr, why: str, *regime) -> Derivation:
         """What the expression tends to along (symbol, target) pairs, taken in order."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        _check_side(f"step {expr}", self.lhs, expr)
+        must_fit(f"step {expr}", self.lhs, expr)
         if not regime or not tends_to(self.expr, expr, regime):
             raise StepError(f"{self.expr} does not tend to {expr} along {regime}")
         return self._add("->", expr, why, "limit")
@@ -95,7 +107,7 @@ class Derivation:
             found = [tidy(s) for s in sympy.solve(gap, symbol) if s != 0]
         if len(found) != 1:
             raise StepError(f"{equation} has {len(found)} solutions for {symbol}; expected one")
-        _check_side(f"solved {symbol}", symbol, found[0])
+        must_fit(f"solved {symbol}", symbol, found[0])
         if not proof_of_equality(gap.subs(symbol, found[0]), sympy.Integer(0)):
             raise StepError(f"{found[0]} does not solve {equation} for {symbol}")
         self.steps.append(Step(str(equation.lhs), tex(equation.lhs), "=", equation.rhs, "set equal", ""))
@@ -115,8 +127,6 @@ class Derivation:
         return self
 
     def _repr_html_(self) -> str:
-        from gpuscale.core.cards import derivation_html
-
         return derivation_html(self)
 
     def __repr__(self) -> str:

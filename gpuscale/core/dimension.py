@@ -22,12 +22,20 @@ def _pack(exponents: dict) -> Dim:
 
 
 def of_unit(unit: str) -> Dim:
-    """The dimension of a base unit."""
+    """The dimension of a base unit, as exponents of byte, FLOP and second.
+
+    >>> of_unit("B/s")
+    (('B', 1), ('s', -1))
+    """
     return _pack(DIMENSIONS[unit])
 
 
 def words(dim: Dim | None) -> str:
-    """A dimension in words, for messages."""
+    """A dimension in words, for messages.
+
+    >>> words(of_unit("B/s"))
+    'a bandwidth'
+    """
     for unit in DIMENSIONS:
         if of_unit(unit) == dim:
             return WORDS[unit]
@@ -64,6 +72,13 @@ def dimension(expr) -> Dim | None:
     """The dimension of an expression as exponents of byte, FLOP and second; None fits anything (0, infinity).
 
     Raises DimensionError that names the two parts which do not fit.
+
+    >>> from gpuscale.symbols import V, W, alpha
+    >>> dimension(V / W + alpha)
+    (('s', 1),)
+    >>> dimension(V + W)
+    Traceback (most recent call last):
+    gpuscale.core.dimension.DimensionError: V is a size, W is a bandwidth: they cannot stand together in V + W
     """
     expr = sympy.sympify(expr)
     if isinstance(expr, Quantity):
@@ -96,6 +111,34 @@ def dimension(expr) -> Dim | None:
 
 
 def fits(expr, unit: str) -> bool:
-    """Whether an expression can stand for a quantity of that base unit."""
+    """Whether an expression can stand for a quantity of that base unit.
+
+    >>> from gpuscale.symbols import V, W
+    >>> fits(V / W, "s"), fits(V / W, "B")
+    (True, False)
+    """
     found = dimension(expr)
     return found is None or found == of_unit(unit)
+
+
+def must_fit(what: str, quantity: Quantity, expr) -> None:
+    """Refuse an expression that cannot stand for a quantity; ``what`` names its place in the message.
+
+    Raises TypeError for a symbol that is no Quantity, DimensionError for an expression of another dimension.
+
+    >>> from gpuscale.symbols import T_comms, V, W
+    >>> must_fit("the time", T_comms, V * W)
+    Traceback (most recent call last):
+    gpuscale.core.dimension.DimensionError: the time is a quantity in B^2·s^-1; T_comms is a time [s]
+    """
+    strange = [symbol for symbol in expr.free_symbols if not isinstance(symbol, Quantity)]
+    if strange:
+        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols")
+    try:
+        balanced = fits(expr, quantity.unit)
+    except DimensionError as error:
+        raise DimensionError(f"{what}: {error}") from None
+    if not balanced:
+        raise DimensionError(
+            f"{what} is {words(dimension(expr))}; {quantity} is {WORDS[quantity.unit]} [{quantity.unit}]"
+        )

@@ -13,12 +13,23 @@ from gpuscale.symbols import Quantity, flop, quantities
 
 
 def inputs(expr) -> tuple[Quantity, ...]:
-    """The quantities of an expression that a caller gives, in order of declaration (``flop`` is always 1)."""
+    """The quantities of an expression that a caller gives, in the order of the notation (``flop`` is always 1).
+
+    >>> from gpuscale.symbols import B, C, D, F, flop
+    >>> inputs(2 * flop * B * D * F / C)
+    (C, B, D, F)
+    """
     order = {q: i for i, q in enumerate(quantities().values())}
     return tuple(sorted(sympy.sympify(expr).free_symbols - {flop}, key=order.__getitem__))
 
 
-def _wanted(symbols) -> str:
+def expected(symbols) -> str:
+    """The end of a message: which inputs a formula takes, with their units.
+
+    >>> from gpuscale.symbols import V, W
+    >>> expected([V, W])
+    'expected V [B], W [B/s]'
+    """
     listed = ", ".join(f"{q.name} [{q.unit}]" for q in symbols)
     return f"expected {listed}" if listed else "expected no inputs"
 
@@ -28,7 +39,13 @@ _NO_NUMBER = (str, bytes, bool, np.bool_, complex, type(None))
 
 @functools.lru_cache(maxsize=4096)
 def compiled(expr):
-    """The numpy function of an expression and its inputs in order."""
+    """The numpy function of an expression and its inputs in order; made once for each expression.
+
+    >>> from gpuscale.symbols import V, W
+    >>> function, names = compiled(V / W)
+    >>> names, function(6.0, 2.0)
+    ((V, W), 3.0)
+    """
     names = inputs(expr)
     body = steady(expr.subs(flop, 1))
     table = {"log2": np.log2, "oo": np.inf, **FUNCTIONS}
@@ -43,6 +60,14 @@ def evaluate(expr, /, _what: str = "", **values):
     expression itself holds it. Raises TypeError for a missing or unknown name or for no number, ValueError
     for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
     the input and what was expected.
+
+    >>> import numpy as np
+    >>> from gpuscale.symbols import V, W, alpha
+    >>> evaluate(alpha + V / W, alpha=1e-6, V=np.array([1e6, 2e6]), W=1e9)
+    array([0.001001, 0.002001])
+    >>> evaluate(V / W, V=1e6)
+    Traceback (most recent call last):
+    TypeError: V/W: missing W; expected V [B], W [B/s]
     """
     needs: tuple[Need, ...] = ()
     if hasattr(expr, "needs"):  # a Formula
@@ -54,7 +79,7 @@ def evaluate(expr, /, _what: str = "", **values):
     missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
     if missing or extra:
         wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
-        raise TypeError(f"{what}: {wrong}; {_wanted(names)}")
+        raise TypeError(f"{what}: {wrong}; {expected(names)}")
     given = [as_number(q, values[q.name]) for q in names]
     shape = _shape(what, names, given)
     _check_needs(what, needs, dict(zip(names, given, strict=True)))
@@ -100,7 +125,15 @@ def _check_result(what, expr, out) -> None:
 
 
 def as_number(q: Quantity, value):
-    """A given value as float or float array, or an error that names the quantity and what it takes."""
+    """A given value as float or float array, or an error that names the quantity and what it takes.
+
+    >>> from gpuscale.symbols import N
+    >>> as_number(N, 8)
+    8.0
+    >>> as_number(N, 0)
+    Traceback (most recent call last):
+    ValueError: N (ranks of the collective (world size)): expected a finite number from 1 up in 1; got 0
+    """
     number = _floats(value)
     if number is None:
         hint = f", such as parse({value!r}, {q.unit!r})" if isinstance(value, str) else ""

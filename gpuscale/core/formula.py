@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, fields, replace
 
 import sympy
 
+from gpuscale.core.cards import FormulaCard
 from gpuscale.core.conditions import Need
-from gpuscale.core.dimension import DimensionError, dimension, fits, words
-from gpuscale.core.evaluation import _wanted, evaluate, inputs
+from gpuscale.core.dimension import must_fit
+from gpuscale.core.evaluation import evaluate, expected, inputs
 from gpuscale.core.latex import tex
 from gpuscale.symbols import Quantity, quantities
-from gpuscale.units import WORDS
 
 _TOLD = ("lhs", "title", "source", "assumes", "approx", "regime", "needs")  # no quantity has one of these names
 
@@ -26,6 +26,15 @@ class Formula:
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
     Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
+
+    >>> from gpuscale.symbols import N, T_comms, V, W
+    >>> gather = Formula("Gather", T_comms, V / W * (N - 1) / N, source="a sketch", assumes="for N equal ranks")
+    >>> gather
+    T_comms = V*(N - 1)/(N*W)
+    >>> gather(V=64e6, N=8, W=450e9)
+    0.00012444444444444444
+    >>> [q.name for q in gather.inputs]
+    ['V', 'W', 'N']
     """
 
     title: str
@@ -45,7 +54,7 @@ class Formula:
             object.__setattr__(self, "approx", sympy.sympify(self.approx))
         for what, expr in (("rhs", self.rhs), ("approx", self.approx)):
             if expr is not None:
-                _check_side(f"{self.title}: {what}", self.lhs, expr)
+                must_fit(f"{self.title}: {what}", self.lhs, expr)
         if (self.approx is None) != (not self.regime):
             raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
         for need in self.needs:
@@ -55,8 +64,13 @@ class Formula:
                 raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
 
     @property
+    def room(self) -> str:
+        """The package that offers it, such as "gpuscale.collectives"; "" for one made on the way."""
+        return ".".join(self.module.split(".")[:2])
+
+    @property
     def inputs(self) -> tuple[Quantity, ...]:
-        """The quantities to be given, in order of declaration."""
+        """The quantities to be given, in the order of the notation."""
         return inputs(self.rhs)
 
     def __call__(self, /, **values):
@@ -68,6 +82,10 @@ class Formula:
         ``f.where(g, N=n, V=b*n)``. What changes besides is told by name: ``lhs``, ``title``, ``source``, ``assumes``,
         ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``. Raises if two
         formulas give one quantity, if a name is not an input, or if an expression's dimension is not its symbol's.
+
+        >>> from gpuscale.collectives import ring_all_reduce
+        >>> ring_all_reduce.where(alpha=0, N=8, title="Ring all-reduce of eight, without latency")
+        T_comms = 7*V/(4*W)
         """
         told = {part: values.pop(part) for part in _TOLD if part in values}
         swaps: dict = {}
@@ -78,14 +96,14 @@ class Formula:
         known = quantities()
         for name, expr in values.items():
             if known.get(name) not in self.inputs:
-                raise TypeError(f"where: {name} is no input of {self.title}; {_wanted(self.inputs)}")
+                raise TypeError(f"where: {name} is no input of {self.title}; {expected(self.inputs)}")
             if known[name] in swaps:
                 raise ValueError(f"where: {name} is given twice")
             swaps[known[name]] = sympy.sympify(expr)
         for symbol, expr in swaps.items():
             if symbol not in self.inputs:
-                raise TypeError(f"where: {symbol} is no input of {self.title}; {_wanted(self.inputs)}")
-            _check_side(f"where: {symbol}", symbol, expr)
+                raise TypeError(f"where: {symbol} is no input of {self.title}; {expected(self.inputs)}")
+            must_fit(f"where: {symbol}", symbol, expr)
         rhs = self.rhs.subs(swaps, simultaneous=True)
         needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
         needs = tuple(dict.fromkeys(need for need in needs if need.condition != True))  # noqa: E712
@@ -93,13 +111,21 @@ class Formula:
         return replace(self, **new | told)
 
     def equation(self) -> sympy.Eq:
-        """lhs = rhs for sympy's own tools."""
+        """lhs = rhs for sympy's own tools.
+
+        >>> from gpuscale.one_gpu import transfer_time
+        >>> transfer_time.equation()
+        Eq(T_mem, V/W + alpha)
+        """
         return sympy.Eq(self.lhs, self.rhs, evaluate=False)
 
     def about(self):
-        """The card: equation, assumptions, approximation, symbols with units, source."""
-        from gpuscale.core.cards import FormulaCard
+        """The card: equation, assumptions, approximation, symbols with units, source.
 
+        >>> from gpuscale.one_gpu import transfer_time
+        >>> print(str(transfer_time.about()).splitlines()[0])
+        Time to move bytes: T_mem = V/W + alpha  [s]
+        """
         return FormulaCard(self)
 
     def _repr_latex_(self) -> str:
@@ -122,20 +148,14 @@ def declare(namespace: dict) -> None:
     """Tell the formulas of a module what they are called: ``declare(globals())`` is the last line of such a module.
 
     A formula made in the module gets the name it is assigned to and the module's own; one that is imported has both.
+
+    >>> from gpuscale.symbols import T_comms, V, W
+    >>> namespace = {"__name__": "notes", "best_case": Formula("Best case", T_comms, V / W, "a sketch", "at full rate")}
+    >>> declare(namespace)
+    >>> namespace["best_case"].name, namespace["best_case"].module
+    ('best_case', 'notes')
     """
     for name, value in namespace.items():
         if isinstance(value, Formula) and not value.name and not name.startswith("_"):
             object.__setattr__(value, "name", name)
             object.__setattr__(value, "module", namespace["__name__"])
-
-
-def _check_side(what: str, lhs, expr) -> None:
-    strange = [s for s in expr.free_symbols if not isinstance(s, Quantity)]
-    if strange:
-        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols")
-    try:
-        balanced = fits(expr, lhs.unit)
-    except DimensionError as error:
-        raise DimensionError(f"{what}: {error}") from None
-    if not balanced:
-        raise DimensionError(f"{what} is {words(dimension(expr))}; {lhs} is {WORDS[lhs.unit]} [{lhs.unit}]")

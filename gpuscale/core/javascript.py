@@ -38,7 +38,12 @@ class _Printer(JavascriptCodePrinter):
 
 @functools.lru_cache(maxsize=4096)
 def body(expr) -> str:
-    """The statements of a JavaScript function that returns the expression; its inputs are names in scope."""
+    """The statements of a JavaScript function that returns the expression; its inputs are names in scope.
+
+    >>> from gpuscale.symbols import V, W
+    >>> body(V / W)
+    'return V/W;'
+    """
     printer = _Printer({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
     plain = steady(sympy.sympify(expr).subs(flop, 1))
@@ -51,7 +56,12 @@ def body(expr) -> str:
 
 
 def function(expr) -> str:
-    """A JavaScript function of one object: ``({V, W}) => { return V/W; }``; NaN where a formula's need is broken."""
+    """A JavaScript function of one object; NaN where a condition of a formula is broken.
+
+    >>> from gpuscale.symbols import V, W
+    >>> function(V / W)
+    '({V, W}) => { return V/W; }'
+    """
     needs, expr = (expr.needs, expr.rhs) if isinstance(expr, Formula) else ((), sympy.sympify(expr))
     broken = "".join(f"if (!(() => {{ {body(need.condition)} }})()) return NaN; " for need in needs)
     return f"({{{', '.join(q.name for q in inputs(expr))}}}) => {{ {broken}{body(expr)} }}"

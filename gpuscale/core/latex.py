@@ -9,6 +9,7 @@ import sympy
 from sympy.printing.latex import LatexPrinter
 
 from gpuscale.core.dimension import DimensionError, dimension
+from gpuscale.core.html import escape
 from gpuscale.symbols import flop, quantities
 
 SPAN = "math notranslate nohighlight mathjax_process tex2jax_process"
@@ -114,22 +115,31 @@ def _split(expr):
 
 
 def tex(expr, **settings) -> str:
-    """The LaTeX of an expression, equation or quantity."""
+    """The LaTeX of an expression, equation or quantity.
+
+    >>> from gpuscale.symbols import N, V, W
+    >>> print(tex(V / W * (N - 1) / N))
+    \\frac{V}{W} \\, \\frac{N - 1}{N}
+    """
     settings = {"mul_symbol": r" \, ", "fold_short_frac": False, **settings}
     return _Printer(settings).doprint(expr)
 
 
 def inline(expr) -> str:
-    """An expression within a line of text, as HTML that MathJax typesets on the page and in JupyterLab."""
+    """An expression within a line of text, as HTML that MathJax typesets on the page and in JupyterLab.
+
+    >>> from gpuscale.symbols import V, W
+    >>> inline(V / W).partition(">")[2]
+    '\\\\(V / W\\\\)</span>'
+    """
     return span(tex(expr, fold_short_frac=True))
 
 
 def span(latex: str, display: bool = False) -> str:
-    """LaTeX wrapped for MathJax; ``display`` gives fractions their full height."""
+    """LaTeX wrapped for MathJax; ``display`` gives fractions their full height.
+
+    >>> span("a < b").partition(">")[2]
+    '\\\\(a &lt; b\\\\)</span>'
+    """
     body = (r"\displaystyle " if display else "") + latex
     return f'<span class="{SPAN}">\\({escape(body)}\\)</span>'
-
-
-def escape(text: str) -> str:
-    """Text made safe inside HTML."""
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -28,7 +28,12 @@ class LogBinomial(sympy.Function):
 
 
 def steady(expr):
-    """The expression with ceil(log2) and binomials in the form that ``FUNCTIONS`` and ``SCRIPTS`` compute."""
+    """The expression with ceil(log2) and binomials in the form that ``FUNCTIONS`` and ``SCRIPTS`` compute.
+
+    >>> from gpuscale.symbols import N
+    >>> steady(sympy.ceiling(log2(N)))
+    CeilLog2(N)
+    """
     if expr.has(sympy.ceiling):
         expr = expr.replace(_is_ceiling, lambda e: CeilLog2(e.args[0].args[0]))
     if expr.has(sympy.binomial):
@@ -58,14 +63,22 @@ def _ratio(expr):
 
 
 def ceil_log2(x):
-    """The least whole e with 2**e >= x, from the bits of x."""
+    """The least whole e with 2**e >= x, from the bits of x: a float or an array, as floats.
+
+    >>> float(ceil_log2(2.0**29)), float(ceil_log2(2.0**29 + 1))
+    (29.0, 30.0)
+    """
     fraction, exponent = np.frexp(x)
     return np.where(fraction == 0.5, exponent - 1, exponent).astype(float)
 
 
 def log_binomial(n, k):
     """Logarithm of the binomial of n over k, 0 or more: exact for whole numbers, the gamma function's continuation
-    between them; -inf where k is above n."""
+    between them; -inf where k is above n.
+
+    >>> round(float(np.exp(log_binomial(8, 2))), 9)
+    28.0
+    """
     n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
     rest = n - k
     few = np.where((rest < k) & (rest == np.floor(rest)), rest, k)
@@ -81,7 +94,11 @@ def log_binomial(n, k):
 
 
 def log_factorial(n):
-    """Logarithm of n! by Stirling's series, begun ten places further on."""
+    """Logarithm of n! by Stirling's series, begun ten places further on.
+
+    >>> round(float(np.exp(log_factorial(5))), 9)
+    120.0
+    """
     n = np.maximum(n, 0)
     x = n + 11
     series = (x - 0.5) * np.log(x) - x + 0.5 * math.log(2 * math.pi)

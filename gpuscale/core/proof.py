@@ -30,7 +30,12 @@ def _ordered(*exprs):
 
 
 def proof_of_equality(a, b) -> str:
-    """How a = b was proved: by simplification or at exact points; "" if it is false."""
+    """How a = b was proved: by simplification or at exact points; "" if it is false.
+
+    >>> from gpuscale.symbols import N, V
+    >>> proof_of_equality(V - V / N, V * (N - 1) / N), proof_of_equality(V, V / N)
+    ('equal', '')
+    """
     gap = sympy.simplify(a - b) if not (a - b).has(log2, sympy.floor, sympy.ceiling) else a - b
     if gap == 0:
         return "equal"
@@ -102,6 +107,13 @@ def tends_to(a, b, regime) -> bool:
 
     Confirmed at exact growing points, for many values of the other symbols; proved by sympy's limit for every
     pair of branches (of a Max, Min or Piecewise) that holds out there.
+
+    >>> from sympy import Max, oo
+    >>> from gpuscale.symbols import N, V, W, alpha
+    >>> tends_to(Max(alpha, V / W * (N - 1) / N), V / W, ((V, oo), (N, oo)))
+    True
+    >>> tends_to(2 * V * (N - 1) / N, V, ((N, oo),))
+    False
     """
     a, b = (sympy.sympify(e).subs(flop, 1) for e in (a, b))
     pairs = list(itertools.product(_branches(a), _branches(b)))

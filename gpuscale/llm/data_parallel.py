@@ -6,7 +6,6 @@ of n_mat matrices of D x F; the thresholds hold for any matrix, because its size
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import oo
 
@@ -43,9 +42,8 @@ moe_dp_math = Formula(
 # What a rank sends in a step for P parameters
 def _traffic(title: str, size, source: str, assumes: str, moved=all_gather_bytes) -> Formula:
     """Bytes of a collective over X ranks of a buffer of that many bytes."""
-    made = moved.where(N=X, V=size, title=title)
     limit = moved.approx.subs(V, size)
-    return replace(made, source=source, assumes=assumes, approx=limit, regime=((X, oo),))
+    return moved.where(N=X, V=size, title=title, source=source, assumes=assumes, approx=limit, regime=((X, oo),))
 
 
 dp_traffic = _traffic(
@@ -64,9 +62,9 @@ zero3_traffic = _traffic(
 
 # Time of that for one layer
 def _layer_time(title: str, ring: Formula, size, source: str, assumes: str) -> Formula:
-    made = ring.where(alpha=0, N=X, V=size, title=title)
-    return replace(
-        made, source=source, assumes=assumes, approx=ring.approx.subs(V, size), regime=((X, oo),)
+    limit = ring.approx.subs(V, size)
+    return ring.where(
+        alpha=0, N=X, V=size, title=title, source=source, assumes=assumes, approx=limit, regime=((X, oo),),
     )
 
 
@@ -122,8 +120,8 @@ seen_dp_threshold = Formula(
     "Tokens per GPU from the bandwidth that a collective sees", B_min, _RATE / W_coll, source=_FEW,
     assumes="for a reduce-scatter and an all-gather that each take V/W_coll; " + _HIDES,
 )
-nodes_dp_threshold = replace(
-    seen_dp_threshold.where(hierarchy.nodes_bandwidth, title="Tokens per GPU over any number of nodes"),
+nodes_dp_threshold = seen_dp_threshold.where(
+    hierarchy.nodes_bandwidth, title="Tokens per GPU over any number of nodes",
     assumes=hierarchy.nodes_bandwidth.assumes,
 )
 
@@ -131,9 +129,8 @@ nodes_dp_threshold = replace(
 def threshold_over(gather: Formula, title: str, **units) -> Formula:
     """The threshold where each all-gather and reduce-scatter of V bytes takes what ``gather`` says; ``units`` as in
     ``Formula.where``."""
-    seen = seen_dp_threshold.where(W_coll=V / gather.rhs, title=title)
-    seen = replace(seen, needs=gather.needs)
-    return replace(seen.where(**units) if units else seen, assumes=gather.assumes)
+    seen = seen_dp_threshold.where(W_coll=V / gather.rhs, title=title, assumes=gather.assumes, needs=gather.needs)
+    return seen.where(**units)
 
 
 two_level_dp_threshold = threshold_over(

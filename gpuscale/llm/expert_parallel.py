@@ -7,7 +7,6 @@ crosses once to each node that it must reach and is handed on inside. Imbalance 
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Expr, Max, Min, binomial, oo
 
@@ -39,8 +38,8 @@ tokens_per_expert = Formula(
     "Rows of an expert's product", B_expert, k * B / E, source=_DATA,
     assumes="on average, for B tokens of all ranks that share the E experts", needs=(at_most(k, E),),
 )
-ep_comms = replace(
-    dispatch.where(b=_both, title="Dispatch and combine"), source=_BOOK,
+ep_comms = dispatch.where(
+    b=_both, title="Dispatch and combine", source=_BOOK,
     assumes="for Z ranks behind one switch, each token sent once to each rank that it must reach and back",
     approx=f_hit * _both * B * D / W, regime=((Z, oo),),
 )
@@ -66,22 +65,22 @@ ep_node_width = Formula(
     source=_BOOK, assumes=_HIDES + ", M nodes of D_1 ranks, f_hit counting nodes",
 )
 _many_nodes = C * _both * D_1 / (2 * flop * n_mat * W_node)
-ep_node_width_bound = replace(
-    ep_node_width.where(hit_bound.where(Z=M), title="Width of an expert across nodes, bound"),
-    assumes=_HIDES + ", the k experts of a token on different nodes as long as there are any",
-    approx=_many_nodes, regime=((M, oo),),
+ep_node_width_bound = ep_node_width.where(
+    hit_bound.where(Z=M), title="Width of an expert across nodes, bound",
+    assumes=_HIDES + ", the k experts of a token on different nodes as long as there are any", approx=_many_nodes,
+    regime=((M, oo),),
 )
-ep_node_width_top_k = replace(
-    ep_node_width.where(hit_top_k.where(Z=M), title="Width of an expert across nodes, top-k"),
+ep_node_width_top_k = ep_node_width.where(
+    hit_top_k.where(Z=M), title="Width of an expert across nodes, top-k",
     assumes=_HIDES + ", k different experts, all sets equally likely",
 )
-ep_node_width_limited = replace(
-    ep_node_width.where(f_hit=Min(M_lim, k) / M, title="Width of an expert across nodes, limited"),
+ep_node_width_limited = ep_node_width.where(
+    f_hit=Min(M_lim, k) / M, title="Width of an expert across nodes, limited",
     assumes=_HIDES + ", a token going to M_lim of the M nodes", source="deepseek-v3", needs=(at_most(M_lim, M),),
     approx=C * _both * D_1 * Min(M_lim, k) / (2 * flop * n_mat * k * W_node), regime=((M, oo),),
 )
-ep_width_top_k = replace(
-    ep_width.where(hit_top_k, title="Width of an expert behind one switch, top-k"),
+ep_width_top_k = ep_width.where(
+    hit_top_k, title="Width of an expert behind one switch, top-k",
     assumes=_HIDES + ", k different experts, all sets equally likely",
 )
 

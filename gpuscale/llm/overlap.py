@@ -6,7 +6,6 @@ from the modules of the parallelisms, bytes over bandwidth and FLOPs over the pe
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Expr, Max, ceiling, factor, oo, sqrt
 
@@ -45,12 +44,9 @@ overlap_gain = Formula(
 # The ratio of each parallelism, from its own two times
 def _ratio(title: str, comms: Formula, math: Formula, assumes: str, approx: Expr | None = None, over=None, **units):
     """The ratio of a communication to an arithmetic, factored; ``units`` as in ``Formula.where``."""
-    made = comm_ratio.where(comms, math, title=title)
-    made = made.where(**units) if units else made
+    made = comm_ratio.where(comms, math).where(**units)
     limit = {} if approx is None else {"approx": approx, "regime": ((over, oo),)}
-    return replace(
-        made, rhs=factor(made.rhs), source=_MATHS, assumes=assumes, needs=comms.needs, **limit
-    )
+    return Formula(title, r_comm, factor(made.rhs), source=_MATHS, assumes=assumes, needs=comms.needs, **limit)
 
 
 _TOKENS = {"B": X * B_gpu}
@@ -87,18 +83,16 @@ tp_backward_ratio = _ratio(
     "for three collectives beside twice the products of the forward pass",
     3 * b * C * Y / (4 * n_mat * flop * F * W), Y,
 )
-tp_node_ratio = replace(
-    comm_ratio.where(
-        tensor_parallel.tp_node_comms, tensor_parallel.tp_math, title="Overlap ratio of tensor parallelism over nodes"
-    ),
+tp_node_ratio = comm_ratio.where(
+    tensor_parallel.tp_node_comms, tensor_parallel.tp_math, title="Overlap ratio of tensor parallelism over nodes",
     assumes=tensor_parallel.tp_node_comms.assumes,
 )
-stage_math = replace(
-    layer_forward_time.where(ops_attn=0, P_layer=L_stage * P_layer, title="Forward pass of a stage by its matrices"),
+stage_math = layer_forward_time.where(
+    ops_attn=0, P_layer=L_stage * P_layer, title="Forward pass of a stage by its matrices",
     assumes="for L_stage layers at the peak, attention without its matrices left out",
 )
-pp_hop = replace(
-    pipeline.hop_time.where(pipeline.hop_bytes.where(N_MB=1, B=n_seq * S), lhs=T_comms, title="Hop of a microbatch"),
+pp_hop = pipeline.hop_time.where(
+    pipeline.hop_bytes.where(N_MB=1, B=n_seq * S), lhs=T_comms, title="Hop of a microbatch",
     assumes="for n_seq sequences of S tokens, at the link's full bandwidth",
 )
 pp_ratio = _ratio(
@@ -123,8 +117,8 @@ ep_node_ratio = _ratio(
 bucket_count = Formula(
     "Buckets of the gradients", n_bucket, ceiling(V / V_bucket), source=_DDP, assumes="for buckets of V_bucket at most",
 )
-bucket_time = replace(
-    ring_all_reduce.where(N=X, V=V / n_bucket, lhs=T_bucket, title="All-reduce of a bucket"), source=_DDP,
+bucket_time = ring_all_reduce.where(
+    N=X, V=V / n_bucket, lhs=T_bucket, title="All-reduce of a bucket", source=_DDP,
     assumes="for gradients of V bytes in equal buckets, each a ring whose steps wait alpha",
     approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),),
 )
@@ -137,9 +131,8 @@ bucketed_exposed = Formula(
     "Bucketed communication that is not hidden", T_exp,
     Max(T_bucket, n_bucket * T_bucket - T_math * (1 - 1 / n_bucket)), source=_DDP, assumes=_EVEN,
 )
-ring_bucketed_exposed = replace(
-    bucketed_exposed.where(bucket_time, title="Bucketed rings that are not hidden"),
-    assumes=_EVEN + ", a ring whose steps wait alpha",
+ring_bucketed_exposed = bucketed_exposed.where(
+    bucket_time, title="Bucketed rings that are not hidden", assumes=_EVEN + ", a ring whose steps wait alpha",
 )
 best_buckets = Formula(
     "Best number of buckets", n_best,

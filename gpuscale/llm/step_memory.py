@@ -2,7 +2,6 @@
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Max, Piecewise
 
@@ -16,11 +15,9 @@ _KORTH, _MEMORY = "korthikanti2022, section 4", "deepseek-v3, section 3.2.3"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 _ENOUGH = (at_most(L_stage * P_exp, L * P_stage),)
-stage_rank_params = replace(
-    training_memory.expert_params.where(
-        N_stages=1, P=P_stage, P_exp=P_exp * L_stage / L, title="Parameters of a rank of the fullest stage"
-    ),
-    needs=_ENOUGH, assumes="when routed experts are spread whole over Z ranks, all else is cut Y ways",
+stage_rank_params = training_memory.expert_params.where(
+    N_stages=1, P=P_stage, P_exp=P_exp * L_stage / L, title="Parameters of a rank of the fullest stage", needs=_ENOUGH,
+    assumes="when routed experts are spread whole over Z ranks, all else is cut Y ways",
 )
 stage_params = Formula(
     "Parameters of the fullest stage", P_stage,

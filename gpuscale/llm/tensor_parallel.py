@@ -7,7 +7,6 @@ levels W_1 is that, and W_2 what a node of D_1 GPUs sends out.
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Max, Min, oo
 
@@ -109,13 +108,14 @@ relaxed_dp_limit = Formula(
     assumes="for models of Y ranks on whole nodes: gradients out and weights back, against the backward pass",
     approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(whole(Y, D_1),),
 )
-mixed_dp_limit = replace(
-    relaxed_dp_limit, title="Tokens that hide data parallelism beside model parallelism",
-    rhs=(b_w + b_grad) * C / (4 * flop) * Max(
+mixed_dp_limit = Formula(
+    "Tokens that hide data parallelism beside model parallelism", B_min,
+    (b_w + b_grad) * C / (4 * flop) * Max(
         (1 - Y / Max(Y, D_1)) / (Y * W_1), Min(Y, D_1) / Y * (1 - Max(Y, D_1) / (X * Y)) / W_2,
     ),
+    source=_QUIZ,
     assumes="for models of Y ranks that share nodes or fill them, both levels at work, against the backward pass",
-    approx=None, regime=(), needs=(nested(Y, D_1), whole(X * Y, D_1)),
+    needs=(nested(Y, D_1), whole(X * Y, D_1)),
 )
 
 declare(globals())

@@ -7,7 +7,6 @@ share the experts are neighbours. The fullest stage decides: it has L_stage laye
 
 # fmt: off
 
-from dataclasses import replace
 
 from sympy import Max, Min, Piecewise, ceiling
 
@@ -67,15 +66,15 @@ stage_backward = Formula(
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
 _FITS = (nested(Y, D_1), nested(X * Y, D_1))
-group_nvlink = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X * Y), lhs=V_nvl)
-group_nvlink = replace(
-    group_nvlink, rhs=group_nvlink.rhs.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
-    title="Bytes of a group over NVLink", needs=_FITS[:1],
+_into_a_gpu = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X * Y)).rhs
+group_nvlink = Formula(
+    "Bytes of a group over NVLink", V_nvl, _into_a_gpu.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
+    needs=_FITS[:1],
     assumes="for an all-gather over X ranks of an array cut in Y as well; network cards feed their GPUs directly",
 )
-group_network = replace(
-    hierarchy.sharded_bytes.where(S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net), source=_SHARDED,
-    title="Bytes of a group over the network", needs=_FITS,
+group_network = hierarchy.sharded_bytes.where(
+    S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net, source=_SHARDED, title="Bytes of a group over the network",
+    needs=_FITS,
     assumes="for an all-gather over X ranks of an array cut in Y as well: what a node lacks enters it once",
 )
 level_time = Formula(

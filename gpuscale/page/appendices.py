@@ -5,8 +5,8 @@ from __future__ import annotations
 from gpuscale import specs
 from gpuscale.catalogue import sweep
 from gpuscale.core.cards import worded
-from gpuscale.core.html import Html, anchor
-from gpuscale.core.latex import escape, inline, span, tex
+from gpuscale.core.html import Html, anchor, escape
+from gpuscale.core.latex import inline, span, tex
 from gpuscale.sources import cite, cited
 from gpuscale.specs.number import MISSING
 from gpuscale.symbols import flop, quantities

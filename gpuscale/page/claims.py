@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuscale.core.html import Html, anchor
-from gpuscale.core.latex import escape
+from gpuscale.core.html import Html, anchor, escape
 from gpuscale.sources import cite
 from gpuscale.units import show
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import sympy
 
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Html
-from gpuscale.core.latex import escape, inline, tex
+from gpuscale.core.html import Html, escape
+from gpuscale.core.latex import inline, tex
 from gpuscale.units import show
 
 

@@ -1,7 +1,7 @@
 """A planner: which parallelism for a model on a cluster, what it costs, and what stands against the rest.
 
-    >>> from gpuscale.plan import plan
-    >>> plan("llama3_70b", "h100_superpod", gpus=4096, batch="4M")
+    from gpuscale.plan import plan
+    plan("llama3_70b", "h100_superpod", gpus=4096, batch="4M")
 
 From the shell: ``python -m gpuscale.plan --model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M``.
 """

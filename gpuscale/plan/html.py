@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gpuscale.core.latex import escape
+from gpuscale.core.html import escape
 from gpuscale.plan import text
 from gpuscale.units import show
 

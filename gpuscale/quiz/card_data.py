@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gpuscale.core.formula import Formula
-from gpuscale.core.latex import escape
+from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.outcomes import close, outcomes
 from gpuscale.quiz.question import Question

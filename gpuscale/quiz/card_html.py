@@ -7,7 +7,8 @@ from functools import cache
 from gpuscale.core.cards import derivation_html
 from gpuscale.core.derivation import Derivation
 from gpuscale.core.formula import Formula
-from gpuscale.core.latex import escape, span, tex
+from gpuscale.core.html import escape
+from gpuscale.core.latex import span, tex
 from gpuscale.core.proof import proof_of_equality
 from gpuscale.quiz import wording
 from gpuscale.quiz.card_data import as_json, expects, spec

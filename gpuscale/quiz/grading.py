@@ -12,7 +12,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 
-from gpuscale.core.latex import escape
+from gpuscale.core.html import escape
 from gpuscale.quiz import grammar, quantity
 from gpuscale.quiz.grammar import Unclear
 

@@ -11,7 +11,8 @@ import html as _html
 import re
 from collections.abc import Mapping
 
-from gpuscale.core.latex import escape, span
+from gpuscale.core.html import escape
+from gpuscale.core.latex import span
 from gpuscale.symbols import quantities
 from gpuscale.units import SCALE, UnitError, parse, show
 

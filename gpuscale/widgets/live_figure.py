@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 import sympy
 
 from gpuscale.core import javascript
+from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import as_number, evaluate, inputs
-from gpuscale.core.formula import Formula, _check_side
+from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import show
@@ -130,14 +131,14 @@ class Maker:
                 f"{self.name}: x = {self.x} is no slider; expected `at`, the expression for its present value"
             )
         y_expr = y if y is not None else self.formula
-        _check_side(f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr)
+        must_fit(f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr)
         here = {"name": self.x.name, "title": ax.title or self.x.meaning, "unit": ax.unit or self.x.unit}
         here |= {"lo": ax.lo, "hi": ax.hi, "log": ax.log, "param": self.x.name if self.is_param else None}
         up = {"title": ay.title or self.formula.lhs.meaning, "unit": ay.unit or self.formula.lhs.unit}
         if isinstance(call, Call):
             python = call.written()
         else:
-            python = {"call": call.name, "import": f"from {call.module} import {call.name}"}
+            python = {"call": call.name, "import": f"from {call.room} import {call.name}"}
             python["args"] = [[q.name, q.unit] for q in call.inputs]
         stray = [name for name, *_ in python["args"] if name not in self.state]
         if stray or not call.name:

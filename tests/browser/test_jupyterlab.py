@@ -18,7 +18,7 @@ FIGURE = "live-critical-batch"
 # The notebook's own variables are not needed: the kernel knows its widgets.
 FIND = f"""
 import gc, json
-from gpuscale.widgets.base import Card
+from gpuscale.widgets.card import Card
 cards = [o for o in gc.get_objects() if isinstance(o, Card)]
 figure = [c for c in cards if json.loads(c.spec or "{{}}").get("id") == "{FIGURE}"][-1]
 """

@@ -141,7 +141,7 @@ def verdicts(formulas):
 
 def of_room(room: str) -> list[str]:
     """The names of the formulas of a room: "one_gpu", "network", "collectives", "llm"."""
-    found = [name for name, f in FORMULAS.items() if f.module.split(".")[1] == room]
+    found = [name for name, f in FORMULAS.items() if f.room == f"gpuscale.{room}"]
     assert found, f"no formulas in {room!r}"
     return found
 

@@ -1,4 +1,4 @@
-/* Grading: the twin of gpuscale/grammar.py, typed.py and answers.py. No DOM; nothing typed is run as code. */
+/* Grading: the twin of quiz/grammar.py, quantity.py and grading.py. No DOM; nothing typed is run as code. */
 const grading = (() => {
   const MAX_TEXT = 200, MAX_DEPTH = 30, REACH = 16, FINE = 1e6;
   const BITS = ' <code>b</code> is read as a bit; a byte is <code>B</code>.';
