@@ -1,0 +1,51 @@
+"""How every notebook begins: one import of the tools, what the chapter uses by name, in a cell that stays short."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted([*ROOT.glob("chapters/*.ipynb"), *ROOT.glob("exercises/*.ipynb")])
+
+
+def cells(path: Path) -> list[str]:
+    """The sources of its code cells."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_first_cell_is_short_and_imports_the_tools_once(path):
+    if not (found := cells(path)):
+        return
+    setup, *rest = found
+    assert len(setup.splitlines()) <= 15
+    assert "from gpuscale.notebook import *" in setup and re.search(r"^look\(\)$", setup, re.M)
+    assert not [cell for cell in rest if re.search(r"^\s*(from|import) gpuscale", cell, re.M)], "import it at the top"
+    assert "ModuleNotFoundError" not in "".join(found)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_imported_by_name_is_used(path):
+    """ruff cannot tell, for a name may be used in another cell."""
+    tree = ast.parse("\n".join(cells(path)))
+    found = [alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
+    imported = {(alias.asname or alias.name).split(".")[0] for alias in found} - {"*"}
+    assert imported - {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} == set()
+
+
+def test_each_thing_has_one_spelling():
+    """No notebook gives a name of the library another name, but where two of one name meet."""
+    aliases = {}
+    for path in NOTEBOOKS:
+        for line in "\n".join(cells(path)).splitlines():
+            if line.startswith("from gpuscale"):
+                for name, alias in re.findall(r"(\w+) as (\w+)", line):
+                    aliases.setdefault((name, alias), []).append(path.stem)
+    assert aliases == {
+        ("Torus", "Ports"): ["other_shapes"],  # the network and its routes
+        ("model", "small_model"): ["data_parallelism"],  # of the data, and of the oracle
+    }
