@@ -12,6 +12,7 @@ __getattr__, __dir__ = face(
     __name__,
     core="Derivation Formula crossover evaluate",
     catalogue="find formulas",
+    network="topology",
     page="Claim ledger remember say",
     quiz="ask check score",
     specs="chip chips fabric fabrics load measured model models",

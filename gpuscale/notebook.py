@@ -8,6 +8,7 @@ a notebook the book's styles; the site has them.
 """
 
 from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate
+from gpuscale.network import topology
 from gpuscale.page import Claim, appendices, ledger, remember, say
 from gpuscale.plotting import *
 from gpuscale.quiz import ask, check, quiz, score
