@@ -1,4 +1,4 @@
-"""What the library shows: HTML for the page and the notebook, plain text everywhere else."""
+"""The cards of a formula and of a derivation: HTML for page and notebook, plain text everywhere else."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from gpuscale.sources import cite
 from gpuscale.symbols import flop, quantities
 
 _RELATION = {"=": "=", "->": r"\to"}
-
-
 _SIGNS = {">=": "≥", "<=": "≤", " x ": " × ", " - ": " − "}
 
 

@@ -16,7 +16,7 @@ from gpuscale.core.evaluation import evaluate
 from gpuscale.core.formula import Formula
 from gpuscale.llm import kv_caches, transformer
 from gpuscale.specs.entry import Part
-from gpuscale.specs.registry import SpecError
+from gpuscale.specs.reading import SpecError
 from gpuscale.specs.registry import model as _model
 from gpuscale.symbols import b
 

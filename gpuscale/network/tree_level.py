@@ -1,4 +1,4 @@
-"""A level of a network: what a unit of it joins, by which cables and switches; and what follows from its place."""
+"""A level of a network: what a unit of it joins, by which cables and switches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of a page whose numbers come from the library: sentences, the card at the end, the ledger."""
+"""Pieces of a page whose numbers come from the library: sentences, and the card of what to remember."""
 
 from __future__ import annotations
 

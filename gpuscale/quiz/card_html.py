@@ -1,4 +1,4 @@
-"""What the reader sees of a question: the spec that the page's script draws from, and the static card."""
+"""What the reader sees of a question: its card, its solution, and all cards of a set, as HTML and as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from gpuscale.quiz import wording
 from gpuscale.quiz.card_data import as_json, expects, spec
 from gpuscale.quiz.question import Question
 from gpuscale.symbols import quantities
-
-# --- the static card ---
 
 
 def anchor(set_name: str, number: int) -> str:
@@ -126,6 +124,3 @@ def digest(question: Question, set_name: str, number: int) -> str:
     if not question.choices:
         lines.append(f"  Answer: {expects(question)}")
     return "\n".join(lines)
-
-
-__all__ = ["anchor", "as_json", "card", "digest", "escape", "expects", "score", "section", "solution", "spec"]

@@ -1,11 +1,4 @@
-"""Questions that grade themselves, on the page and in the notebook.
-
-    from gpuscale.quiz import ask, check
-    ask("hardware.3")              # shows the card
-    check("hardware.3", "65 us")   # the verdict, with its reason
-
-The questions are data: modules under ``exercises/``, each with one ``questions = QuestionSet(...)``.
-"""
+"""The verdict on an answer given in Python: read, brought to base units, looked up among the question's outcomes."""
 
 from __future__ import annotations
 
@@ -17,13 +10,12 @@ import sympy
 
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
-from gpuscale.quiz import card_data, card_html, grading, grammar, wording
+from gpuscale.core.html import escape
+from gpuscale.quiz import card_data, grading, grammar, wording
 from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question
 from gpuscale.quiz.question_sets import Item, item
 from gpuscale.quiz.result import Result
-
-# --- checking ---
 
 Typed = str | float | sympy.Expr | Formula | EllipsisType | None
 
@@ -45,7 +37,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
         try:
             verdict, message = _verdict(one, spec, variant - 1, typed)
         except grammar.Unclear as reason:
-            verdict, message = "unclear", f"{card_html.escape(reason)}."
+            verdict, message = "unclear", f"{escape(reason)}."
     stamp = grading.digest("spec", card_data.as_json(spec))
     return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
 

@@ -6,8 +6,6 @@ from gpuscale.core.html import digesting
 from gpuscale.quiz import card_data, card_html
 from gpuscale.quiz.question_sets import Item, QuestionSet, item, load
 
-# --- showing ---
-
 
 class StaticCard:
     """A card as plain HTML: what ``ask`` gives where widgets cannot be loaded."""

@@ -1,4 +1,4 @@
-"""Tables of numbers: measured ones with a unit and a source for each column, and parts side by side.
+"""Numbers as HTML: parts side by side, and the card of one part.
 
 On the page every number is a button whose tip shows the value as printed, its basis and its source.
 """

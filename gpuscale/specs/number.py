@@ -1,4 +1,6 @@
-"""What a number of the data is: its value as printed, unit, basis and source, and other values with the reason."""
+"""A number of the data: ``{ value, unit, basis, source }``, and where they help a note, a printed form, a date, and
+the values of other sources with the reason why they are not used.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Numbers with their provenance: what one is, and how a TOML file of them is read and checked.
+"""How a TOML file of numbers is read and checked.
 
-A number is a table ``{ value, unit, basis, source }``, with a note, a printed form, a date and others (values
-that lost, with the reason) where they help. Whatever is wrong with a file raises SpecError, which names the
-file, the part, the field and what was expected.
+Whatever is wrong with one raises SpecError, which names the file, the part, the field and what was expected.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Chips, links, models and measurements, each number with its provenance.
-
-``chip("h100_sxm").bf16`` is a float in base units; ``chip("h100_sxm").spec("bf16")`` also knows the value as
-printed, its basis and its source. The data are TOML files here; ``load(path)`` adds a file of your own,
-and so does the environment variable GPUSCALE_DATA (paths separated as in PATH). All is read at first use.
-"""
+"""All parts and tables that are loaded, by kind and key: the built-in files, GPUSCALE_DATA, and what is added later."""
 
 from __future__ import annotations
 
@@ -18,34 +13,9 @@ from gpuscale import sources
 from gpuscale.specs import html, measured_table
 from gpuscale.specs.entry import Part
 from gpuscale.specs.html import View
-from gpuscale.specs.measured_table import Column, Table
-from gpuscale.specs.number import DATA, Other, Spec
-from gpuscale.specs.reading import KINDS, SpecError, Where, read
-
-__all__ = [
-    "Column",
-    "Other",
-    "Part",
-    "Spec",
-    "SpecError",
-    "Table",
-    "UnknownPart",
-    "View",
-    "capabilities",
-    "capability",
-    "chip",
-    "chips",
-    "fabric",
-    "fabrics",
-    "load",
-    "measured",
-    "model",
-    "models",
-    "part",
-    "parts",
-    "table",
-    "tables",
-]
+from gpuscale.specs.measured_table import Table
+from gpuscale.specs.number import DATA
+from gpuscale.specs.reading import KINDS, Where, read
 
 
 class UnknownPart(KeyError):
