@@ -13,7 +13,7 @@ from gpuscale.core.numerics import SCRIPTS, steady
 from gpuscale.symbols import flop
 
 
-class _Printer(JavascriptCodePrinter):
+class _ScriptPrinter(JavascriptCodePrinter):
     def _print_log2(self, expr):
         return f"Math.log2({self._print(expr.args[0])})"
 
@@ -39,7 +39,7 @@ class _Printer(JavascriptCodePrinter):
 @functools.lru_cache(maxsize=4096)
 def body(expr) -> str:
     """The statements of a JavaScript function that returns the expression; its inputs are names in scope."""
-    printer = _Printer({"allow_unknown_functions": False})
+    printer = _ScriptPrinter({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
     plain = steady(sympy.sympify(expr).subs(flop, 1))
     stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge

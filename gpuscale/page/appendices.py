@@ -241,7 +241,7 @@ def measured(group: str) -> Html:
     return Html("".join(map(_published, tables)), "\n\n".join(map(repr, tables)))
 
 
-def _published(table: specs.Table) -> str:
+def _published(table: specs.MeasuredTable) -> str:
     columns = [table.column(name) for name in table.columns]
     shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
     head = "".join(f'<th scope="col"{_right(columns[i])}>{_head(columns[i])}</th>' for i in shown)

@@ -14,8 +14,8 @@ __getattr__, __dir__ = face(
         "tables"
     ),
     entry="Part",
-    html="View",
-    measured_table="Column Table",
+    html="HtmlView",
+    measured_table="Column MeasuredTable",
     number="Other Spec",
     reading="SpecError",
 )

@@ -17,20 +17,20 @@ from types import MappingProxyType
 from gpuscale import sources
 from gpuscale.specs import html, measured_table
 from gpuscale.specs.entry import Part
-from gpuscale.specs.html import View
-from gpuscale.specs.measured_table import Column, Table
+from gpuscale.specs.html import HtmlView
+from gpuscale.specs.measured_table import Column, MeasuredTable
 from gpuscale.specs.number import DATA, Other, Spec
 from gpuscale.specs.reading import KINDS, SpecError, Where, read
 
 __all__ = [
     "Column",
+    "HtmlView",
+    "MeasuredTable",
     "Other",
     "Part",
     "Spec",
     "SpecError",
-    "Table",
     "UnknownPart",
-    "View",
     "capabilities",
     "capability",
     "chip",
@@ -100,7 +100,7 @@ def _without(origin: str, parts: Mapping) -> dict:
 def _made(where: Where, draft: dict, known: Mapping[str, Part], origin: str):
     if draft["kind"] == "measured":
         body = measured_table.read_table(draft["where"], draft["body"])
-        return Table(draft["key"], draft["title"], as_of=draft["as_of"], origin=origin, **body)
+        return MeasuredTable(draft["key"], draft["title"], as_of=draft["as_of"], origin=origin, **body)
     specs, number = draft["specs"], draft["labels"].get("compute_capability")
     if number:
         key = "cc_" + number.replace(".", "_")
@@ -188,16 +188,16 @@ def parts(kind: str) -> Mapping[str, Part]:
     return _all(kind)
 
 
-def measured(key: str) -> Table:
+def measured(key: str) -> MeasuredTable:
     """A published or measured table, such as ``measured("mamf_bf16")``."""
     return _one("measured", key)
 
 
-def tables() -> Mapping[str, Table]:
+def tables() -> Mapping[str, MeasuredTable]:
     """Every measured table by key."""
     return _all("measured")
 
 
-def table(parts: Iterable, fields, derived=None, caption: str = "") -> View:
+def table(parts: Iterable, fields, derived=None, caption: str = "") -> HtmlView:
     """Parts (or keys of chips) side by side; see ``spec_table.table``."""
     return html.table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

@@ -36,7 +36,7 @@ def pipeline_stepper(
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
     holds (in microbatches of a rank's share of the model).
 
-    ``runs`` is a timetable.Run, or several, which are played on one clock. The count is the waiting so
+    ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the waiting so
     far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
     mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,

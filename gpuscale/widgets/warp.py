@@ -5,12 +5,12 @@ from __future__ import annotations
 import html as escaping
 
 from gpuscale.core.html import anchor
-from gpuscale.schedules.timelines.warp import Run
+from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
 from gpuscale.widgets.stepper_card import card
 
 
-def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int | None = None, **given):
+def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at: int | None = None, **given):
     """The stepper of a warp: rows are issue slots, columns lanes; the meter counts idle lane slots.
 
     ``formula`` gives the idle share for ``given``; its value is the mark that the count has to meet. Raises

@@ -21,7 +21,7 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.collectives.routes import Direct, Link, Switched, Torus, Tree, children, worst
+from gpuscale.schedules.collectives.routes import Direct, Link, Switched, TorusRoutes, Tree, children, worst
 
 F = Fraction
 
@@ -130,7 +130,7 @@ def test_a_tree_is_crossed_the_shortest_way(degrees, rails):
 
 @pytest.mark.parametrize("axes", [(2,), (5,), (6,), (3, 4), (2, 2, 3)])
 def test_a_torus_is_crossed_the_shortest_ways(axes):
-    grid = Torus(axes)
+    grid = TorusRoutes(axes)
     edges = {}
     for node in range(prod(axes)):
         for axis, length in enumerate(axes):
@@ -210,15 +210,15 @@ def test_adding_switches_of_a_tree():
 
 @pytest.mark.parametrize("n", range(2, 13))
 def test_an_all_to_all_loads_every_link_of_a_ring_alike(n):
-    loads = torus.all_to_all([n]).per_link(Torus([n]))
+    loads = torus.all_to_all([n]).per_link(TorusRoutes([n]))
     assert len(loads) == 2 * n
     assert set(loads.values()) == {F(1, 8) if n % 2 == 0 else F(n * n - 1, 8 * n * n)}
-    assert torus.all_to_all([n]).link_time(Torus([n]), lambda link: 1, 0, 1) == max(loads.values())
+    assert torus.all_to_all([n]).link_time(TorusRoutes([n]), lambda link: 1, 0, 1) == max(loads.values())
 
 
 @pytest.mark.parametrize("axes", [(2, 3), (4, 4), (2, 2, 2), (3, 1, 4), (5, 3)])
 def test_hop_by_hop_loads_the_links_as_the_shortest_ways_do(axes):
-    n, grid = prod(axes), Torus(axes)
+    n, grid = prod(axes), TorusRoutes(axes)
     loads = torus.all_to_all(axes).per_link(grid)
     assert loads == exchange.all_to_all(n).per_link(grid) == direct.all_to_all(n).per_link(grid)
     for axis, length in enumerate(axes):
@@ -228,7 +228,7 @@ def test_hop_by_hop_loads_the_links_as_the_shortest_ways_do(axes):
 
 @pytest.mark.parametrize("axes", [(8,), (3,), (4, 4), (2, 2, 2)])
 def test_rings_on_all_axes_at_once_share_the_links(axes):
-    loads = torus.all_gather(axes).per_link(Torus(axes))
+    loads = torus.all_gather(axes).per_link(TorusRoutes(axes))
     assert len(loads) == 2 * len(axes) * prod(axes)
     assert set(loads.values()) == {(1 - F(1, prod(axes))) / (2 * len(axes))}
 

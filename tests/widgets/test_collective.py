@@ -10,7 +10,7 @@ from support.stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, pain
 
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
 from gpuscale.schedules.collectives import doubling, exchange, in_network, ring, torus, trees
-from gpuscale.schedules.collectives.routes import Torus
+from gpuscale.schedules.collectives.routes import TorusRoutes
 from gpuscale.widgets import primitive_stepper, transfer_words
 from gpuscale.widgets.collective import exact
 
@@ -159,7 +159,7 @@ def test_what_can_be_counted():
         for count in ("sent", "received", "moved", lambda t: switch.received(8, t))
     }
     assert list(text.values()) == ["64.0\u00a0MB", "64.0\u00a0MB", "1.02\u00a0GB", "512\u00a0MB"]
-    link = json.loads(stepper(torus.all_gather((5,)), count="link", routes=Torus((5,))).spec)["meter"]
+    link = json.loads(stepper(torus.all_gather((5,)), count="link", routes=TorusRoutes((5,))).spec)["meter"]
     assert link["name"] == "Bytes on the busiest link"
     assert link["values"][-1] == pytest.approx(V * 4 / 10)  # half in each direction
     assert "meter" not in json.loads(stepper(switch, V=0).spec)

@@ -115,7 +115,7 @@ def worst(loads: dict) -> dict:
     return out
 
 
-class Torus:
+class TorusRoutes:
     """A torus with links between neighbours only. ``axes``: its lengths; the last axis has neighbouring numbers.
 
     A transfer goes along the first axis, then the second, each the shorter way round; where both are equally long

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.reference_machines import bisected
 
 from gpuscale.schedules.collectives import direct, doubling, ring, trees
-from gpuscale.schedules.collectives.schedule import Schedule, Table
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable
 
 SIZES = st.integers(1, 40)
 POWERS = st.integers(0, 6).map(lambda e: 2**e)
@@ -18,7 +18,7 @@ PRICED = st.fixed_dictionaries({"alpha": COSTS, "V": COSTS, "W": COSTS})
 
 def one_by_one(ranks: int, chunks: int) -> Schedule:
     """The root sends to one rank after another: its own chunk to each, or the only one to all."""
-    table = Table()
+    table = TransferTable()
     for rank in range(1, ranks):
         table.add(rank - 1, 0, rank, rank % chunks)
     start = np.zeros((ranks, chunks), bool)
