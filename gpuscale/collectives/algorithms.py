@@ -10,7 +10,7 @@ from dataclasses import replace
 from sympy import Min, ceiling, oo, sqrt
 from sympy.codegen.cfunctions import log2
 
-from gpuscale.core.conditions import at_least, power_of_two, whole
+from gpuscale.core.conditions import at_least, divisible, power_of_two
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -139,7 +139,7 @@ best_chain_broadcast = Formula(
 double_tree_steps = Formula(
     "Steps of a double binary tree", n_steps, n_chunk / 2 - 1 + 2 * ceiling(log2(N)), source=_SANDERS,
     assumes="for an all-reduce of two ranks or more, half of the chunks through each of two binary trees, pipelined",
-    needs=(at_least(N, 2), whole(n_chunk, 2)),
+    needs=(at_least(N, 2), divisible(n_chunk, 2)),
 )
 double_tree_bytes = Formula(
     "Bytes a rank sends in a double binary tree", V_rank, 2 * V, source=_SANDERS,
@@ -150,7 +150,7 @@ double_tree_all_reduce = Formula(
     double_tree_steps.rhs.subs(ceiling(log2(N)), log2(N)) * alpha + 2 * V / W * (1 + (2 * log2(N) - 3) / n_chunk),
     source=_SANDERS,
     assumes="for a power of two of 8 ranks or more, and enough chunks to fill both trees: 4 log2 N or more",
-    needs=(power_of_two(N), at_least(N, 8), whole(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
+    needs=(power_of_two(N), at_least(N, 8), divisible(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
     approx=2 * V / W, regime=((V, oo), (n_chunk, oo)),
 )
 flat_broadcast = Formula(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from sympy import Min, binomial, oo
 
 from gpuscale.collectives.algorithms import ring_steps, step_time
-from gpuscale.core.conditions import at_most, whole
+from gpuscale.core.conditions import at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -52,7 +52,7 @@ hit_top_k = Formula(
     "Share of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
     source="deepseek-v3",
     assumes="for k different experts out of E, all sets equally likely, E/Z whole experts on each shard",
-    needs=(whole(E, Z), at_most(k, E)),
+    needs=(divisible(E, Z), at_most(k, E)),
 )
 shards_hit = Formula(
     "Shards that a token reaches", n_hit, Z * f_hit, source=_NOTE, assumes="on average over the tokens",

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import sympy
 
-from gpuscale.core.conditions import Need
+from gpuscale.core.conditions import Condition
 from gpuscale.core.numerics import FUNCTIONS, steady
 from gpuscale.symbols import Quantity, flop, quantities
 
@@ -44,7 +44,7 @@ def evaluate(expr, /, _what: str = "", **values):
     for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
     the input and what was expected.
     """
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Condition, ...] = ()
     if hasattr(expr, "needs"):  # a Formula
         expr, needs, _what = expr.rhs, expr.needs, _what or expr.name or expr.title
     expr = sympy.sympify(expr)
@@ -80,7 +80,7 @@ def _shape(what, names, given) -> tuple[int, ...]:
 
 def _check_needs(what, needs, given: dict) -> None:
     for need in needs:
-        function, names = compiled(need.condition)
+        function, names = compiled(need.relation)
         values = [given[q] for q in names]
         kept = np.asarray(function(*values))
         if not kept.all():

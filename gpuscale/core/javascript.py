@@ -53,5 +53,5 @@ def body(expr) -> str:
 def function(expr) -> str:
     """A JavaScript function of one object: ``({V, W}) => { return V/W; }``; NaN where a formula's need is broken."""
     needs, expr = (expr.needs, expr.rhs) if isinstance(expr, Formula) else ((), sympy.sympify(expr))
-    broken = "".join(f"if (!(() => {{ {body(need.condition)} }})()) return NaN; " for need in needs)
+    broken = "".join(f"if (!(() => {{ {body(need.relation)} }})()) return NaN; " for need in needs)
     return f"({{{', '.join(q.name for q in inputs(expr))}}}) => {{ {broken}{body(expr)} }}"

@@ -10,7 +10,7 @@ what lies between the products are cut along the sequence too.
 
 from sympy import oo
 
-from gpuscale.core.conditions import whole
+from gpuscale.core.conditions import divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -75,12 +75,13 @@ gpt_activations = Formula(
 )
 gpt_activations_tp = Formula(
     "Activations of a GPT layer, tensor parallel", V_act, _TOKENS * (_FLAT + _WIDE / Y) + _SCORES / Y,
-    source=f"{_KORTH}, equation 2", assumes="when heads and feed-forward width are cut in Y", needs=(whole(n_q, Y),),
+    source=f"{_KORTH}, equation 2", assumes="when heads and feed-forward width are cut in Y",
+    needs=(divisible(n_q, Y),),
 )
 gpt_activations_sp = Formula(
     "Activations of a GPT layer, sharded along the sequence as well", V_act,
     (_TOKENS * (D * (8 * b + 2 * b_mask) + 2 * b * F) + _SCORES) / Y, source=f"{_KORTH}, equation 4",
-    assumes="when norms and dropouts are cut along the sequence too", needs=(whole(n_q, Y),),
+    assumes="when norms and dropouts are cut along the sequence too", needs=(divisible(n_q, Y),),
 )
 gpt_activations_tp_selective = Formula(
     "Activations of a GPT layer, tensor parallel, selective recomputation", V_act, _TOKENS * (_FLAT + _WIDE / Y),

@@ -8,7 +8,7 @@ they are in; t_B is the whole backward pass. ``schedules/pipelines.py`` plays th
 
 from sympy import Max, Min, ceiling, oo
 
-from gpuscale.core.conditions import at_least, at_most, whole
+from gpuscale.core.conditions import at_least, at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -79,7 +79,7 @@ bubble_overhead = Formula(
     "Bubble overhead of GPipe and 1F1B", r_bub, (N_stages - 1) / N_MB, source=_MEGATRON,
     assumes="idle over busy time, for equal stages",
 )
-_GROUPS = (whole(N_MB, N_stages),)
+_GROUPS = (divisible(N_MB, N_stages),)
 interleaved_step = Formula(
     "Step of an interleaved pipeline", T_step, (N_MB + (N_stages - 1) / n_virt) * (t_F + t_B), source=_MEGATRON,
     assumes="for equal pieces, microbatches in groups of N_stages", needs=_GROUPS,
@@ -126,12 +126,12 @@ def _both_ways(half, overlapped):
 
 _APART = t_F + t_B
 _FITS = (at_most(t_FB, _APART), at_least(t_FB, Max(t_F, t_B)))
-_EVEN = (whole(N_stages, 2), whole(N_MB, 2), at_least(N_MB, 2 * N_stages))
+_EVEN = (divisible(N_stages, 2), divisible(N_MB, 2), at_least(N_MB, 2 * N_stages))
 _ENOUGH = (at_least(N_MB, 2 * N_stages),)
 _TOLD = "for two microbatches a stage or more; only communication hides where passes overlap (t_FB = t_F + t_B)"
 dualpipe_bubble = Formula(
     "Bubble of DualPipe", T_idle, _both_ways(N_stages / 2 - 1, _APART), source=_DUAL, assumes=_TOLD,
-    needs=(*_PART, whole(N_stages, 2)),
+    needs=(*_PART, divisible(N_stages, 2)),
 )
 dualpipe_overhead = Formula(
     "Bubble overhead of DualPipe", r_bub, dualpipe_bubble.rhs / (N_MB * _APART), source=_DUAL, assumes=_TOLD,
@@ -184,7 +184,7 @@ zb_v_held = Formula(
 dualpipe_held = Formula(
     "Activations kept, DualPipe", n_held, N_stages + 1, source=_DUAL,
     assumes="for every rank, of the two stages that it holds; two microbatches a stage or more",
-    needs=(whole(N_stages, 2),),
+    needs=(divisible(N_stages, 2),),
 )
 v_held = Formula(
     "Pieces' activations kept, DualPipe in a V", n_held, 2 * N_stages + 1, source=_V,

@@ -12,7 +12,7 @@ from dataclasses import replace
 from sympy import Max, Min, Piecewise, ceiling
 
 from gpuscale.collectives import hierarchy
-from gpuscale.core.conditions import nested, whole
+from gpuscale.core.conditions import divisible, nested
 from gpuscale.core.formula import Formula, declare
 from gpuscale.llm import training_compute
 from gpuscale.symbols import *
@@ -23,7 +23,7 @@ _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 # Work
 microbatches = Formula(
-    "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(whole(B, S * X * n_seq),),
+    "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(divisible(B, S * X * n_seq),),
     assumes="for X copies of the model that take as many sequences each",
 )
 microbatch_tokens = Formula(
