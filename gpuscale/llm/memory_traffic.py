@@ -28,7 +28,7 @@ between_backward = Formula(
     "begins, and dropout (slope and mask read, slope written)",
 )
 norms_forward = Formula(
-    "Memory traffic of the norms, forward", V_btw_again, 4 * b * D, source=_MOVES,
+    "Memory traffic of the norms, forward", V_btw_recompute, 4 * b * D, source=_MOVES,
     assumes="for two norms: one array read, one written",
 )
 
@@ -80,9 +80,10 @@ kernels_forward = Formula(
 kernels_backward = Formula(
     "Memory traffic between the products, backward", V_bwd,
     L_stage * B_mb * (
-        Piecewise((_between, n_again < 1), (_between + V_btw_again / _flat, n_again < 2),
+        Piecewise((_between, n_recompute < 1), (_between + V_btw_recompute / _flat, n_recompute < 2),
                   (_between + V_btw_fwd / _flat, True))
-        + Piecewise((_inside, n_again < 1), (_inside + V_blk_again / Y, n_again < 2), (_inside + V_blk_fwd / Y, True))
+        + Piecewise((_inside, n_recompute < 1), (_inside + V_blk_recompute / Y, n_recompute < 2),
+                    (_inside + V_blk_fwd / Y, True))
     ),
     source="korthikanti2022, section 4.2",
     assumes="and forward once more before it: nothing, what is cheap, or whole layers",

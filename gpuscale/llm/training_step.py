@@ -47,9 +47,10 @@ stage_flops = Formula(
     Max(L_stage * _LAYER + _HEAD * Min(1, _ROOM - L_stage), (L * _LAYER + _HEAD) / N_stages), source=_LLAMA,
     assumes="for stages of L_stage layers, with room for the head in the last one, or with the head on top of it",
 )
-again_flops = Formula(
-    "Operations that the backward pass repeats, by what is run again", ops_again,
-    Piecewise((0, n_again < 1), (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_again < 2),
+recomputed_flops = Formula(
+    "Operations that the backward pass recomputes, by choice", ops_recompute,
+    Piecewise((0, n_recompute < 1),
+              (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_recompute < 2),
               (training_compute.repeated_flops.rhs, True)),
     source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers",
 )
@@ -60,9 +61,9 @@ stage_forward = Formula(
 )
 stage_backward = Formula(
     "Backward pass of a microbatch in a stage", T_bwd,
-    Max((2 * ops_stage + L_stage / L * ops_again) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
+    Max((2 * ops_stage + L_stage / L * ops_recompute) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
     + V_bwd / W_hbm, source=_MEGATRON,
-    assumes="for two products for each one forward, and what is run again; gradients are read and written",
+    assumes="for two products for each one forward, and what is recomputed; gradients are read and written",
 )
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
@@ -84,13 +85,13 @@ level_time = Formula(
 )
 tp_bytes = Formula(
     "Arrays that tensor parallelism gathers and scatters", V,
-    n_cut * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_again < 2), (6 + n_sp, True)), source=_KORTH,
+    n_cut * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)), source=_KORTH,
     assumes="for a microbatch in a stage: two collectives for each block and pass, one more backward where tokens are "
-    "shared out, and the forward ones again where whole layers are run again",
+    "shared out, and the forward ones again where whole layers are recomputed",
 )
 cp_bytes = Formula(
     "Keys and values that context parallelism gathers and scatters", V,
-    2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_again < 2), (4, True)), source=_LLAMA,
+    2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_recompute < 2), (4, True)), source=_LLAMA,
     assumes="for a microbatch in a stage: gathered forward and backward, their slopes scattered; each of Y ranks has "
     "a head of its own at least",
 )

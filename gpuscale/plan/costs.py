@@ -85,7 +85,7 @@ def _group(tape: Tape, array, ranks, inner):
 def _exchange(tape: Tape):
     """Bytes over NVLink and over the network of the experts' all-to-alls, of a microbatch in a stage."""
     group, nodes, peers = q.Z * tape.known[q.B_mb] / q.Y, sympy.Max(q.Z / q.D_1, 1), sympy.Min(q.Z, q.D_1)
-    passes = sympy.Piecewise((2, q.n_again < 2), (3, True))
+    passes = sympy.Piecewise((2, q.n_recompute < 2), (3, True))
     layers = tape.put(passes * q.L_stage * (q.L - q.L_dense) / q.L)
     inside = expert_parallel.ep_fan_out.rhs * q.W_nvl
     across = expert_parallel.ep_node_comms.rhs * q.W_node
@@ -202,7 +202,7 @@ def compose(schedule: str, flop=sympy.S.One) -> tuple[list, dict]:
     """The steps, and the outputs by name. ``flop`` is 1, or the quantity where units are to be checked."""
     tape = Tape(flop)
     tape.known[q.N_gpu] = tape.put(q.X * q.Y * q.n_cp * q.N_stages)
-    work = "microbatches microbatch_tokens head_layers stage_layers stage_flops again_flops"
+    work = "microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops"
     for name in work.split():
         tape.put(getattr(training_step, name))
     tape.put(step_memory.stage_params)

@@ -8,7 +8,7 @@ from gpuscale.units import show
 # What a step consists of, in order: outputs that are added up, words, hue.
 PARTS = (
     (("need_reached",), "what the model needs", "compute"),
-    (("extra", "kernels_reached"), "run again, uneven, memory-bound", "memory"),
+    (("extra", "kernels_reached"), "recomputed, uneven, memory-bound", "memory"),
     (("tp_wait_reached", "cp_wait_reached"), "TP and CP", "scaleup"),
     (("ep_wait_reached", "dp_wait_reached", "pp_wait_reached"), "EP, DP and hops", "scaleout"),
     (("bubble_reached",), "bubble", "wait"),

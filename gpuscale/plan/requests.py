@@ -22,7 +22,7 @@ PINS = {
     "micro": "sequences in a microbatch",
     "zero": "the stage of ZeRO",
     "sp": "sequence parallelism",
-    "recompute": "what the backward pass runs again",
+    "recompute": "what the backward pass recomputes",
 }
 RECOMPUTE = ("none", "selective", "full")
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
