@@ -59,8 +59,8 @@ cp_gather_comms = Formula(
     approx=_KV / W, regime=((n_cp, oo),),
 )
 cp_backward_comms = Formula(
-    "Keys, values and their slopes, backward", T_comms, 2 * _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
-    assumes="for one layer: keys and values gathered again, their slopes reduce-scattered",
+    "Keys, values and their gradients, backward", T_comms, 2 * _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
+    assumes="for one layer: keys and values gathered again, their gradients reduce-scattered",
     approx=2 * _KV / W, regime=((n_cp, oo),),
 )
 gathered_kv_held = Formula(

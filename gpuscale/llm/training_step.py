@@ -92,8 +92,8 @@ tp_bytes = Formula(
 cp_bytes = Formula(
     "Keys and values that context parallelism gathers and scatters", V,
     2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_recompute < 2), (4, True)), source=_LLAMA,
-    assumes="for a microbatch in a stage: gathered forward and backward, their slopes scattered; each of Y ranks has "
-    "a head of its own at least",
+    assumes="for a microbatch in a stage: gathered forward and backward, their gradients scattered; each of Y ranks "
+    "has a head of its own at least",
 )
 
 stage_hop = Formula(

@@ -165,7 +165,7 @@ def collectives_of_a_block_one_by_one(book, case):
         moved = []
         for _ in range(layers):
             for _block in ("attention", "MLP"):
-                moved += forward + (forward if again == 2 else []) + ["gather slopes", "scatter slopes"]
+                moved += forward + (forward if again == 2 else []) + ["gather gradients", "scatter gradients"]
                 moved += ["gather tokens once more"] if shared else []
         given = {
             "n_cut": 2,
@@ -186,7 +186,7 @@ def keys_and_values_pass_by_pass(book, case):
     if heads % ranks and ranks % heads:
         return
     for again in (0, 1, 2):
-        passes = ["forward", "backward", "slopes"] + (["forward again"] if again == 2 else [])
+        passes = ["forward", "backward", "gradients"] + (["forward again"] if again == 2 else [])
         moved = sum(2 * 3 * 2 * size * length * kept for _ in range(layers) for _ in passes for kept in held)
         given = {"b": 2, "L_stage": layers, "n_seq": size, "S": length, "n_kv": heads, "Y": ranks, "d_head": 3}
         assert at(book.cp_bytes, **given, n_recompute=again) == moved
