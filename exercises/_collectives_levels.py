@@ -1,13 +1,13 @@
 """Quiz 4, the parts on whole levels: a second axis that fills a unit, and two nodes."""
 
-from gpuscale import chip, fabric
+from gpuscale import chip, link
 from gpuscale.collectives import hierarchy
 from gpuscale.quiz import Question
 from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, D, F, S_top, S_unit, V, W_link, b, n_port, n_sw
 from gpuscale.units import GB, MB
 
 h100 = chip("h100_sxm")
-NODE, UNIT, UNITS = fabric("nvlink_4").node_gpus, 32, 4
+NODE, UNIT, UNITS = link("nvlink_4").node_gpus, 32, 4
 NVLINK, CARDS = h100.nvlink_bw, NODE * h100.nic_bw
 ARRAY = {"V": 256 * MB}
 ONE_UNIT = ARRAY | {"S_unit": NODE, "S_top": NODE * UNIT}

@@ -85,7 +85,7 @@ levels = [
 
 links = [
     Question(
-        "An all-gather runs over $S_\\mathrm{top}$ GPUs. How many bytes enter a part of the fabric with "
+        "An all-gather runs over $S_\\mathrm{top}$ GPUs. How many bytes enter a part of the network with "
         "$S_\\mathrm{child}$ GPUs through its uplink? (Type S_child, S_top; the $S_\\mathrm{unit}$ GPUs of the unit "
         "between may or may not matter.)",
         answer=V * (1 - S_child / S_top),

@@ -1,6 +1,6 @@
 """Practice questions on the network between nodes."""
 
-from gpuscale import chip, fabric
+from gpuscale import chip, link
 from gpuscale.network import (
     leaf_switches,
     node_egress,
@@ -18,7 +18,7 @@ from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
 from gpuscale.symbols import D_3, N, S_top, W, W_nic, W_ref, n_down, n_hop, n_nic, n_port, r_over, t_hop
 from gpuscale.units import ns
 
-h100, b200, gb200, ndr, hdr = chip("h100_sxm"), chip("b200_sxm"), chip("gb200"), fabric("ib_ndr"), fabric("ib_hdr")
+h100, b200, gb200, ndr, hdr = chip("h100_sxm"), chip("b200_sxm"), chip("gb200"), link("ib_ndr"), link("ib_hdr")
 a100_su, su, pod, meta = (topology(k) for k in ("a100_su", "h100_su", "h100_pod_1024", "llama3_24k"))
 OLD, NEW = a100_su.at("Leaf"), su.at("Leaf")
 SLOTS = pod.tiers[1].cables_total  # cables that the pod's leaves can take from below
@@ -169,11 +169,11 @@ questions = QuestionSet(
             "GPUs of "
             "two H100 nodes?",
             choices=[
-                ("NVSwitch", "Those of an H100 node end at its eight GPUs.", fabric("nvlink_4").node_gpus > 8),
+                ("NVSwitch", "Those of an H100 node end at its eight GPUs.", link("nvlink_4").node_gpus > 8),
                 (
                     "network cards, and InfiniBand or Ethernet switches",
                     "The cards read and write GPU memory themselves, so the host's CPU is bypassed, not the network.",
-                    fabric("nvlink_4").node_gpus == 8,
+                    link("nvlink_4").node_gpus == 8,
                 ),
                 ("PCIe", "It ends at the node too.", False),
             ],

@@ -1,7 +1,6 @@
 """Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
 
-from gpuscale import chip, show
-from gpuscale import fabric as link
+from gpuscale import chip, link, show
 from gpuscale.network import (
     bisection,
     leaf_switches,
@@ -124,15 +123,15 @@ up = [
             "That counts both directions.": S_top * W,
             "That counts NVLink; between halves only the cards matter.": S_top * h100.nvlink_bw / W_link * W_link / 2,
         },
-        solution=[(S_top * W / 2, "half of the cards send, and the fabric is nowhere narrower")],
+        solution=[(S_top * W / 2, "half of the cards send, and the network is nowhere narrower")],
         remark="The published question asks for it, and its answer never states it.",
     ),
 ]
 
 growth = [
     Question(
-        heading="2. Growing the fabric",
-        ask="{N} GPUs, each with one cable into the fabric, in units of {D_2} GPUs. How many units is that?",
+        heading="2. Growing the network",
+        ask="{N} GPUs, each with one cable into the network, in units of {D_2} GPUs. How many units is that?",
         answer=N / D_2,
         unit="1",
         given={"N": 2048, "D_2": leaf.S},
@@ -155,7 +154,7 @@ growth = [
         remark="The claim is a slip of a translation: 32 in all, not 32 in each unit.",
     ),
     Question(
-        "A leaf switch has {n_up} cables up, and the fabric has {n_sw} spines. How many cables join one leaf "
+        "A leaf switch has {n_up} cables up, and the network has {n_sw} spines. How many cables join one leaf "
         "to one spine?",
         answer=n_up / n_sw,
         unit="1",
@@ -250,7 +249,7 @@ growth = [
 questions = QuestionSet(
     "beyond_the_pod",
     "Quiz 3: beyond the node",
-    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the fabric of a pod of 1,024 H100, part by "
+    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the network of a pod of 1,024 H100, part by "
     "part. "
     "Bandwidths are one direction unless a question says otherwise. The chapter is "
     "[Beyond the node](../chapters/beyond_the_node.ipynb).",

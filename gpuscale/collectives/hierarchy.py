@@ -171,7 +171,7 @@ nodes_bandwidth = Formula(
 )
 
 child_bytes = Formula(
-    "Bytes into a part of the fabric", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
+    "Bytes into a part of the network", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
     approx=V, regime=((S_top, oo),), needs=(divisible(S_top, S_child),),
 )
 
@@ -206,7 +206,7 @@ sharded_switch_all_reduce = _link_time(
     sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level"
 )
 
-# What passes through the switches of one unit in an all-gather over the whole fabric
+# What passes through the switches of one unit in an all-gather over the whole network
 unit_switch_in = Formula(
     "Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top), source=_QUIZ,
     assumes="from the unit's own GPUs, and from above",

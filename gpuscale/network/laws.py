@@ -1,4 +1,4 @@
-"""Links, switches and cuts of a fabric: what its bandwidths and counts are."""
+"""Links, switches and cuts of a network: what its bandwidths and counts are."""
 
 # fmt: off
 
@@ -46,7 +46,7 @@ domain_bandwidth = Formula(
     assumes="for M domains of D_1 GPUs, each with a card of bandwidth W_nic that feeds it directly, in a full fat tree",
 )
 top_switches = Formula(
-    "Switches at the top of a fabric", n_sw, ceiling(n_down / n_port), source=_TREE,
+    "Switches at the top of a network", n_sw, ceiling(n_down / n_port), source=_TREE,
     assumes="where nothing is above them: every port takes a cable from below",
 )
 leaf_switches = Formula(

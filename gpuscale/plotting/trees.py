@@ -20,7 +20,7 @@ _SWITCH, _GPU = (20, 13), 26  # pixels: a switch's box, a GPU's side
 _DOTS, _EDGE = 24, 4  # pixels: the gap that stands for many, and an edge that shows of a unit behind
 
 
-def fabric_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
+def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
     """A Topology as a static figure: each unit's switches over its children, the first child opened up.
 
     Large counts are folded; with ``fold=False`` every child stands there, where there is room. NVLink has the
@@ -28,7 +28,7 @@ def fabric_figure(topology, *, name, caption, alt=None, fold=True, **look) -> St
     table has each level's counts and bandwidths. Raises TypeError for what is no Topology.
     """
     if not isinstance(topology, Topology):
-        raise TypeError(f"fabric_figure: expected a Topology; got {topology!r}. A Mesh or a Torus has its own figure")
+        raise TypeError(f"network_figure: expected a Topology; got {topology!r}. A Mesh or a Torus has its own figure")
 
     def paint(ax, narrow):
         sheet = ax.figure

@@ -13,7 +13,7 @@ from gpuscale.specs.number import Spec, known_fields
 
 
 class Part:
-    """A chip, a fabric, a model or a compute capability: its numbers are attributes, in base units.
+    """A chip, a link, a model or a compute capability: its numbers are attributes, in base units.
 
     Whole counts are ints, everything else floats. ``part.spec(name)`` has the provenance, ``part.get(name)``
     is None for a number that is not published, ``part.about()`` is a card of everything. Parts do not change.

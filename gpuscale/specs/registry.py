@@ -35,8 +35,8 @@ __all__ = [
     "capability",
     "chip",
     "chips",
-    "fabric",
-    "fabrics",
+    "link",
+    "links",
     "load",
     "measured",
     "model",
@@ -56,7 +56,7 @@ class UnknownPart(KeyError):
 
 
 FILES = (
-    *("chips", "fabrics", "models", "recipes", "measured", "measured_network", "measured_training"),
+    *("chips", "links", "models", "recipes", "measured", "measured_network", "measured_training"),
     *("topologies", "clusters"),
 )
 
@@ -117,7 +117,7 @@ def load(path: str | os.PathLike) -> list:
     """Add the parts of a TOML file of your own and return them. Run again, it replaces what it added.
 
     The form is that of the built-in files: a table is a part, ``name = { value, unit, basis, source }`` is a
-    number; ``kind = "chip"`` (or fabric, model, capability, measured) stands in a part or at the head of the
+    number; ``kind = "chip"`` (or link, model, capability, measured) stands in a part or at the head of the
     file. A source may be any text. Raises SpecError, which names file, part, field and what was expected, and
     adds nothing then.
     """
@@ -148,14 +148,14 @@ def chips() -> Mapping[str, Part]:
     return _all("chip")
 
 
-def fabric(key: str) -> Part:
-    """A link or a network card, such as ``fabric("nvlink_4")``."""
-    return _one("fabric", key)
+def link(key: str) -> Part:
+    """A link or a network card, such as ``link("nvlink_4")``."""
+    return _one("link", key)
 
 
-def fabrics() -> Mapping[str, Part]:
-    """Every fabric by key."""
-    return _all("fabric")
+def links() -> Mapping[str, Part]:
+    """Every link by key."""
+    return _all("link")
 
 
 def model(key: str) -> Part:

@@ -1,4 +1,4 @@
-"""Chapter 5: its walk over a tree, its tapered cuts and its growth against fabrics counted cable by cable."""
+"""Chapter 5: its walk over a tree, its tapered cuts and its growth against networks counted cable by cable."""
 
 import json
 from fractions import Fraction
@@ -32,7 +32,7 @@ def tapered(units, cards, up, rate=50):
 
 @pytest.mark.parametrize("units", [2, 3, 4, 5, 7, 8])
 @pytest.mark.parametrize(("cards", "up"), [(8, 8), (8, 1), (16, 3), (4, 2)])
-def test_no_half_of_a_tapered_fabric_is_cut_off_by_less(units, cards, up):
+def test_no_half_of_a_tapered_network_is_cut_off_by_less(units, cards, up):
     net = tapered(units, cards, up)
     given = {"S_top": units * cards, "W": 50, "r_over": Fraction(cards, up)}
     want = tapered_bisection_odd(**given, D_3=units) if units % 2 else tapered_bisection(**given)

@@ -194,7 +194,7 @@ def test_brute_force_declines_large_graphs():
         (16384, 512, 512, 256),
     ],
 )
-def test_a_grown_fabric_has_nvidias_switches(gpus, leaf, spine, core):
+def test_a_grown_network_has_nvidias_switches(gpus, leaf, spine, core):
     made = grow(POD, gpus)
     assert [tier.switches_total for tier in made.tiers[1:]] == [n for n in (leaf, spine, core) if n]
     assert {tier.cables_total for tier in made.tiers[1:]} == {gpus}

@@ -23,7 +23,7 @@ LEAF = {"S_child": 8, "S_top": 256, "W": OUT}
 MATRIX = 4096 * 65536 * 2
 WIDE = 2 * 8192 * 32768
 QUIZ4 = 2 * 8192 * 28672
-FAR = 2**40  # an endless fabric
+FAR = 2**40  # an endless network
 
 
 def limit(formula, **values):
