@@ -117,7 +117,7 @@ questions = QuestionSet(
                 "That is what the switches could carry.": W_nvl * (SWITCHES / hopper.bw),
                 "That is what leaves the node.": D_1 * W_nvl * (h100.nic_bw / hopper.bw),
             },
-            remark="And none of it leaves the node: for that there are network cards, nine times narrower.",
+            remark="And none of it leaves the node: for that there are NICs, nine times narrower.",
         ),
         Question(
             'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have '
@@ -130,11 +130,11 @@ questions = QuestionSet(
                     hopper.node_gpus > 56,
                 ),
                 (
-                    "over network cards and the switches between nodes",
+                    "over NICs and the switches between nodes",
                     "NVSwitch ends at the node. Only a rack such as the NVL72 puts so many GPUs behind it.",
                     hopper.node_gpus < 56,
                 ),
-                ("over PCIe to the other node", "PCIe leads to the host and to the network card, not further.", False),
+                ("over PCIe to the other node", "PCIe leads to the host and to the NIC, not further.", False),
             ],
         ),
         Question(

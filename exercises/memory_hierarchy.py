@@ -54,7 +54,7 @@ questions = QuestionSet(
             solution=[(alpha * W, "the wait equals the time on the wire")],
         ),
         Question(
-            "One GPU sends {V} to another machine. The step starts after {alpha}, the card carries {W}. "
+            "One GPU sends {V} to another machine. The step starts after {alpha}, the NIC carries {W}. "
             "What would shorten it most?",
             given=[
                 {"V": size, "alpha": NETWORK, "W": h100.nic_bw, "T_mem": size / h100.nic_bw}
@@ -62,8 +62,8 @@ questions = QuestionSet(
             ],
             choices=[
                 (
-                    "a card twice as fast",
-                    "Moving takes {T_mem}, waiting {alpha}; a faster card shortens the moving.",
+                    "a NIC twice as fast",
+                    "Moving takes {T_mem}, waiting {alpha}; a faster NIC shortens the moving.",
                     V / W > alpha,
                 ),
                 (

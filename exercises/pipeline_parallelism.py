@@ -123,7 +123,7 @@ questions = QuestionSet(
         ),
         Question(
             "A batch of {B} tokens of width {D} in bf16 ({b} bytes) goes through a pipeline in {N_MB} microbatches,"
-            " over one card of {W} from stage to stage. How long does one hop take?",
+            " over one NIC of {W} from stage to stage. How long does one hop take?",
             answer=hop,
             given={"B": 2**20, "D": llama.d_model, "b": 2, "N_MB": 32, "W": h100.nic_bw},
             mistakes={

@@ -34,7 +34,7 @@ all_to_all = replace(
 node_all_to_all = Formula(
     "All-to-all across nodes", T_comms, V * (M - 1) / (M**2 * W_node),
     source="scaling-book-gpus, cross-node collectives",
-    assumes="when the node's network cards are the bottleneck: each node owns V/M and keeps 1/M of it",
+    assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of it",
     approx=V / (M * W_node), regime=((M, oo),),
 )
 

@@ -21,7 +21,7 @@ _BOOK = "scaling-book-gpus, cross-node collectives"
 _QUIZ = "scaling-book-gpus, quiz 4 question 1"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 _LEAVES = "when what a child does not hold enters through its uplink, which also carries what comes from above"
-_RAILS = "when network cards feed their GPUs directly, so that NVLink carries the node's own traffic only"
+_RAILS = "when NICs feed their GPUs directly, so that NVLink carries the node's own traffic only"
 
 
 def _levels(depth: int) -> range:
@@ -92,7 +92,7 @@ def phased_all_gather(depth: int) -> Formula:
 def all_gather_links(depth: int, rails: bool = True) -> Formula:
     """The slowest link, each byte entering a unit once: for each level the bytes into a child, over its bandwidth.
 
-    ``rails``: the cards feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
+    ``rails``: the NICs feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
     """
     top = _size(depth)
     terms = [(1 - _size(i - 1) / top) / indexed(W, i) for i in _levels(depth)]

@@ -102,7 +102,7 @@ _FIT = (divisible(E, Z), nested(Z, D_1), at_most(k, E))
 
 ep_level_comms = Formula(
     "Dispatch and combine, both levels", T_comms, _both * B * D * Max(_network, _nvlink), source=_BOOK,
-    assumes=_LEVELS + "network cards and NVLink at work at the same time", needs=_FIT,
+    assumes=_LEVELS + "NICs and NVLink at work at the same time", needs=_FIT,
 )
 ep_level_width = Formula(
     "Width of an expert that pays for its tokens on both levels", F_crit,
@@ -111,7 +111,7 @@ ep_level_width = Formula(
 )
 ep_layer = Formula(
     "Time of the routed experts of a layer", T, Max(ep_math.rhs, ep_level_comms.rhs), source=_BOOK,
-    assumes=_LEVELS + "arithmetic, network cards and NVLink at work at the same time", needs=_FIT,
+    assumes=_LEVELS + "arithmetic, NICs and NVLink at work at the same time", needs=_FIT,
 )
 
 # What a rank keeps of the experts, and their gradients when X groups of Z ranks train on different tokens

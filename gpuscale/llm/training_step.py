@@ -72,7 +72,7 @@ group_nvlink = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X 
 group_nvlink = replace(
     group_nvlink, rhs=group_nvlink.rhs.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
     title="Bytes of a group over NVLink", needs=_FITS[:1],
-    assumes="for an all-gather over X ranks of an array cut in Y as well; network cards feed their GPUs directly",
+    assumes="for an all-gather over X ranks of an array cut in Y as well; NICs feed their GPUs directly",
 )
 group_network = replace(
     hierarchy.sharded_bytes.where(S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net), source=_SHARDED,
@@ -101,7 +101,7 @@ stage_hop = Formula(
     Piecewise((0, N_stages < 2), (b * B_mb * D / (Y * W_1), N_gpu <= D_1),
               (b * B_mb * D / (Y * Min(W_1, W_2 / D_1)), True)),
     source=_MEGATRON,
-    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its network card",
+    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its NIC",
 )
 
 # The step

@@ -38,12 +38,12 @@ full_rate_gpus = Formula(
 )
 node_egress = Formula(
     "Bandwidth out of a node", W_node, n_nic * W_nic, source=_BEYOND,
-    assumes="when every network card runs at its full rate, one direction",
+    assumes="when every NIC runs at its full rate, one direction",
 )
 domain_bandwidth = Formula(
     "Bandwidth of an all-gather over NVLink domains", W_coll, Min(D_1 * W_nvl / (D_1 - 1), M * D_1 * W_nic / (M - 1)),
     source="scaling-book-gpus, appendix A", needs=(at_least(D_1, 2), at_least(M, 2)),
-    assumes="for M domains of D_1 GPUs, each with a card of bandwidth W_nic that feeds it directly, in a full fat tree",
+    assumes="for M domains of D_1 GPUs, each with a NIC of bandwidth W_nic that feeds it directly, in a full fat tree",
 )
 top_switches = Formula(
     "Switches at the top of a network", n_sw, ceiling(n_down / n_port), source=_TREE,

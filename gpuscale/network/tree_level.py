@@ -14,7 +14,7 @@ class Level:
 
     ``switches`` of ``ports`` ports stand in one unit; None where they are not published, then the unit counts
     as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` and
-    ``cable`` its parts. A level of another ``network`` than the one below begins at the network cards.
+    ``cable`` its parts. A level of another ``network`` than the one below begins at the NICs.
     """
 
     name: str

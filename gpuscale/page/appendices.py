@@ -120,7 +120,7 @@ def hardware(group: str):
 
 
 NETWORK = {
-    "Links and network cards, one direction": {
+    "Links and NICs, one direction": {
         "bw": "interface",
         "links": "links",
         "link_bw": "one link",

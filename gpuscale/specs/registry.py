@@ -149,7 +149,7 @@ def chips() -> Mapping[str, Part]:
 
 
 def link(key: str) -> Part:
-    """A link or a network card, such as ``link("nvlink_4")``."""
+    """A link or a NIC, such as ``link("nvlink_4")``."""
     return _one("link", key)
 
 

@@ -68,7 +68,7 @@ n_port = Quantity(
 n_down = Quantity("n_down", "1", "cables that arrive at a level from below", r"n_\mathrm{down}", least=1, whole=True)
 n_up = Quantity("n_up", "1", "cables that leave a level upwards", r"n_\mathrm{up}", least=1, whole=True)
 n_sw = Quantity("n_sw", "1", "switches of a level", r"n_\mathrm{sw}", least=1, whole=True)
-n_nic = Quantity("n_nic", "1", "network cards of a node", r"n_\mathrm{NIC}", least=1, whole=True)
+n_nic = Quantity("n_nic", "1", "NICs of a node", r"n_\mathrm{NIC}", least=1, whole=True)
 N_max = Quantity("N_max", "1", "endpoints that a full fat tree can hold", r"N_\mathrm{max}")
 W_sw = Quantity("W_sw", "B/s", "bandwidth of the switches of a level, one direction", r"W_\mathrm{sw}")
 W_bis = Quantity("W_bis", "B/s", "bisection bandwidth, one direction", r"W_\mathrm{bis}")

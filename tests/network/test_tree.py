@@ -90,8 +90,8 @@ def test_the_graph_has_the_switches_cables_and_ports(top):
         ports = graph.ports(tier.index)
         assert ports.max() <= tier.level.ports
     ends = np.bincount(np.concatenate([graph.low, graph.high]), minlength=graph.vertices)
-    cards = top.levels[1].cables // top.levels[0].degree if top.rails else 0
-    assert set(ends[: top.ranks]) == {top.levels[0].cables + cards}
+    nics = top.levels[1].cables // top.levels[0].degree if top.rails else 0
+    assert set(ends[: top.ranks]) == {top.levels[0].cables + nics}
 
 
 def test_every_leaf_has_two_cables_to_every_spine():

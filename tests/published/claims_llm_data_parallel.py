@@ -147,7 +147,7 @@ ROWS = [
         "disagrees",
         12,
     ),
-    Row(f"{NOTES}, 4.1", "two nodes over many, network cards", 0.5, lambda: across(H100, 2) / across(H100)),
+    Row(f"{NOTES}, 4.1", "two nodes over many, NICs", 0.5, lambda: across(H100, 2) / across(H100)),
     *(
         Row(f"{NOTES}, 4.4, table", f"states that ZeRO-{stage} cuts", stage, lambda stage=stage: cut(stage))
         for stage in (1, 2, 3)

@@ -132,7 +132,7 @@ ROWS = [
     ),
     Row(BEYOND, "GPUs of the reference system", 1024, lambda: pod().ranks),
     Row(f"{BEYOND}, caption", "1024 nodes", 1024, lambda: pod().nodes, "disagrees", 128),
-    Row(BEYOND, "network cards of a node", 8, lambda: tier("Leaf").level.cables),
+    Row(BEYOND, "NICs of a node", 8, lambda: tier("Leaf").level.cables),
     Row(BEYOND, "GPUs of a scalable unit", 256, lambda: tier("Leaf").S),
     Row(NOTES, "nodes of a scalable unit", 32, lambda: tier("Leaf").degree),
     Row(BEYOND, "leaf switches of a unit", 8, lambda: tier("Leaf").level.switches),
@@ -262,7 +262,7 @@ ROWS = [
     ),
     Row(
         f"{BOOK}, quiz 3 question 2",
-        "core bandwidth over that of all cards",
+        "core bandwidth over that of all NICs",
         1,
         lambda: tier("Core", "h100_4096").switch_bw / (4096 * link("ib_ndr").bw),
     ),

@@ -148,19 +148,19 @@ def test_a_torus_is_crossed_the_shortest_ways(axes):
 
 
 def test_the_pod_link_by_link():
-    """1,024 GPUs: NVLink carries what seven neighbours pass on, a node's cards 127/128, a unit's cables 3/4."""
+    """1,024 GPUs: NVLink carries what seven neighbours pass on, a node's NICs 127/128, a unit's cables 3/4."""
     schedule = hierarchical.all_gather((8, 32, 4))
     assert worst(schedule.per_link(Tree((8, 32, 4), rails=True))) == {1: F(7, 8), 2: F(127, 128), 3: F(3, 4)}
     assert worst(schedule.per_link(Tree((8, 32, 4)))) == {1: F(1023, 1024), 2: F(127, 128), 3: F(3, 4)}
 
 
-def test_every_card_of_a_node_carries_the_same():
+def test_every_nic_of_a_node_carries_the_same():
     loads = hierarchical.all_gather((4, 3, 2), ring=True).per_link(Tree((4, 3, 2), rails=True))
-    cards = {link: load for link, load in loads.items() if link.level == 2}
-    assert len(cards) == 2 * 24 and set(cards.values()) == {F(5, 6) / 4}
-    assert children(cards)[(2, 0, True)] == F(5, 6)
+    nics = {link: load for link, load in loads.items() if link.level == 2}
+    assert len(nics) == 2 * 24 and set(nics.values()) == {F(5, 6) / 4}
+    assert children(nics)[(2, 0, True)] == F(5, 6)
     flat = ring.all_gather(24).per_link(Tree((4, 3, 2), rails=True))
-    assert {link.lane for link in flat if link.level == 2 and link.up} == {3}, "a plain ring leaves by one card"
+    assert {link.lane for link in flat if link.level == 2 and link.up} == {3}, "a plain ring leaves by one NIC"
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)

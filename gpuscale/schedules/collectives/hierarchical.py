@@ -3,7 +3,7 @@
 ``degrees``: children of a unit at each level, from the lowest, (8, 32, 4) for a pod of 1,024 GPUs; ranks are numbered
 from left to right. ``inner``: the array is sharded over that many neighbouring ranks, and each rank talks only to
 those with its number modulo ``inner``; V is the whole array. Which physical links a phase loads is for
-``gpuscale.schedules.collectives.routes.Tree`` to say, with network cards that feed their GPU (rails) or not.
+``gpuscale.schedules.collectives.routes.Tree`` to say, with NICs that feed their GPU (rails) or not.
 """
 
 from __future__ import annotations

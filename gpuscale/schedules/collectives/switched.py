@@ -108,11 +108,11 @@ def all_reduce(degrees: Sequence[int], inner: int = 1, pieces: int = 1) -> Sched
 
 
 def rail_all_reduce(degrees: Sequence[int]) -> Schedule:
-    """All-reduce with network cards that feed their GPU: the node's switch reduces and scatters (its owner's part
+    """All-reduce with NICs that feed their GPU: the node's switch reduces and scatters (its owner's part
     stays at the owner), the network's switches reduce each shard along its rail, the node's switch copies the result.
 
-    A node's cards carry V up and V down; 2 levels + 2 steps. The switches of a node have no link to the network:
-    those of level 2 hang below the GPUs' cards. Two levels or more.
+    A node's NICs carry V up and V down; 2 levels + 2 steps. The switches of a node have no link to the network:
+    those of level 2 hang below the GPUs' NICs. Two levels or more.
     """
     degrees = _need_degrees(degrees, least=2)
     ranks, node, units = prod(degrees), degrees[0], _units(degrees)
