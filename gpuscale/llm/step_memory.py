@@ -83,7 +83,7 @@ layer_kept = Formula(
 )
 flying_layers = Formula(
     "Layers whose activations the first rank keeps", L_held, n_held * L_stage / n_virt, source=_MEGATRON,
-    assumes="for n_held microbatches in flight, each in one of the n_virt pieces of L_stage layers",
+    assumes="for n_held microbatches in flight, each in one of the n_virt virtual stages of L_stage layers",
 )
 flying_activations = Formula(
     "Activations of the microbatches in flight", V_stage, L_held * V_act, source=_MEGATRON,

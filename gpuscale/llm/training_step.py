@@ -40,7 +40,8 @@ _SPARE = _ROOM - n_virt * ceiling(L / (N_stages * n_virt))
 _ON_TOP = 2 - Max(1, Min(2, ceiling(_HEAD / (Max(_SPARE, 1) * _LAYER))))  # 1 where the head costs less than the room
 stage_layers = Formula(
     "Layers of the fullest stage", L_stage, _ROOM - _SPARE * _ON_TOP, source=_LLAMA,
-    assumes="for whole layers in equal pieces, with room for the head in the last stage, or the head on top if less",
+    assumes="for whole layers in equal virtual stages, with room for the head in the last stage, or the "
+    "head on top if less",
 )
 stage_flops = Formula(
     "Operations of the slowest stage, for a token", ops_stage,

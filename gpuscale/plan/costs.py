@@ -118,8 +118,8 @@ _HELD = {"gpipe": pipeline.gpipe_held, "zb-h1": pipeline.zb_held, "dualpipe": pi
 def _memory(tape: Tape, schedule: str) -> dict:
     out = _states(tape, schedule)
     if schedule == "1f1b":
-        plain, pieces = pipeline.one_f_one_b_held.rhs, pipeline.interleaved_held.rhs
-        held = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (pieces, True)), i_stage=0)
+        plain, interleaved = pipeline.one_f_one_b_held.rhs, pipeline.interleaved_held.rhs
+        held = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)), i_stage=0)
     else:
         held = tape.put(_HELD[schedule], keep=False)
     tape.known[q.n_held] = held
@@ -156,10 +156,10 @@ def _pipeline(tape: Tape, schedule: str):
     both = {"t_F": q.T_mb * q.T_fwd / (q.T_fwd + q.T_bwd), "t_B": q.T_mb * q.T_bwd / (q.T_fwd + q.T_bwd)}
     given = {name: tape.put(value) for name, value in both.items()} | {"t_W": tape.put(q.T_fwd - q.V_fwd / q.W_hbm)}
     tape.put(training_step.stage_hop)
-    plain, pieces = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
+    plain, interleaved = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
     if schedule == "1f1b":
         tape.known[q.T_idle] = tape.put(pipeline.interleaved_overhead.rhs * q.N_MB * q.T_mb)
-        tape.known[q.T_pp] = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (pieces, True)))
+        tape.known[q.T_pp] = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)))
     else:
         idle = {"gpipe": pipeline.bubble_time, "zb-h1": pipeline.zb_bubble, "dualpipe": pipeline.dualpipe_bubble}
         tape.put(idle[schedule], **given)

@@ -14,8 +14,8 @@ _COLUMNS = {**{NAMES[name]: name for name in MESH}, "zero": "n_zero", "sp": "n_s
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to lay a run out: degrees of data, tensor, context, expert and pipeline parallelism; ``virtual`` pieces
-    of a stage, ``micro`` sequences in a microbatch, ``zero`` the stage of ZeRO, ``sp`` sequence parallelism,
+    """One way to lay a run out: degrees of data, tensor, context, expert and pipeline parallelism; ``virtual``
+    stages of a stage, ``micro`` sequences in a microbatch, ``zero`` the stage of ZeRO, ``sp`` sequence parallelism,
     ``recompute`` what the backward pass recomputes: "none", "selective" or "full".
     """
 

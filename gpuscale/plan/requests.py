@@ -18,7 +18,7 @@ PINS = {
     "cp": "context-parallel ranks",
     "ep": "expert-parallel ranks",
     "pp": "pipeline stages",
-    "virtual": "pieces of a stage",
+    "virtual": "virtual stages of a stage",
     "micro": "sequences in a microbatch",
     "zero": "the stage of ZeRO",
     "sp": "sequence parallelism",
