@@ -26,12 +26,12 @@ _LARGE = ((V, oo), (N, oo))
 
 def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "") -> Formula:
     """The alpha-beta time of an algorithm from its steps and the bytes of its busiest rank."""
-    whole = step_time.where(steps, sent, title=title)
+    whole = time_of_steps.where(steps, sent, title=title)
     whole = replace(whole, source=sent.source, assumes=assumes or sent.assumes)
     return whole if approx is None else replace(whole, approx=approx, regime=regime)
 
 
-step_time = Formula(
+time_of_steps = Formula(
     "Time of steps and bytes", T_comms, n_steps * alpha + V_rank / W, source="hockney1994",
     assumes="when each step waits once and the busiest rank then sends at the full bandwidth",
 )

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sympy import Min, binomial, oo
 
-from gpuscale.collectives.algorithms import ring_steps, step_time
+from gpuscale.collectives.algorithms import ring_steps, time_of_steps
 from gpuscale.core.conditions import at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
@@ -27,7 +27,7 @@ all_to_all_bytes = Formula(
     approx=V / N, regime=((N, oo),),
 )
 all_to_all = replace(
-    step_time.where(ring_steps, all_to_all_bytes, title="All-to-all"), source=_BOOK,
+    time_of_steps.where(ring_steps, all_to_all_bytes, title="All-to-all"), source=_BOOK,
     assumes="when each rank sends one block in each of N - 1 steps through a switch",
     approx=V / (W * N), regime=((V, oo), (N, oo)),
 )

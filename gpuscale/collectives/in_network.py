@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sympy import oo
 
-from gpuscale.collectives.algorithms import all_reduce_bytes, step_time
+from gpuscale.collectives.algorithms import all_reduce_bytes, time_of_steps
 from gpuscale.core.conditions import at_least, below
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
@@ -40,7 +40,7 @@ multicast_sent = Formula(
 
 
 def _timed(sent: Formula, title: str) -> Formula:
-    made = step_time.where(nvls_steps, sent, title=title)
+    made = time_of_steps.where(nvls_steps, sent, title=title)
     return replace(
         made, source=sent.source, assumes=sent.assumes, approx=V / W, regime=((V, oo), *sent.regime)
     )

@@ -12,16 +12,11 @@ from gpuscale.plan.requests import Request
 MESH = ("X", "Y", "n_cp", "Z", "N_stages", "n_seq", "n_virt")  # one layout: dp, tp, cp, ep, pp, micro, virtual
 NAMES = {"X": "dp", "Y": "tp", "n_cp": "cp", "Z": "ep", "N_stages": "pp", "n_seq": "micro", "n_virt": "virtual"}
 OPTIONS = ("n_zero", "n_sp", "n_recompute")
-VIRTUAL = (
-    "interleaving",
-    "virtual stages and layers",
-)  # reasons that leave the same layout without virtual stages untouched
-MICRO, SHORT, STAGE_CUTS = (
-    8,
-    1024,
-    (1, 2, 3, 4, 5, 6, 8),
-)  # what is tried where nothing is fixed: sequences of a microbatch
-# at most, tokens of a sequence on a rank at least, virtual stages of a stage
+# Reasons that leave the same layout without virtual stages untouched.
+VIRTUAL = ("interleaving", "virtual stages and layers")
+# What is tried where nothing is fixed: sequences of a microbatch at most, tokens of a sequence on a rank at least,
+# virtual stages of a stage.
+MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 
 
 @dataclass(frozen=True)
