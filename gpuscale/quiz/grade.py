@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuscale.quiz import card_data, grading
-from gpuscale.quiz.question_sets import UnknownQuestion, item, load
+from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
 from gpuscale.quiz.result import MIME, VERDICTS, Result, read
 from gpuscale.quiz.wording import strip
 
@@ -99,7 +99,7 @@ def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
     old, missing = [], []
     for result in found:
         try:
-            stamp = grading.digest("spec", card_data.as_json(item(result.id).spec))
+            stamp = grading.salted_hash("spec", card_data.as_json(item(result.id).spec))
         except (ImportError, UnknownQuestion):
             stamp = ""
         if stamp != result.stamp:
@@ -111,12 +111,12 @@ def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
 
 def _unchecked(name: str, found: set[str]) -> list[str]:
     try:
-        return [one.id for one in load(name) if one.id not in found]
+        return [one.id for one in load_set(name) if one.id not in found]
     except (ImportError, UnknownQuestion):
         return []
 
 
-def table(sheet: GradedNotebook) -> str:
+def grade_table(sheet: GradedNotebook) -> str:
     """A sheet as text: a line for each question, then the score."""
     if not sheet.results:
         return f"{sheet.path}\n  no checked questions: run its check(...) cells and save it, or use --execute"
@@ -151,7 +151,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     if options.json:
         print(json.dumps([s.record() for s in sheets], indent=1, ensure_ascii=False))
     else:
-        print("\n\n".join(table(s) for s in sheets), end="\n" if sheets else "")
+        print("\n\n".join(grade_table(s) for s in sheets), end="\n" if sheets else "")
     for message in failed:
         print(message, file=sys.stderr)
     return 1 if failed else 0

@@ -91,7 +91,7 @@ class Part:
         """A card of every number with basis and source, and of other sources' values with the reason."""
         rows = [(n, s.text, s.basis, cited(s.source), _remarks(s)) for n, s in self.specs.items()]
         plain = [f"  {n} = {v} ({b}; {c}){'. ' + r if r else ''}" for n, v, b, c, r in rows]
-        return HtmlView(html.card(self, rows), "\n".join([self.title, *plain]))
+        return HtmlView(html.part_card(self, rows), "\n".join([self.title, *plain]))
 
 
 def _remarks(spec: Spec) -> str:

@@ -27,7 +27,7 @@ class HtmlView:
         return self.plain
 
 
-def table(
+def parts_table(
     parts: Iterable,
     fields: Iterable[str] | Mapping[str, str],
     derived: Mapping[str, Callable] | None = None,
@@ -81,7 +81,7 @@ def number_button(spec: Spec) -> str:
     return f'<button type="button" class="prov"{data}>{escape(spec.text)}</button>'
 
 
-def card(part, rows: list[tuple[str, ...]]) -> str:
+def part_card(part, rows: list[tuple[str, ...]]) -> str:
     """The HTML card of a part: name, value, basis, source and remarks of each number."""
     title, key = escape(part.title), escape(f'{part.kind}("{part.key}")')
     heads = "".join(f'<th scope="col">{t}</th>' for t in ("Name", "Value", "Basis", "Source", "Remarks"))

@@ -3,7 +3,7 @@
 from published.rows import BOOK, NOTES, Row
 
 from gpuscale.collectives import hierarchy
-from gpuscale.emulate.stored import Layout, model
+from gpuscale.emulate.stored import Layout, transformer_arrays
 from gpuscale.llm import data_parallel as dp
 from gpuscale.llm import training_memory as memory
 from gpuscale.network import node_egress, topology
@@ -132,7 +132,7 @@ def zero(stage: int, params: float, ranks: int) -> float:
 
 def most(copies: int) -> float:
     """Bytes of the fullest rank of plain data parallelism."""
-    return float(Layout(model(2, (12, 24)), copies).fullest((2, 2, 12)))
+    return float(Layout(transformer_arrays(2, (12, 24)), copies).fullest((2, 2, 12)))
 
 
 ROWS = [

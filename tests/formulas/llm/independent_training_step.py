@@ -7,7 +7,7 @@ from math import prod
 from formulas.harness import at, judges
 from hypothesis import strategies as st
 
-from gpuscale.emulate.stored import Layout, model
+from gpuscale.emulate.stored import Layout, transformer_arrays
 from gpuscale.schedules.collectives import hierarchical
 from gpuscale.schedules.collectives.routes import Tree, worst
 
@@ -252,7 +252,7 @@ def a_step_end_to_end(book, case):
 @judges("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL))
 def parameters_of_the_fullest_stage(book, case):
     stages, depth, size, words = case
-    arrays = model(stages * depth, (size,), ends=3 * words)
+    arrays = transformer_arrays(stages * depth, (size,), ends=3 * words)
     layout = Layout(arrays, stages=stages)
     given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in arrays), "n_emb": 2, "n_vocab": words}
     fullest = max(layout.count(rank, "weights") for rank in layout.ranks)
@@ -269,7 +269,7 @@ def routed(case, zero=0):
     """A stage of a model with experts, laid out; and what the formulas take."""
     copies, cp, slices, shards, depth = case
     whole = 4 * copies * cp * slices
-    arrays = model(depth, (whole,), experts=shards, expert=(whole,))
+    arrays = transformer_arrays(depth, (whole,), experts=shards, expert=(whole,))
     layout = Layout(arrays, copies * cp, slices, 1, shards, zero)
     experts = sum(a.size for a in arrays if a.expert is not None)
     given = {"P_stage": sum(a.size for a in arrays), "P_exp": 3 * experts, "L": 3 * depth, "L_stage": depth}
