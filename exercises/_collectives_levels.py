@@ -1,14 +1,14 @@
 """Quiz 4, the parts on whole levels: a second axis that fills a unit, and two nodes."""
 
-from gpuscale import chip, fabric
+from gpuscale import chip, link
 from gpuscale.collectives import hierarchy
 from gpuscale.quiz import Question
 from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, D, F, S_top, S_unit, V, W_link, b, n_port, n_sw
 from gpuscale.units import GB, MB
 
 h100 = chip("h100_sxm")
-NODE, UNIT, UNITS = fabric("nvlink_4").node_gpus, 32, 4
-NVLINK, CARDS = h100.nvlink_bw, NODE * h100.nic_bw
+NODE, UNIT, UNITS = link("nvlink_4").node_gpus, 32, 4
+NVLINK, NICS = h100.nvlink_bw, NODE * h100.nic_bw
 ARRAY = {"V": 256 * MB}
 ONE_UNIT = ARRAY | {"S_unit": NODE, "S_top": NODE * UNIT}
 own, lacking = V * S_unit / S_top, V * (1 - 1 / S_top)
@@ -35,7 +35,7 @@ spine = [
             "That is what all units send together.": n_sw * n_port * W_link,
             "That is one spine switch.": n_port * W_link,
         },
-        remark="It is also what the cards of the unit's 32 nodes send together.",
+        remark="It is also what the NICs of the unit's 32 nodes send together.",
     ),
     Question(
         "The published answer divides 25.6 TB/s by four and finds less. What is the 25.6 TB/s?",
@@ -75,12 +75,12 @@ spine = [
     ),
 ]
 
-TWO = {"D_1": NODE, "D_2": 2, "W_1": NVLINK, "W_2": CARDS}
-nvlink, cards = hierarchy.node_bandwidth.rhs, hierarchy.leaf_bandwidth.rhs
+TWO = {"D_1": NODE, "D_2": 2, "W_1": NVLINK, "W_2": NICS}
+nvlink, nics = hierarchy.node_bandwidth.rhs, hierarchy.leaf_bandwidth.rhs
 two_nodes = [
     Question(
         heading="5. An all-gather over two nodes",
-        ask="Two nodes of {D_1} GPUs; each network card feeds one GPU directly. Which bandwidth does the "
+        ask="Two nodes of {D_1} GPUs; each NIC feeds one GPU directly. Which bandwidth does the "
         "all-gather see "
         "inside a node ({W_1} for each GPU, one way)?",
         answer=nvlink,
@@ -89,15 +89,15 @@ two_nodes = [
         tolerance=0.01,
         mistakes={
             "A GPU gets an eighth of the array without NVLink.": W_1,
-            "That is with all bytes through NVLink; here the cards bring an eighth.": W_1 * 2 * D_1 / (2 * D_1 - 1),
+            "That is with all bytes through NVLink; here the NICs bring an eighth.": W_1 * 2 * D_1 / (2 * D_1 - 1),
             "That is the wrong way round: fewer bytes to move look like more bandwidth.": W_1 * (D_1 - 1) / D_1,
         },
     ),
     Question(
         "And beyond the node ({D_2} nodes, {W_2} for each, one way)?",
-        answer=cards,
+        answer=nics,
         unit="B/s",
-        given={"D_2": 2, "W_2": CARDS},
+        given={"D_2": 2, "W_2": NICS},
         mistakes={"Half of the array is there already.": W_2, "It is the other way round.": W_2 * (D_2 - 1) / D_2},
     ),
     Question(
@@ -107,10 +107,10 @@ two_nodes = [
         given=TWO | {"V": 2 * GB},
         tolerance=0.01,
         mistakes={
-            "NVLink takes longer here.": V / cards,
+            "NVLink takes longer here.": V / nics,
             "A GPU gets an eighth of the array without NVLink.": V / W_1,
-            "That is V over the cards of a node: an approximation, far off for two nodes.": V / W_2,
-            "That is one level after the other.": V / nvlink + V / cards,
+            "That is V over the NICs of a node: an approximation, far off for two nodes.": V / W_2,
+            "That is one level after the other.": V / nvlink + V / nics,
         },
     ),
     Question(
@@ -122,16 +122,16 @@ two_nodes = [
         tolerance=0.01,
         mistakes={
             "That is the longer of the two alone.": hierarchy.two_level_links.rhs,
-            "That is the shorter of the two alone.": V / cards,
+            "That is the shorter of the two alone.": V / nics,
         },
     ),
     Question(
-        "A published text lets data parallelism over two nodes of H100 see twice the {W_2} of their cards. If every "
+        "A published text lets data parallelism over two nodes of H100 see twice the {W_2} of their NICs. If every "
         "GPU takes part ({D_1} in a node, {W_1}), how many times too fast is that?",
         answer=2 * W_2 / nvlink,
         unit="1",
         tolerance=0.01,
-        given={"D_1": NODE, "W_1": NVLINK, "W_2": CARDS},
+        given={"D_1": NODE, "W_1": NVLINK, "W_2": NICS},
         mistakes={
             "NVLink moves seven eighths of the bytes, not all.": 2 * W_2 / W_1,
             "That is the other way round.": nvlink / (2 * W_2),

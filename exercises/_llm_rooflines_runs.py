@@ -31,7 +31,7 @@ from gpuscale.symbols import (
 
 h100 = chip("h100_sxm")
 NODE = 8
-CARDS = NODE * h100.nic_bw
+NICS = NODE * h100.nic_bw
 
 
 def recipe(key: str) -> dict:
@@ -159,7 +159,7 @@ time_parts = [
 # Megatron's runs: GPUs, sequences in a batch, tensor-parallel ranks, stages
 SHAPES = ((192, 192, 4, 1), (768, 384, 8, 2), (3072, 1536, 8, 8))
 SIZES = [{"N_gpu": N, "n_seq": n, "S": 4096, "Y": Y, "N_stages": p} for N, n, Y, p in SHAPES]
-FAR = {"D_1": NODE, "W_2": CARDS, "b_w": 2, "C": h100.bf16}
+FAR = {"D_1": NODE, "W_2": NICS, "b_w": 2, "C": h100.bf16}
 
 
 def picked(*names: str, **more) -> list[dict]:
@@ -171,7 +171,7 @@ TOKENS = n_seq * S / N_gpu
 GROUP = sympy.Max(Y * N_stages, D_1)
 LEAST = tp.relaxed_dp_limit.approx.subs(Y, GROUP)
 SPAN = "{Y}-way tensor and {N_stages}-way pipeline parallelism"
-ROUND = h100.bf16 / CARDS  # tokens that a copy on one node needs; the source rounds what two and eight nodes need
+ROUND = h100.bf16 / NICS  # tokens that a copy on one node needs; the source rounds what two and eight nodes need
 
 megatron_parts = [
     Question(
@@ -214,7 +214,7 @@ megatron_parts = [
         },
         solution=[
             ((b_w + b_grad) * C / (4 * flop * W_2), "as if each node held a copy of its own, or several"),
-            (LEAST, "a copy on several nodes cuts its gradients over all their cards"),
+            (LEAST, "a copy on several nodes cuts its gradients over all their NICs"),
         ],
         remark="The source says about 1,000 and 300 for the larger two, and 2,472 for the smallest.",
     ),
@@ -248,8 +248,8 @@ megatron_parts = [
             ("Gradients never leave a node.", "The copies are in 24 nodes.", False),
             (
                 "The node holds two copies of the model, which add up inside; then all of it leaves through the same "
-                "cards.",
-                "Only a copy that spans several nodes has more cards than a node.",
+                "NICs.",
+                "Only a copy that spans several nodes has more NICs than a node.",
                 True,
             ),
             ("It is an eighth.", "A node sends as much as before: the gradients of the whole model.", False),

@@ -9,12 +9,12 @@ from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, M, S_child, S_top, S_unit,
 from gpuscale.units import GB, MB, us
 
 h100, b200 = chip("h100_sxm"), chip("b200_sxm")
-NODE, UNIT, UNITS, CARDS = 8, 32, 4, 8
+NODE, UNIT, UNITS, NICS = 8, 32, 4, 8
 ALPHAS = [indexed(alpha, i) for i in (1, 2, 3)]
-H100 = {"W_1": h100.nvlink_bw, "W_2": CARDS * h100.nic_bw}
-B200 = {"W_1": b200.nvlink_bw, "W_2": CARDS * b200.nic_bw}
+H100 = {"W_1": h100.nvlink_bw, "W_2": NICS * h100.nic_bw}
+B200 = {"W_1": b200.nvlink_bw, "W_2": NICS * b200.nic_bw}
 RACKS = {"W_1": chip("gb200").nvlink_bw, "W_2": 72 * chip("gb200").nic_bw}
-nvlink, cards = (D_1 - 1) / (D_1 * W_1), (M - 1) / (M * W_2)
+nvlink, nics = (D_1 - 1) / (D_1 * W_1), (M - 1) / (M * W_2)
 equal_nodes = D_1 * W_1 / (D_1 * W_1 - (D_1 - 1) * W_2)
 printed = W_2 * S_child * D_2 / (D_2 - 1)
 starts = sum((d - 1) * a for d, a in zip((D_1, D_2, D_3), ALPHAS, strict=True))
@@ -22,7 +22,7 @@ into_node = V * 8 / Y * (1 - Y / S_top) / W_2
 
 levels = [
     Question(
-        "An all-gather joins {D_2} nodes of one scalable unit. The network cards of a node take in {W_2}, one way. "
+        "An all-gather joins {D_2} nodes of one scalable unit. The NICs of a node take in {W_2}, one way. "
         "Which bandwidth does the all-gather see at this level?",
         answer=hierarchy.leaf_bandwidth,
         given=[{"D_2": 4, "W_2": H100["W_2"]}, {"D_2": 8, "W_2": H100["W_2"]}],
@@ -34,41 +34,41 @@ levels = [
     ),
     Question(
         "{M} nodes of {D_1} H100 share an array: {W_1} for each GPU over NVLink, {W_2} for each node through its "
-        "cards, which feed the GPUs directly. Which link sets the time of an all-gather?",
+        "NICs, which feed the GPUs directly. Which link sets the time of an all-gather?",
         given=[{"M": 2, "D_1": NODE, **H100}, {"M": 16, "D_1": NODE, **H100}],
         choices=[
             (
                 "NVLink",
                 "Compare what each GPU takes from its neighbours with what its node takes from outside.",
-                nvlink > cards,
+                nvlink > nics,
             ),
             (
-                "the network cards",
+                "the NICs",
                 "Compare what a node takes from outside with what each GPU takes from its neighbours.",
-                nvlink < cards,
+                nvlink < nics,
             ),
             ("the spine", "These nodes sit under the same leaf switches.", False),
         ],
     ),
     Question(
-        "How long does an all-gather of {V} take over two nodes of {D_1} B200, if NVLink and cards work at the same "
+        "How long does an all-gather of {V} take over two nodes of {D_1} B200, if NVLink and NICs work at the same "
         "time ({W_1} for each GPU, {W_2} for each node)?",
-        answer=V * Max(nvlink, cards).subs(M, 2),
+        answer=V * Max(nvlink, nics).subs(M, 2),
         given=[{"V": 1 * GB, "D_1": NODE, **B200}, {"V": 400 * MB, "D_1": NODE, **B200}],
         unit="s",
         mistakes={
             "Half of the array is in the node from the start.": V / W_2,
-            "That is the whole array over NVLink: a GPU gets an eighth of it from its card, and the cards take "
+            "That is the whole array over NVLink: a GPU gets an eighth of it from its NIC, and the NICs take "
             "longer "
             "here.": V / W_1,
             "That is NVLink, which has time to spare here.": V * nvlink,
-            "That is one level after the other; here both work at once.": V * (nvlink + cards.subs(M, 2)),
+            "That is one level after the other; here both work at once.": V * (nvlink + nics.subs(M, 2)),
         },
-        remark="On two nodes of H100 it is NVLink that binds: a B200 has twice the NVLink and the same cards.",
+        remark="On two nodes of H100 it is NVLink that binds: a B200 has twice the NVLink and the same NICs.",
     ),
     Question(
         "An all-gather runs over nodes of $D_1$ GPUs, with $W_1$ for each GPU over NVLink and $W_2$ for each node "
-        "through its cards, which feed the GPUs directly. At which number of nodes do NVLink and the cards take "
+        "through its NICs, which feed the GPUs directly. At which number of nodes do NVLink and the NICs take "
         "equally "
         "long? Give it as a formula. (Type D_1, W_1, W_2.)",
         answer=equal_nodes,
@@ -85,7 +85,7 @@ levels = [
 
 links = [
     Question(
-        "An all-gather runs over $S_\\mathrm{top}$ GPUs. How many bytes enter a part of the fabric with "
+        "An all-gather runs over $S_\\mathrm{top}$ GPUs. How many bytes enter a part of the network with "
         "$S_\\mathrm{child}$ GPUs through its uplink? (Type S_child, S_top; the $S_\\mathrm{unit}$ GPUs of the unit "
         "between may or may not matter.)",
         answer=V * (1 - S_child / S_top),
@@ -100,14 +100,14 @@ links = [
         },
     ),
     Question(
-        "How fast is an all-gather over {M} nodes, in scalable units of {D_2}, at the cards of a node ({W_2})? Give "
+        "How fast is an all-gather over {M} nodes, in scalable units of {D_2}, at the NICs of a node ({W_2})? Give "
         "the exact bandwidth.",
         answer=W_2 * M / (M - 1),
         given={"M": 2 * UNIT, "D_2": UNIT, "W_2": H100["W_2"]},
         unit="B/s",
         tolerance=0.005,
         mistakes={
-            "That counts the other nodes of the unit only; the other unit's bytes come through the same cards.": W_2
+            "That counts the other nodes of the unit only; the other unit's bytes come through the same NICs.": W_2
             * D_2
             / (D_2 - 1),
             "A node holds its own part already.": W_2,
@@ -116,7 +116,7 @@ links = [
     Question(
         "Without any overlap between the levels, which bandwidth does an all-gather over two nodes of {D_1} H100 see "
         "({W_1} for each GPU, {W_2} for each node)?",
-        answer=1 / (nvlink + cards.subs(M, 2)),
+        answer=1 / (nvlink + nics.subs(M, 2)),
         given={"D_1": NODE, **H100},
         unit="B/s",
         mistakes={
@@ -125,12 +125,12 @@ links = [
         },
     ),
     Question(
-        "Racks of {D_1} GB200 are joined by cards of {W_2} for each rack; each GPU has {W_1} over NVLink. Which link "
+        "Racks of {D_1} GB200 are joined by NICs of {W_2} for each rack; each GPU has {W_1} over NVLink. Which link "
         "binds an all-gather over {M} racks?",
         given=[{"D_1": 72, "M": 4, **RACKS}, {"D_1": 72, "M": 8, **RACKS}],
         choices=[
-            ("NVLink", "All cards of a rack together are four times as fast as one GPU's NVLink.", nvlink > cards),
-            ("the network cards", "One way into the rack: the cards of all its GPUs add up.", nvlink < cards),
+            ("NVLink", "All NICs of a rack together are four times as fast as one GPU's NVLink.", nvlink > nics),
+            ("the NICs", "One way into the rack: the NICs of all its GPUs add up.", nvlink < nics),
         ],
     ),
     Question(
@@ -159,7 +159,7 @@ sharded = [
     Question(
         "In a unit of {S_top} H100 an array of {V} is sharded over X and, inside, over Y = {Y} neighbouring "
         "GPUs. How "
-        "long does an all-gather over X take, if the cards bind ({W_2} for each node of eight)?",
+        "long does an all-gather over X take, if the NICs bind ({W_2} for each node of eight)?",
         answer=into_node,
         given=[{"V": 512 * MB, "S_top": 256, "Y": y, "W_2": H100["W_2"]} for y in (32, 64, 128)],
         unit="s",
@@ -176,7 +176,7 @@ sharded = [
         choices=[
             (
                 "It takes as long as before.",
-                "Every node still needs all shards of Y, and the cards bring them. NVLink is relieved, but it was not "
+                "Every node still needs all shards of Y, and the NICs bring them. NVLink is relieved, but it was not "
                 "what bound.",
                 True,
             ),
@@ -207,7 +207,7 @@ sharded = [
         ],
     ),
     Question(
-        "An all-reduce of {V} crosses {D_2} nodes of a unit ({W_2} for each node), and the cards bind. The leaf "
+        "An all-reduce of {V} crosses {D_2} nodes of a unit ({W_2} for each node), and the NICs bind. The leaf "
         "switches do the sums: each node sends the array up once and receives it once, at the same time. How long?",
         answer=V / W_2,
         given={"V": 512 * MB, "D_2": UNIT, "W_2": H100["W_2"]},
@@ -227,7 +227,7 @@ sharded = [
 questions = QuestionSet(
     "across_the_hierarchy",
     "Across the hierarchy",
-    intro="Questions on collectives that cross NVLink, network cards and spine switches: which link binds, what "
+    intro="Questions on collectives that cross NVLink, NICs and spine switches: which link binds, what "
     "overlap is worth, what a second axis saves.",
     chapter="across_the_hierarchy",
     questions=[*levels, *links, *sharded],

@@ -1,6 +1,6 @@
 """Practice questions on the network between nodes."""
 
-from gpuscale import chip, fabric
+from gpuscale import chip, link
 from gpuscale.network import (
     leaf_switches,
     node_egress,
@@ -18,7 +18,7 @@ from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
 from gpuscale.symbols import D_3, N, S_top, W, W_nic, W_ref, n_down, n_hop, n_nic, n_port, r_over, t_hop
 from gpuscale.units import ns
 
-h100, b200, gb200, ndr, hdr = chip("h100_sxm"), chip("b200_sxm"), chip("gb200"), fabric("ib_ndr"), fabric("ib_hdr")
+h100, b200, gb200, ndr, hdr = chip("h100_sxm"), chip("b200_sxm"), chip("gb200"), link("ib_ndr"), link("ib_hdr")
 a100_su, su, pod, meta = (topology(k) for k in ("a100_su", "h100_su", "h100_pod_1024", "llama3_24k"))
 OLD, NEW = a100_su.at("Leaf"), su.at("Leaf")
 SLOTS = pod.tiers[1].cables_total  # cables that the pod's leaves can take from below
@@ -28,18 +28,18 @@ PODS = meta.tiers[-1].degree
 questions = QuestionSet(
     "beyond_the_node",
     "Beyond the node",
-    intro="Cards, leaves, spines, cuts and hops. Bandwidths are one direction.",
+    intro="NICs, leaves, spines, cuts and hops. Bandwidths are one direction.",
     chapter="beyond_the_node",
     questions=[
         Question(
-            "A node, or a rack, has {n_nic} network cards of {W_nic} each. What can it send into the network?",
+            "A node, or a rack, has {n_nic} NICs of {W_nic} each. What can it send into the network?",
             answer=node_egress,
             given=[
                 {"n_nic": OLD.cables, "W_nic": hdr.bw},
                 {"n_nic": NEW.cables, "W_nic": ndr.bw},
                 {"n_nic": topology("gb200_superpod_576").at(2).cables, "W_nic": ndr.bw},
             ],
-            mistakes={"That is one card.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
+            mistakes={"That is one NIC.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
         ),
         Question(
             "A GPU sends {W_ref} to a GPU of its own node and {W} to one outside. How many times slower is it outside?",
@@ -48,7 +48,7 @@ questions = QuestionSet(
             given=[{"W_ref": c.nvlink_bw, "W": c.nic_bw} for c in (h100, b200)],
             mistakes={
                 "That is the share that is left.": W / W_ref,
-                "That counts NVLink in both directions and the card in one.": 2 * W_ref / W,
+                "That counts NVLink in both directions and the NIC in one.": 2 * W_ref / W,
             },
         ),
         Question(
@@ -65,19 +65,19 @@ questions = QuestionSet(
             mistakes={"Half of the ports of a leaf must face up.": n_down / n_port},
         ),
         Question(
-            "Two layers of switches with {n_port} ports, full bandwidth between any two halves. How many cards "
+            "Two layers of switches with {n_port} ports, full bandwidth between any two halves. How many NICs "
             "can be "
             "plugged in at most?",
             answer=two_level_capacity,
             exact=True,
-            noun="cards",
+            noun="NICs",
             given=[{"n_port": OLD.ports}, {"n_port": 128}],
             mistakes={
                 "A leaf gives half of its ports to the way up.": n_port**2,
                 "Nothing is above a spine, so all of its ports face down.": n_port**2 / 4,
             },
             solution=[
-                (n_port / 2, "cards below a leaf"),
+                (n_port / 2, "NICs below a leaf"),
                 (n_port**2 / 2, "and a spine has a port for each of n_port leaves"),
             ],
         ),
@@ -93,7 +93,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "{S_top} GPUs with cards of {W} stand in {D_3} pods. Each pod's way up is oversubscribed {r_over} to 1. "
+            "{S_top} GPUs with NICs of {W} stand in {D_3} pods. Each pod's way up is oversubscribed {r_over} to 1. "
             "What is "
             "the bisection bandwidth in one direction?",
             answer=tapered_bisection,
@@ -106,7 +106,7 @@ questions = QuestionSet(
             solution=[(S_top * W / (2 * r_over), "the ways up of half of the pods, which is the worst cut")],
         ),
         Question(
-            "With an odd number of pods, a half must cut one pod in its middle. {S_top} GPUs with cards of {W} in "
+            "With an odd number of pods, a half must cut one pod in its middle. {S_top} GPUs with NICs of {W} in "
             "{D_3} "
             "pods, oversubscribed {r_over} to 1: what is the bisection bandwidth in one direction?",
             answer=tapered_bisection_odd,
@@ -140,7 +140,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Two GPUs are {n_hop} links apart: card to leaf, leaf to spine, and so on, down to the other card. Every "
+            "Two GPUs are {n_hop} links apart: NIC to leaf, leaf to spine, and so on, down to the other NIC. Every "
             "switch "
             "takes {t_hop}. How long do the switches take together?",
             answer=wire_latency,
@@ -154,14 +154,14 @@ questions = QuestionSet(
         Question(
             'Find the error. "The reference system has 1,024 nodes, or sometimes 127." Its leaves take {n_down} '
             "cables from "
-            "below, and a node has {n_nic} cards. How many nodes fit?",
+            "below, and a node has {n_nic} NICs. How many nodes fit?",
             answer=n_down / n_nic,
             unit="1",
             exact=True,
             noun="nodes",
             given={"n_down": SLOTS, "n_nic": NEW.cables},
             mistakes={"Those are the GPUs.": 1 * n_down},
-            solution=[(n_down / n_nic, "a cable for each card")],
+            solution=[(n_down / n_nic, "a cable for each NIC")],
             remark="127 is right for NVIDIA's own design: one slot's ports serve the machine that manages the network.",
         ),
         Question(
@@ -169,17 +169,17 @@ questions = QuestionSet(
             "GPUs of "
             "two H100 nodes?",
             choices=[
-                ("NVSwitch", "Those of an H100 node end at its eight GPUs.", fabric("nvlink_4").node_gpus > 8),
+                ("NVSwitch", "Those of an H100 node end at its eight GPUs.", link("nvlink_4").node_gpus > 8),
                 (
-                    "network cards, and InfiniBand or Ethernet switches",
-                    "The cards read and write GPU memory themselves, so the host's CPU is bypassed, not the network.",
-                    fabric("nvlink_4").node_gpus == 8,
+                    "NICs, and InfiniBand or Ethernet switches",
+                    "The NICs read and write GPU memory themselves, so the host's CPU is bypassed, not the network.",
+                    link("nvlink_4").node_gpus == 8,
                 ),
                 ("PCIe", "It ends at the node too.", False),
             ],
         ),
         Question(
-            "Give the number of switches of a full fat tree of two levels for $N$ cards, from $N$ and the ports "
+            "Give the number of switches of a full fat tree of two levels for $N$ NICs, from $N$ and the ports "
             "$n_\\mathrm{port}$ of a switch.",
             answer=3 * N / n_port,
             unit="1",
@@ -196,19 +196,19 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A cluster of {S_top} GPUs has cards of {W}. You may double the cards' rate, or remove an "
+            "A cluster of {S_top} GPUs has NICs of {W}. You may double the NICs' rate, or remove an "
             "oversubscription of "
             "{r_over} to 1 at the top. A job exchanges data evenly between all GPUs. Which brings more?",
             given={"S_top": meta.ranks, "W": ndr.bw, "r_over": TAPER},
             pick="largest",
             choices=[
                 (
-                    "cards twice as fast, the top as it is",
-                    "The cut at the top stays as it is; faster cards only widen the way to it.",
+                    "NICs twice as fast, the top as it is",
+                    "The cut at the top stays as it is; faster NICs only widen the way to it.",
                     S_top * W / (2 * r_over),
                 ),
                 (
-                    "a full top, the cards as they are",
+                    "a full top, the NICs as they are",
                     "The narrowest cut is at the top, so widen it there.",
                     S_top * W / 2,
                 ),

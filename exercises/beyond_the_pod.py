@@ -1,7 +1,6 @@
 """Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
 
-from gpuscale import chip, show
-from gpuscale import fabric as link
+from gpuscale import chip, link, show
 from gpuscale.network import (
     bisection,
     leaf_switches,
@@ -27,13 +26,13 @@ LARGEST = two_level_capacity(n_port=ndr.switch_ports)
 up = [
     Question(
         heading="1. The pod, level by level",
-        ask="A node has {n_nic} network cards. Each has one port of {W_nic}, which is 400 Gbit/s. What can the node "
+        ask="A node has {n_nic} NICs. Each has one port of {W_nic}, which is 400 Gbit/s. What can the node "
         "send "
         "to the leaf switches?",
         answer=node_egress,
         given={"n_nic": node.degree, "W_nic": ndr.bw},
-        mistakes={"That is one card.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
-        remark="The published answer writes GB/s for the Gbit/s of the card; its result is right.",
+        mistakes={"That is one NIC.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
+        remark="The published answer writes GB/s for the Gbit/s of the NIC; its result is right.",
     ),
     Question(
         "A leaf switch has {n_port} ports of {W_link}. What does it carry in one direction, all ports counted?",
@@ -80,7 +79,7 @@ up = [
     Question(
         'Find the error. "A spine switch moves 1.6 TB/s, so 16 of them move 25.6, and each GPU is left with half of '
         "its "
-        'card." All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one '
+        'NIC." All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one '
         "direction?",
         answer=switch_bandwidth,
         given=PORT | {"n_sw": spine.switches},
@@ -92,7 +91,7 @@ up = [
             "That is one spine.": n_port * W_link,
             **both_directions(W_link),
         },
-        remark="Every card of the pod gets its full rate there. The figure of the claim is the bisection of the pod.",
+        remark="Every NIC of the pod gets its full rate there. The figure of the claim is the bisection of the pod.",
     ),
     Question(
         "The spines carry {W_sw} for {M} nodes of {D_1} GPUs. How much is that for each node?",
@@ -113,26 +112,26 @@ up = [
         unit="B/s",
         given={"W": EGRESS, "D_1": node.S},
         mistakes={"That is the whole node; its GPUs share it.": 1 * W},
-        solution=[(W / D_1, "the node's bandwidth over its GPUs: one card each")],
+        solution=[(W / D_1, "the node's bandwidth over its GPUs: one NIC each")],
     ),
     Question(
-        "What is the bisection bandwidth of the pod in one direction: {S_top} GPUs, each with a card of {W}, in two "
+        "What is the bisection bandwidth of the pod in one direction: {S_top} GPUs, each with a NIC of {W}, in two "
         "halves?",
         answer=bisection,
         given={"S_top": pod.ranks, "W": ndr.bw},
         mistakes={
             "That counts both directions.": S_top * W,
-            "That counts NVLink; between halves only the cards matter.": S_top * h100.nvlink_bw / W_link * W_link / 2,
+            "That counts NVLink; between halves only the NICs matter.": S_top * h100.nvlink_bw / W_link * W_link / 2,
         },
-        solution=[(S_top * W / 2, "half of the cards send, and the fabric is nowhere narrower")],
+        solution=[(S_top * W / 2, "half of the NICs send, and the network is nowhere narrower")],
         remark="The published question asks for it, and its answer never states it.",
     ),
 ]
 
 growth = [
     Question(
-        heading="2. Growing the fabric",
-        ask="{N} GPUs, each with one cable into the fabric, in units of {D_2} GPUs. How many units is that?",
+        heading="2. Growing the network",
+        ask="{N} GPUs, each with one cable into the network, in units of {D_2} GPUs. How many units is that?",
         answer=N / D_2,
         unit="1",
         given={"N": 2048, "D_2": leaf.S},
@@ -155,7 +154,7 @@ growth = [
         remark="The claim is a slip of a translation: 32 in all, not 32 in each unit.",
     ),
     Question(
-        "A leaf switch has {n_up} cables up, and the fabric has {n_sw} spines. How many cables join one leaf "
+        "A leaf switch has {n_up} cables up, and the network has {n_sw} spines. How many cables join one leaf "
         "to one spine?",
         answer=n_up / n_sw,
         unit="1",
@@ -221,7 +220,7 @@ growth = [
         mistakes={"Nothing is above the core: all its ports face down.": 2 * n_down / n_port},
     ),
     Question(
-        "Is that enough? Give the bandwidth from below over that of {n_sw} core switches, if {n_down} cards send at "
+        "Is that enough? Give the bandwidth from below over that of {n_sw} core switches, if {n_down} NICs send at "
         "once "
         "and cables and ports ({n_port} on each switch) all have one rate.",
         answer=oversubscription.where(n_up=n_sw * n_port),
@@ -250,7 +249,7 @@ growth = [
 questions = QuestionSet(
     "beyond_the_pod",
     "Quiz 3: beyond the node",
-    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the fabric of a pod of 1,024 H100, part by "
+    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the network of a pod of 1,024 H100, part by "
     "part. "
     "Bandwidths are one direction unless a question says otherwise. The chapter is "
     "[Beyond the node](../chapters/beyond_the_node.ipynb).",

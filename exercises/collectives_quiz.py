@@ -2,9 +2,9 @@
 
 from gpuscale_exercises._collectives_levels import (
     ARRAY,
-    CARDS,
     HALF,
     LAYER,
+    NICS,
     NODE,
     NVLINK,
     ONE_UNIT,
@@ -78,7 +78,7 @@ node_level = [
         hint="All GPUs of the node receive at the same time.",
     ),
     Question(
-        "In most pods each network card feeds one GPU directly, and NVLink carries only what the {D_1} GPUs of a "
+        "In most pods each NIC feeds one GPU directly, and NVLink carries only what the {D_1} GPUs of a "
         "node "
         "share with each other. How long does this level take then ({V}, {W_1})?",
         answer=V * (D_1 - 1) / (D_1 * W_1),
@@ -86,17 +86,17 @@ node_level = [
         given=ARRAY | {"D_1": NODE, "W_1": NVLINK},
         tolerance=0.01,
         mistakes={
-            "The GPU's own card brings an eighth of the array.": V / W_1,
-            "That is the part that its own card brings.": V / (D_1 * W_1),
+            "The GPU's own NIC brings an eighth of the array.": V / W_1,
+            "That is the part that its own NIC brings.": V / (D_1 * W_1),
             **both_directions(W_1),
         },
     ),
     Question(
         "Find the error. The published answer gives this level the time B N / W_node, and then B over 450 GB/s. "
-        "Elsewhere in that text W_node is 400 GB/s, the network cards of a node. Which bandwidth does the answer "
+        "Elsewhere in that text W_node is 400 GB/s, the NICs of a node. Which bandwidth does the answer "
         "need?",
         choices=[
-            ("what all cards of a node carry", "Those bytes pass NVLink, not the cards.", False),
+            ("what all NICs of a node carry", "Those bytes pass NVLink, not the NICs.", False),
             (
                 "the NVLink bandwidth of the node's GPUs together, N times that of one",
                 "The N cancels and leaves the bandwidth of one GPU.",
@@ -120,20 +120,20 @@ leaf_level = [
         remark="They take in the array once, one part from each node.",
     ),
     Question(
-        "How long does the leaf level take, if the cards of a node take in {W_2}, one way ({V}, {D_2} nodes)?",
+        "How long does the leaf level take, if the NICs of a node take in {W_2}, one way ({V}, {D_2} nodes)?",
         answer=V * (D_2 - 1) / (D_2 * W_2),
         unit="s",
-        given=ARRAY | {"D_2": UNIT, "W_2": CARDS},
+        given=ARRAY | {"D_2": UNIT, "W_2": NICS},
         tolerance=0.01,
         mistakes={
             "Each node holds its own part already.": V / W_2,
-            "That is one card; a node has eight.": V * (D_2 - 1) / (D_2 * W_2) * NODE,
+            "That is one NIC; a node has eight.": V * (D_2 - 1) / (D_2 * W_2) * NODE,
             **both_directions(W_2),
         },
     ),
     Question(
         "Which level sets the time of this all-gather ({D_1} GPUs in a node, {D_2} nodes, {W_1} and {W_2})?",
-        given={"D_1": NODE, "D_2": UNIT, "W_1": NVLINK, "W_2": CARDS},
+        given={"D_1": NODE, "D_2": UNIT, "W_1": NVLINK, "W_2": NICS},
         pick="largest",
         choices=[
             ("the node level", "Compare the two times of the parts before.", (D_1 - 1) / (D_1 * W_1)),
@@ -240,11 +240,11 @@ second_axis = [
         remark="So an inner axis that fits in a node saves nothing beyond it.",
     ),
     Question(
-        "A node takes in {W_2} through its cards, one way. How long does that all-reduce take across the nodes, if "
+        "A node takes in {W_2} through its NICs, one way. How long does that all-reduce take across the nodes, if "
         "the leaf switches do the sums ({D} by {F} in bf16, Y = {Y} inside the node)?",
         answer=b * D * F / W_2,
         unit="s",
-        given=IN_NODE | {"W_2": CARDS},
+        given=IN_NODE | {"W_2": NICS},
         tolerance=0.01,
         mistakes={
             "All pieces of Y live in the node, and each has to be reduced.": b * D * F / (Y * W_2),

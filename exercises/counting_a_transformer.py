@@ -134,7 +134,7 @@ questions = QuestionSet(
         Question(
             "Training on {N_gpu:count} H100 ({C} each) takes {T_step:s} for a step of {B:count} tokens with "
             "{P_act:1,3} active "
-            "parameters. Every layer is run forward again in the backward pass. What is the MFU, attention left "
+            "parameters. Every layer is recomputed in the backward pass. What is the MFU, attention left "
             "out?",
             answer=measured_mfu,
             given={"N_gpu": 1024, "C": h100.bf16, "T_step": 10.0, "B": 2**23, "P_act": llama.P_act},

@@ -31,7 +31,7 @@ turn = 1 / (1 - W_2 * (D_1 - 1) / (D_1 * W_1))
 
 
 def first(key: str) -> int:
-    """The fewest nodes on which the cards take longer than NVLink."""
+    """The fewest nodes on which the NICs take longer than NVLink."""
     return int(evaluate(turn, **nodes(key))) + 1
 
 
@@ -121,8 +121,8 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "The network cards of a node carry {W} together, a GPU does {C}, and gradients travel in fp32, {b_grad} an "
-            "element. On very many nodes, how many tokens does each GPU need for the cards to keep up with its "
+            "The NICs of a node carry {W} together, a GPU does {C}, and gradients travel in fp32, {b_grad} an "
+            "element. On very many nodes, how many tokens does each GPU need for the NICs to keep up with its "
             "backward pass?",
             answer=dp.dp_threshold.approx,
             given={"C": h100.bf16, "W": pod["W_2"], "b_grad": 4},
@@ -147,22 +147,22 @@ questions = QuestionSet(
         Question(
             'Find the error. "Over two nodes each holds half of the gradients already, so {M} nodes of {D_1} H100 need '
             '1,237 tokens for each GPU." Every GPU has a copy of the model, NVLink carries {W_1} for each GPU, the '
-            "cards {W_2} for each node, a GPU does {C}, gradients take {b_grad}. What is the right number?",
+            "NICs {W_2} for each node, a GPU does {C}, gradients take {b_grad}. What is the right number?",
             answer=dp.two_level_dp_threshold,
             given={"M": 2, "C": h100.bf16, "b_grad": 2, **pod},
             tolerance=0.01,
             mistakes={
-                "That counts the cards alone; the same gradients also move inside each node.": dp.dp_threshold.rhs.subs(
+                "That counts the NICs alone; the same gradients also move inside each node.": dp.dp_threshold.rhs.subs(
                     {X: 2, W: W_2}
                 ),
                 "That is the limit of many nodes.": C / W_2,
                 "That is NVLink without what a GPU holds already.": C / W_1,
             },
             remark="NVLink carries seven eighths of the gradients on any number of nodes. From "
-            f"{first('h100_pod_1024')} nodes on the cards need longer.",
+            f"{first('h100_pod_1024')} nodes on the NICs need longer.",
         ),
         Question(
-            "An A100 has {W_1} of NVLink, its node of {D_1} has {W_2} of network cards. At how many nodes do both "
+            "An A100 has {W_1} of NVLink, its node of {D_1} has {W_2} of NICs. At how many nodes do both "
             "levels need the same time?",
             answer=turn,
             given=nodes("a100_su"),
@@ -173,8 +173,8 @@ questions = QuestionSet(
                 ),
                 "That is the ratio of the two bandwidths.": W_1 / W_2,
             },
-            solution=[((D_1 - 1) / (D_1 * W_1), "NVLink, for each byte"), (turn, "the cards take as long")],
-            remark=f"So on {first('a100_su')} nodes the cards bind already.",
+            solution=[((D_1 - 1) / (D_1 * W_1), "NVLink, for each byte"), (turn, "the NICs take as long")],
+            remark=f"So on {first('a100_su')} nodes the NICs bind already.",
         ),
         Question(
             'Find the error. "ZeRO-3 moves half as much again, so it needs half as many tokens again." Weights take '

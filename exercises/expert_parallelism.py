@@ -76,7 +76,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Experts of {n_mat} matrices lie on {M} nodes of {D_1} H100 ({C}, cards of {W_node} a node); a token has "
+            "Experts of {n_mat} matrices lie on {M} nodes of {D_1} H100 ({C}, NICs of {W_node} a node); a token has "
             "{k} of them, on different nodes as long as there are any. All in bf16, {b_dispatch:B} each way. From "
             "which width on does the arithmetic hide dispatch and combine?",
             answer=bound,
@@ -124,7 +124,7 @@ questions = QuestionSet(
             mistakes={
                 "That is dispatch and combine.": 2 * one_way,
                 "One node in M is the token's own.": one_way * M / (M - 1),
-                "All cards of a node work at once.": one_way * 8,
+                "All NICs of a node work at once.": one_way * 8,
             },
             remark="The published form is a number of bytes; divided by the bandwidth of a node it is the time.",
         ),
@@ -138,7 +138,7 @@ questions = QuestionSet(
             mistakes={"That is the number of GPUs: an expert has one owner.": E + 0},
         ),
         Question(
-            "{E} experts with {n_mat} matrices lie on {M} nodes of {D_1} B200 ({C}, cards of {W_node} a node), and a "
+            "{E} experts with {n_mat} matrices lie on {M} nodes of {D_1} B200 ({C}, NICs of {W_node} a node), and a "
             "token has {k} different ones, all sets equally likely. In bf16, {b_dispatch:B} each way: how wide "
             "must an expert be?",
             answer=top,
@@ -200,7 +200,7 @@ questions = QuestionSet(
         ),
         Question(
             "{E} experts, {k} for each token, lie on {Z} ranks, and {X} such groups train together. Gradients have "
-            "{b_grad:B} a number and pass the card of each GPU ({W}); its peak is {C}. How many tokens does a "
+            "{b_grad:B} a number and pass the NIC of each GPU ({W}); its peak is {C}. How many tokens does a "
             "rank need for the experts' backward arithmetic to hide their gradients?",
             answer=grads,
             given={

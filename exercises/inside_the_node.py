@@ -1,6 +1,6 @@
 """Practice questions on the inside of a node."""
 
-from gpuscale import chip, fabric
+from gpuscale import chip, link
 from gpuscale.network import (
     bisection,
     full_rate_gpus,
@@ -15,9 +15,9 @@ from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.symbols import D_1, S_top, V, W, W_link, W_nvl, W_ref, W_sw, n_link, n_port, n_sw, n_up
 from gpuscale.units import GB
 
-nvlink = {i: fabric(f"nvlink_{i}") for i in range(1, 6)}
+nvlink = {i: link(f"nvlink_{i}") for i in range(1, 6)}
 h100 = chip("h100_sxm")
-hopper, blackwell, rack = nvlink[4], nvlink[5], fabric("nvl72")
+hopper, blackwell, rack = nvlink[4], nvlink[5], link("nvl72")
 SWITCHES = switch_bandwidth(n_sw=hopper.node_switches, n_port=hopper.switch_ports, W_link=hopper.link_bw)
 
 questions = QuestionSet(
@@ -96,8 +96,8 @@ questions = QuestionSet(
             answer=bandwidth_ratio,
             noun="times",
             given=[
-                {"W_ref": hopper.bw, "W": fabric("pcie_5").bw},
-                {"W_ref": blackwell.bw, "W": fabric("pcie_5").bw},
+                {"W_ref": hopper.bw, "W": link("pcie_5").bw},
+                {"W_ref": blackwell.bw, "W": link("pcie_5").bw},
             ],
             mistakes={
                 "That compares both directions of NVLink with one of PCIe.": 2 * W_ref / W,
@@ -117,7 +117,7 @@ questions = QuestionSet(
                 "That is what the switches could carry.": W_nvl * (SWITCHES / hopper.bw),
                 "That is what leaves the node.": D_1 * W_nvl * (h100.nic_bw / hopper.bw),
             },
-            remark="And none of it leaves the node: for that there are network cards, nine times narrower.",
+            remark="And none of it leaves the node: for that there are NICs, nine times narrower.",
         ),
         Question(
             'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have '
@@ -130,11 +130,11 @@ questions = QuestionSet(
                     hopper.node_gpus > 56,
                 ),
                 (
-                    "over network cards and the switches between nodes",
+                    "over NICs and the switches between nodes",
                     "NVSwitch ends at the node. Only a rack such as the NVL72 puts so many GPUs behind it.",
                     hopper.node_gpus < 56,
                 ),
-                ("over PCIe to the other node", "PCIe leads to the host and to the network card, not further.", False),
+                ("over PCIe to the other node", "PCIe leads to the host and to the NIC, not further.", False),
             ],
         ),
         Question(

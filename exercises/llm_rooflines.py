@@ -1,7 +1,7 @@
 """Quiz 5: rooflines of language models. Every part, after the quiz of "How to Scale Your Model", slips put right."""
 
 from gpuscale_exercises._llm_rooflines_runs import (
-    CARDS,
+    NICS,
     NODE,
     RECIPES,
     h100,
@@ -39,7 +39,7 @@ from gpuscale.symbols import (
 
 b200, llama = chip("b200_sxm"), model("llama3_70b")
 FAST, SLOW = {"C": b200.bf16}, {"C": h100.bf16}
-FAR = {"W_coll": CARDS}
+FAR = {"W_coll": NICS}
 
 blackwell = [
     Question(
@@ -92,7 +92,7 @@ blackwell = [
             (2 * b_grad * F * X / W_coll, "its gradients: a reduce-scatter and an all-gather"),
             (dp.seen_dp_threshold.rhs, "B, where the two are equal"),
         ],
-        remark="On an H100 these are the well-known 2,500. A B200 with the same cards needs more than twice as many.",
+        remark="On an H100 these are the well-known 2,500. A B200 with the same NICs needs more than twice as many.",
     ),
     Question(
         "How many are needed if the gradients are reduced in fp32, {b_grad} each ({C}, {W_coll})?",
@@ -174,7 +174,7 @@ in_the_node = [
 RUN = {"B": 4e6, "N_gpu": 4096}
 GATHERED = dp.zero3_backward_threshold.approx
 CUT_OVER = tp.relaxed_dp_limit.approx.subs(Y, Y * N_stages)
-STAGES = {"Y": NODE, "N_stages": 8, "D_1": NODE, "W_2": CARDS}
+STAGES = {"Y": NODE, "N_stages": 8, "D_1": NODE, "W_2": NICS}
 BYTES = {"b_w": 2, "b_grad": 2}
 SHARE = B / N_gpu
 
@@ -194,7 +194,7 @@ across = [
         answer=GATHERED,
         unit="1",
         tolerance=0.01,
-        given=SLOW | BYTES | {"W": CARDS},
+        given=SLOW | BYTES | {"W": NICS},
         mistakes={
             "That is twice the limit of plain data parallelism, as printed. More moves, but more is computed beside "
             "it: each pass hides its own part.": 2 * GATHERED,
@@ -211,7 +211,7 @@ across = [
     Question(
         "Which bounds ZeRO-3 on {N_gpu} GPUs with {B} tokens ({C}; a collective sees {W}; {b_w} and {b_grad} a "
         "parameter)?",
-        given=[RUN | SLOW | BYTES | {"W": CARDS}, RUN | SLOW | BYTES | {"W": CARDS, "B": 16e6}],
+        given=[RUN | SLOW | BYTES | {"W": NICS}, RUN | SLOW | BYTES | {"W": NICS, "B": 16e6}],
         choices=[
             ("the arithmetic", "Compare the tokens of a GPU with what it needs.", SHARE > GATHERED),
             ("the network", "Each GPU has fewer tokens than it needs.", SHARE <= GATHERED),
@@ -226,7 +226,7 @@ across = [
         given=STAGES,
         mistakes={
             "That is one node.": W_2 + 0,
-            "What counts is nodes: a node's GPUs share its cards.": W_2 * Y * N_stages,
+            "What counts is nodes: a node's GPUs share its NICs.": W_2 * Y * N_stages,
             **both_directions(W_2),
         },
     ),
@@ -240,11 +240,11 @@ across = [
         mistakes={
             "That is without stages.": {N_stages: 1},
             **both_directions(W_2),
-            "The GPUs of a node share its cards: count nodes.": CUT_OVER / D_1,
+            "The GPUs of a node share its NICs: count nodes.": CUT_OVER / D_1,
         },
         solution=[
             ((b_w + b_grad) * C / (4 * flop * W_2), "for copies of one node each"),
-            (CUT_OVER, "the cards of all nodes of a copy carry its gradients"),
+            (CUT_OVER, "the NICs of all nodes of a copy carry its gradients"),
         ],
         remark="This sets the exchange against all backward passes of a step. In a pipeline the gradients are final "
         "only in the last of them, so less is left to hide behind.",
@@ -260,7 +260,7 @@ across = [
     ),
     Question(
         "Which of these suits {N_gpu} GPUs of {C} and {B} tokens best, if a node sends {W_2}?",
-        given=RUN | SLOW | {"W_2": CARDS},
+        given=RUN | SLOW | {"W_2": NICS},
         choices=[
             (
                 "8-way tensor parallelism and plain data parallelism",

@@ -2,14 +2,14 @@
 
 from sympy import Eq, ceiling, floor
 
-from gpuscale import chip, fabric, measured, show
+from gpuscale import chip, link, measured, show
 from gpuscale.one_gpu import memory, processor
 from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.symbols import Q, S_level, V, W, W_ref, alpha, b_load, f_clock, n_load, n_sm, w_lanes, w_sm
 from gpuscale.units import GB, MB, kB, ns
 
 a100, h100, h200, b200, gb200 = (chip(k) for k in ("a100_sxm", "h100_sxm", "h200_sxm", "b200_sxm", "gb200"))
-pcie_card, b300, pcie_7 = chip("h100_pcie"), chip("b300_sxm"), fabric("pcie_7")
+pcie_card, b300, pcie_7 = chip("h100_pcie"), chip("b300_sxm"), link("pcie_7")
 nccl = measured("nccl_latency")
 NVLINK, NETWORK = (nccl.row(link=k)["simple"] for k in ("NVLink", "network"))
 LOAD = 550 * ns  # about what a load took on an H200, the thread's start and end included
@@ -54,7 +54,7 @@ questions = QuestionSet(
             solution=[(alpha * W, "the wait equals the time on the wire")],
         ),
         Question(
-            "One GPU sends {V} to another machine. The step starts after {alpha}, the card carries {W}. "
+            "One GPU sends {V} to another machine. The step starts after {alpha}, the NIC carries {W}. "
             "What would shorten it most?",
             given=[
                 {"V": size, "alpha": NETWORK, "W": h100.nic_bw, "T_mem": size / h100.nic_bw}
@@ -62,8 +62,8 @@ questions = QuestionSet(
             ],
             choices=[
                 (
-                    "a card twice as fast",
-                    "Moving takes {T_mem}, waiting {alpha}; a faster card shortens the moving.",
+                    "a NIC twice as fast",
+                    "Moving takes {T_mem}, waiting {alpha}; a faster NIC shortens the moving.",
                     V / W > alpha,
                 ),
                 (

@@ -12,7 +12,7 @@ v5p, v5e = (chip(key).ici_link_bw for key in ("tpu_v5p", "tpu_v5e"))
 SWITCH = exchange.all_to_all.where(alpha=0)
 EQUAL_CHIPS = V / (4 * W) / SWITCH.rhs  # a chip of the ring sends W over its two links together
 links = W_nvl * D_1 / (D_1 - 1)
-cards = D_1 * W_nic * M / (M - 1)
+nics = D_1 * W_nic * M / (M - 1)
 
 questions = QuestionSet(
     "other_shapes",
@@ -21,19 +21,19 @@ questions = QuestionSet(
     chapter="other_shapes",
     questions=[
         Question(
-            "A rack has {n_nic} GPUs, each with a network card of {W_nic} one way. How much can the rack send out?",
+            "A rack has {n_nic} GPUs, each with a NIC of {W_nic} one way. How much can the rack send out?",
             answer=node_egress,
             given=[{"n_nic": 72, "W_nic": gb200.nic_bw}, {"n_nic": 36, "W_nic": gb200.nic_bw}],
             mistakes={
                 **both_directions(W_nic),
                 **bits_for_bytes(W_nic),
                 "That is one tray of four GPUs.": {"n_nic": 4},
-                "That is one card.": W_nic + 0,
+                "That is one NIC.": W_nic + 0,
             },
-            solution=[(n_nic * W_nic, "every card at its full rate, one direction")],
+            solution=[(n_nic * W_nic, "every NIC at its full rate, one direction")],
         ),
         Question(
-            "{M} NVLink domains of {D_1} GPUs all-gather an array. A GPU has {W_nvl} of NVLink and a card of "
+            "{M} NVLink domains of {D_1} GPUs all-gather an array. A GPU has {W_nvl} of NVLink and a NIC of "
             "{W_nic}, "
             "one way; the levels overlap. What bandwidth does the collective see?",
             answer=domain_bandwidth,
@@ -42,27 +42,27 @@ questions = QuestionSet(
                 {"M": 4, "D_1": 8, "W_nvl": b200.nvlink_bw, "W_nic": b200.nic_bw},
             ],
             mistakes={
-                "That is the faster of the two levels; the slower one binds.": links + cards - domain_bandwidth.rhs,
-                "That is one card; all cards of a domain work together.": W_nic * M / (M - 1),
+                "That is the faster of the two levels; the slower one binds.": links + nics - domain_bandwidth.rhs,
+                "That is one NIC; all NICs of a domain work together.": W_nic * M / (M - 1),
                 "A GPU has its part from the start: divide by (D_1 - 1)/D_1.": 1 * W_nvl,
-                "A domain has one part in M from the start: its cards bring in only the rest.": D_1 * W_nic,
+                "A domain has one part in M from the start: its NICs bring in only the rest.": D_1 * W_nic,
             },
             tolerance=0.005,
-            remark="In the rack NVLink binds, in a node of eight the cards.",
+            remark="In the rack NVLink binds, in a node of eight the NICs.",
         ),
         Question(
-            "How many GPUs must an NVLink domain have so that its cards and the NVLink of a GPU are equally slow "
+            "How many GPUs must an NVLink domain have so that its NICs and the NVLink of a GPU are equally slow "
             "in an "
-            "all-gather over very many domains? Each GPU has one card.",
+            "all-gather over very many domains? Each GPU has one NIC.",
             answer=1 + W_nvl / W_nic,
             symbols=(W_nvl, W_nic),
             unit="1",
             mistakes={
                 "Nearly: a GPU holds a part itself, so only the other GPUs' parts cross its NVLink.": W_nvl / W_nic,
-                "The other way round: faster cards need fewer GPUs.": 1 + W_nic / W_nvl,
+                "The other way round: faster NICs need fewer GPUs.": 1 + W_nic / W_nvl,
             },
             solution=[
-                (1 + (1 - 1 / M) * W_nvl / W_nic, "NVLink and M domains' cards set equal"),
+                (1 + (1 - 1 / M) * W_nvl / W_nic, "NVLink and M domains' NICs set equal"),
                 (1 + W_nvl / W_nic, "for very many domains"),
             ],
         ),
@@ -141,7 +141,7 @@ questions = QuestionSet(
         ),
         Question(
             "The longer the sides of a torus, the less a chip sends in an all-to-all. With links of {W} one way: at "
-            "which side is it as much as a GPU's card of {W_nic} carries?",
+            "which side is it as much as a GPU's NIC of {W_nic} carries?",
             answer=8 * W / W_nic,
             given=[{"W": v5p, "W_nic": h100.nic_bw}, {"W": v5e, "W_nic": h100.nic_bw}],
             unit="1",
@@ -178,7 +178,7 @@ questions = QuestionSet(
                 ),
                 (
                     "eight H100 nodes",
-                    "Seven blocks of eight leave the node, and all eight cards are busy with them.",
+                    "Seven blocks of eight leave the node, and all eight NICs are busy with them.",
                     V * (M - 1) / (M * N * W_nic),
                 ),
             ],
@@ -199,12 +199,12 @@ questions = QuestionSet(
             choices=[
                 (
                     "an H100 pod",
-                    "The cards of a node of eight bind.",
+                    "The NICs of a node of eight bind.",
                     D_1 * W_nic * M / (M - 1),
                 ),
                 (
                     "eight GB200 racks",
-                    "Their cards bring more than NVLink can hand round, so the NVLink of a GPU is what counts.",
+                    "Their NICs bring more than NVLink can hand round, so the NVLink of a GPU is what counts.",
                     W_nvl * D_2 / (D_2 - 1),
                 ),
                 (

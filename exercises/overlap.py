@@ -57,7 +57,7 @@ questions = QuestionSet(
             remark="A ratio and its inverse gain the same, but in one case the GPU waits.",
         ),
         Question(
-            "Data parallelism over {X} H100 across nodes, bf16 gradients, {B_gpu} tokens on each GPU; the cards of a "
+            "Data parallelism over {X} H100 across nodes, bf16 gradients, {B_gpu} tokens on each GPU; the NICs of a "
             "node carry {W}. What is the ratio of the all-reduce to the backward pass?",
             answer=dp,
             given={"X": 64, "B_gpu": 4096, "b_grad": 2, "C": h100.bf16, "W": node_bw},
@@ -110,7 +110,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Pipeline stages of {L_stage} layers with {P_layer} parameters each, model width {D}, bf16, over one card "
+            "Pipeline stages of {L_stage} layers with {P_layer} parameters each, model width {D}, bf16, over one NIC "
             "of {W} for each H100. What is the ratio of a hop to a stage's forward pass?",
             answer=pp,
             given={

@@ -64,14 +64,15 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Interleaving cuts each of {N_stages} stages into {n_virt} pieces; {N_MB} microbatches. By how much is "
+            "Interleaving cuts each of {N_stages} stages into {n_virt} virtual stages; {N_MB} microbatches. By how much is "
             "the step longer than its work?",
             answer=cut,
             given=[{"N_stages": 8, "N_MB": 16, "n_virt": 4}, {"N_stages": 4, "N_MB": 8, "n_virt": 3}],
             unit="%",
             mistakes={
-                "That is without the pieces.": plain,
-                "There are as many ranks as before, however many pieces.": (n_virt * N_stages - 1) / (n_virt * N_MB),
+                "That is without the virtual stages.": plain,
+                "There are as many ranks as before, however many virtual stages.": (n_virt * N_stages - 1)
+                / (n_virt * N_MB),
                 "That is the share of all time.": pipeline.interleaved_fraction,
             },
             tolerance=0.01,
@@ -94,15 +95,15 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Llama 3 70B ({L} layers) runs interleaved on {N_stages} ranks, {n_virt} pieces a stage, {N_MB} "
+            "Llama 3 70B ({L} layers) runs interleaved on {N_stages} ranks, {n_virt} virtual stages each, {N_MB} "
             "microbatches. The activations of how many layers, each of one microbatch, does the first rank keep at "
             "most?",
             answer=pipeline.first_stage_layers,
             given={"L": llama.layers, "N_stages": 8, "n_virt": 5, "N_MB": 32},
             tolerance=0.005,
             mistakes={
-                "That is 1F1B without pieces: as many as the model has.": L,
-                "That is one piece of a microbatch too many: only the ranks after it count, one fewer than all.": L
+                "That is 1F1B without virtual stages: as many as the model has.": L,
+                "That is one virtual stage of a microbatch too many: only the ranks after it count, one fewer than all.": L
                 * (1 + N_stages / (n_virt * N_stages)),
                 "That would keep all microbatches of the step.": L * N_MB / N_stages,
             },
@@ -123,7 +124,7 @@ questions = QuestionSet(
         ),
         Question(
             "A batch of {B} tokens of width {D} in bf16 ({b} bytes) goes through a pipeline in {N_MB} microbatches,"
-            " over one card of {W} from stage to stage. How long does one hop take?",
+            " over one NIC of {W} from stage to stage. How long does one hop take?",
             answer=hop,
             given={"B": 2**20, "D": llama.d_model, "b": 2, "N_MB": 32, "W": h100.nic_bw},
             mistakes={

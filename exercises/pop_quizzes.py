@@ -115,7 +115,7 @@ questions = QuestionSet(
             choices=[
                 ("nothing", "X is 1: every rank has all that it needs.", True),
                 (
-                    "as much as 2 D F over 256 cards of 50 GB/s",
+                    "as much as 2 D F over 256 NICs of 50 GB/s",
                     "That is the published form at Y = 256, where no second rank shares the block.",
                     False,
                 ),

@@ -96,18 +96,18 @@ questions = QuestionSet(
             },
         ),
         Question(
-            'Find the error. "Two nodes have twice the bandwidth of one for their cards, so {F} hidden numbers allow '
+            'Find the error. "Two nodes have twice the bandwidth of one for their NICs, so {F} hidden numbers allow '
             '19-way tensor parallelism." Two matrices, {b} for each activation, nodes of {D_1} GPUs with {W_1} of '
             "NVLink each and {W_2} out of the node, {C}. How many ranks are the limit really?",
             answer=tp.tp_node_limit.where(n_mat=2),
             given={"F": 28000, "b": 2, "C": h100.bf16, **full},
             mistakes={
-                "That is what the cards alone allow; NVLink carries seven eighths in every node.": D_1
+                "That is what the NICs alone allow; NVLink carries seven eighths in every node.": D_1
                 + 2 * flop * F * W_2 / (b * C),
                 "That is NVLink without the share that each GPU holds already.": 2 * flop * F * W_1 / (b * C),
             },
             solution=[
-                (D_1 + 2 * flop * F * W_2 / (b * C), "what the cards allow"),
+                (D_1 + 2 * flop * F * W_2 / (b * C), "what the NICs allow"),
                 (D_1 / (D_1 - 1) * 2 * flop * F * W_1 / (b * C), "what NVLink allows"),
                 (Min(D_1 / (D_1 - 1) * 2 * flop * F * W_1 / (b * C), D_1 + 2 * flop * F * W_2 / (b * C)), "the lower"),
             ],
@@ -164,7 +164,7 @@ questions = QuestionSet(
             noun="tokens",
             mistakes={
                 "A node carries only its part of the model's gradients.": {"Y": D_1},
-                "The cards belong to a node, not to a GPU.": {"D_1": 1},
+                "The NICs belong to a node, not to a GPU.": {"D_1": 1},
             },
         ),
         Question(
@@ -179,7 +179,7 @@ questions = QuestionSet(
         ),
         Question(
             "Causal ring attention with {n_q} query heads and {n_kv} key heads, {b} a number, between nodes where each "
-            "GPU has a card of {W}, and {C} of arithmetic. How many tokens must a rank hold so that the ring hides?",
+            "GPU has a NIC of {W}, and {C} of arithmetic. How many tokens must a rank hold so that the ring hides?",
             answer=ring_attention_limit,
             given=[
                 {"n_q": large.heads, "n_kv": large.kv_heads, "b": 2, "W": h100.nic_bw, "C": h100.bf16},

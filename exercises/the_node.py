@@ -2,8 +2,7 @@
 
 from sympy import Min
 
-from gpuscale import chip, show
-from gpuscale import fabric as link
+from gpuscale import chip, link, show
 from gpuscale.collectives import (
     algorithm_bandwidth,
     all_gather_bus,

@@ -15,7 +15,7 @@ __getattr__, __dir__ = face(
     network="topology",
     page="Claim ledger remember say",
     quiz="ask check score",
-    specs="chip chips fabric fabrics load measured model models",
+    specs="chip chips link links load measured model models",
     units="parse show",
     widgets="explore",
 )

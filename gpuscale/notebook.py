@@ -12,7 +12,7 @@ from gpuscale.network import topology
 from gpuscale.page import Claim, appendices, ledger, remember, say
 from gpuscale.plotting import *
 from gpuscale.quiz import ask, check, quiz, score
-from gpuscale.specs import chip, chips, fabric, measured, model, part, parts
+from gpuscale.specs import chip, chips, link, measured, model, part, parts
 from gpuscale.units import GB, MB, PFLOP, TB, TFLOP, GHz, GiB, KiB, MiB, kB, ns, show, us
 from gpuscale.widgets import *
 

@@ -24,7 +24,7 @@ from gpuscale.book.build import COLOUR
 MOST = 16  # kernels at a time, so that a machine of many cores keeps its memory
 
 
-class Run(NamedTuple):
+class NotebookRun(NamedTuple):
     """What a run left: the notebook with its outputs, the seconds it took, and why it ended early ("" if not)."""
 
     notebook: nbformat.NotebookNode
@@ -36,11 +36,11 @@ class Runs:
     """Runs of notebooks that begin at once, in the order given, `cores` at a time; a later one waits its turn."""
 
     def __init__(self, paths: list[Path], timeout: int, cores: int | None = None):
-        self._found: dict[Path, Future[Run]] = {path: Future() for path in paths}
+        self._found: dict[Path, Future[NotebookRun]] = {path: Future() for path in paths}
         self._timeout, self._cores = timeout, cores or min(MOST, len(os.sched_getaffinity(0)))
         threading.Thread(target=lambda: asyncio.run(self._all()), daemon=True).start()
 
-    def __getitem__(self, path: Path) -> Run:
+    def __getitem__(self, path: Path) -> NotebookRun:
         """The run of a notebook, once it has ended; KeyError for one that was not asked for."""
         return self._found[path].result()
 
@@ -65,7 +65,7 @@ class Runs:
                     future.set_exception(error)
 
 
-async def run(path: Path, timeout: int) -> Run:
+async def run(path: Path, timeout: int) -> NotebookRun:
     """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests."""
     nb = nbformat.read(path, as_version=4)
     for cell in nb.cells:
@@ -81,4 +81,4 @@ async def run(path: Path, timeout: int) -> Run:
         await client.async_execute(env=environment, cleanup_kc=True)
     except (CellControlSignal, RuntimeError, TimeoutError) as wrong:
         error = COLOUR.sub("", str(wrong)).strip() or repr(wrong)
-    return Run(nb, time.perf_counter() - start, error)
+    return NotebookRun(nb, time.perf_counter() - start, error)

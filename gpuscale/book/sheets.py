@@ -21,7 +21,7 @@ from gpuscale.book import normalise
 from gpuscale.quiz import wording
 from gpuscale.quiz.checking import check
 from gpuscale.quiz.grade import grade
-from gpuscale.quiz.question_sets import PACKAGE, Item, QuestionSet, UnknownQuestion, load, sets
+from gpuscale.quiz.question_sets import PACKAGE, Item, QuestionSet, UnknownQuestion, load_set, sets
 
 SETUP = """# No module named gpuscale? Install the wheel that the welcome page of the book offers.
 from gpuscale.notebook import *
@@ -119,7 +119,7 @@ def differs(name: str, where: Path) -> str:
     if not path.exists():
         return "is missing"
     stored = normalise.read(path)
-    made = normalise.normalise(sheet(load(name), answered(stored)))
+    made = normalise.normalise(sheet(load_set(name), answered(stored)))
     face = [[(c.cell_type, c.source, c.metadata.get("tags")) for c in nb.cells] for nb in (stored, made)]
     if face[0] != face[1]:
         return "is not what the questions give"
@@ -130,7 +130,7 @@ def write(name: str, where: Path, run: bool = True) -> Path:
     """Writes or updates the sheet of a set, run and in normal form; answers in it are kept."""
     path = where / f"{name}.ipynb"
     kept = answered(normalise.read(path)) if path.exists() else {}
-    nb = sheet(load(name), kept)
+    nb = sheet(load_set(name), kept)
     if run:
         nb = normalise.execute(nb, where)
     path.write_text(nbformat.writes(normalise.normalise(nb)).rstrip("\n") + "\n", encoding="utf-8")
@@ -144,7 +144,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is out of date")
     options = parser.parse_args(arguments)
     try:
-        names = [load(name).name for name in options.names or sets()]
+        names = [load_set(name).name for name in options.names or sets()]
     except UnknownQuestion as error:
         parser.error(str(error))
     if not options.check:

@@ -9,7 +9,7 @@ V is the full buffer: what an all-gather ends with, what a reduce-scatter begins
 from sympy import Min, ceiling, oo, sqrt
 from sympy.codegen.cfunctions import log2
 
-from gpuscale.core.conditions import at_least, power_of_two, whole
+from gpuscale.core.conditions import at_least, divisible, power_of_two
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -26,10 +26,10 @@ _LARGE = ((V, oo), (N, oo))
 def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "") -> Formula:
     """The alpha-beta time of an algorithm from its steps and the bytes of its busiest rank."""
     limit = {} if approx is None else {"approx": approx, "regime": regime}
-    return step_time.where(steps, sent, title=title, source=sent.source, assumes=assumes or sent.assumes, **limit)
+    return time_of_steps.where(steps, sent, title=title, source=sent.source, assumes=assumes or sent.assumes, **limit)
 
 
-step_time = Formula(
+time_of_steps = Formula(
     "Time of steps and bytes", T_comms, n_steps * alpha + V_rank / W, source="hockney1994",
     assumes="when each step waits once and the busiest rank then sends at the full bandwidth",
 )
@@ -137,7 +137,7 @@ best_chain_broadcast = Formula(
 double_tree_steps = Formula(
     "Steps of a double binary tree", n_steps, n_chunk / 2 - 1 + 2 * ceiling(log2(N)), source=_SANDERS,
     assumes="for an all-reduce of two ranks or more, half of the chunks through each of two binary trees, pipelined",
-    needs=(at_least(N, 2), whole(n_chunk, 2)),
+    needs=(at_least(N, 2), divisible(n_chunk, 2)),
 )
 double_tree_bytes = Formula(
     "Bytes a rank sends in a double binary tree", V_rank, 2 * V, source=_SANDERS,
@@ -148,7 +148,7 @@ double_tree_all_reduce = Formula(
     double_tree_steps.rhs.subs(ceiling(log2(N)), log2(N)) * alpha + 2 * V / W * (1 + (2 * log2(N) - 3) / n_chunk),
     source=_SANDERS,
     assumes="for a power of two of 8 ranks or more, and enough chunks to fill both trees: 4 log2 N or more",
-    needs=(power_of_two(N), at_least(N, 8), whole(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
+    needs=(power_of_two(N), at_least(N, 8), divisible(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
     approx=2 * V / W, regime=((V, oo), (n_chunk, oo)),
 )
 flat_broadcast = Formula(

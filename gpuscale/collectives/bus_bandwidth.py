@@ -4,7 +4,7 @@
 
 from sympy import oo
 
-from gpuscale.core.conditions import at_least, whole
+from gpuscale.core.conditions import at_least, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -25,10 +25,10 @@ all_to_all_bus = Formula(
     assumes="when V is what ONE rank sends and keeps, as nccl-tests counts it",
 )
 nic_rate = Formula(
-    "Rate of a network card in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
+    "Rate of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
     source="ml-engineering, network",
-    assumes="when each GPU has a card, and a rail of one GPU per node reduces what its node has scattered",
-    needs=(at_least(N, 2), whole(N, M)),
+    assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what its node has scattered",
+    needs=(at_least(N, 2), divisible(N, M)),
 )
 ring_equivalent = all_reduce_bus.where(algorithm_bandwidth, title="Bus bandwidth from size and time")
 ring_bus = Formula(

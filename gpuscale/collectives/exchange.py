@@ -8,8 +8,8 @@ V is the whole distributed array. Each of N ranks owns V/N, cut into N blocks, o
 
 from sympy import Min, binomial, oo
 
-from gpuscale.collectives.algorithms import ring_steps, step_time
-from gpuscale.core.conditions import at_most, whole
+from gpuscale.collectives.algorithms import ring_steps, time_of_steps
+from gpuscale.core.conditions import at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -25,7 +25,7 @@ all_to_all_bytes = Formula(
     assumes="when every rank has the same amount for every other and keeps its own block",
     approx=V / N, regime=((N, oo),),
 )
-all_to_all = step_time.where(
+all_to_all = time_of_steps.where(
     ring_steps, all_to_all_bytes, title="All-to-all", source=_BOOK,
     assumes="when each rank sends one block in each of N - 1 steps through a switch", approx=V / (W * N),
     regime=((V, oo), (N, oo)),
@@ -33,7 +33,7 @@ all_to_all = step_time.where(
 node_all_to_all = Formula(
     "All-to-all across nodes", T_comms, V * (M - 1) / (M**2 * W_node),
     source="scaling-book-gpus, cross-node collectives",
-    assumes="when the node's network cards are the bottleneck: each node owns V/M and keeps 1/M of it",
+    assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of it",
     approx=V / (M * W_node), regime=((M, oo),),
 )
 
@@ -51,7 +51,7 @@ hit_top_k = Formula(
     "Share of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
     source="deepseek-v3",
     assumes="for k different experts out of E, all sets equally likely, E/Z whole experts on each shard",
-    needs=(whole(E, Z), at_most(k, E)),
+    needs=(divisible(E, Z), at_most(k, E)),
 )
 shards_hit = Formula(
     "Shards that a token reaches", n_hit, Z * f_hit, source=_NOTE, assumes="on average over the tokens",

@@ -12,7 +12,7 @@ from operator import mul
 
 from sympy import Expr, Integer, Max, Min, oo
 
-from gpuscale.core.conditions import Need, at_least, nested, whole
+from gpuscale.core.conditions import Condition, at_least, divisible, nested
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -20,7 +20,7 @@ _BOOK = "scaling-book-gpus, cross-node collectives"
 _QUIZ = "scaling-book-gpus, quiz 4 question 1"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 _LEAVES = "when what a child does not hold enters through its uplink, which also carries what comes from above"
-_RAILS = "when network cards feed their GPUs directly, so that NVLink carries the node's own traffic only"
+_RAILS = "when NICs feed their GPUs directly, so that NVLink carries the node's own traffic only"
 
 
 def _levels(depth: int) -> range:
@@ -91,7 +91,7 @@ def phased_all_gather(depth: int) -> Formula:
 def all_gather_links(depth: int, rails: bool = True) -> Formula:
     """The slowest link, each byte entering a unit once: for each level the bytes into a child, over its bandwidth.
 
-    ``rails``: the cards feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
+    ``rails``: the NICs feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
     """
     top = _size(depth)
     terms = [(1 - _size(i - 1) / top) / indexed(W, i) for i in _levels(depth)]
@@ -133,13 +133,13 @@ def sharded_links(depth: int, rails: bool = True) -> Formula:
     return Formula(title, T_comms, V * Max(*terms), source=_SHARDED, assumes=told, needs=needs)
 
 
-def _fits(size: Expr) -> Need:
+def _fits(size: Expr) -> Condition:
     """The inner axis divides a unit, or whole units divide the inner axis."""
     return nested(Y, size)
 
 
-def _nested(outer: Expr) -> tuple[Need, ...]:
-    return whole(outer, S_child), _fits(S_child), _fits(outer)
+def _nested(outer: Expr) -> tuple[Condition, ...]:
+    return divisible(outer, S_child), _fits(S_child), _fits(outer)
 
 
 def _peers(inner: Expr, outer: Expr) -> Expr:
@@ -166,12 +166,12 @@ nodes_bandwidth = Formula(
     "Bandwidth of an all-gather over several nodes", W_coll,
     1 / Max((D_1 - 1) / (D_1 * W_1), (1 - 1 / M) / W_2, (1 - Min(D_2 / M, 1)) / W_3), source=_BOOK,
     assumes="for full units of D_2 nodes, or a part of one; " + _RAILS,
-    needs=(at_least(M * D_1, 2), whole(Max(M, D_2), D_2)),
+    needs=(at_least(M * D_1, 2), divisible(Max(M, D_2), D_2)),
 )
 
 child_bytes = Formula(
-    "Bytes into a part of the fabric", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
-    approx=V, regime=((S_top, oo),), needs=(whole(S_top, S_child),),
+    "Bytes into a part of the network", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
+    approx=V, regime=((S_top, oo),), needs=(divisible(S_top, S_child),),
 )
 
 # One level of an all-gather over X, of an array that is also sharded over an inner axis Y
@@ -205,21 +205,21 @@ sharded_switch_all_reduce = _link_time(
     sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level"
 )
 
-# What passes through the switches of one unit in an all-gather over the whole fabric
+# What passes through the switches of one unit in an all-gather over the whole network
 unit_switch_in = Formula(
     "Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top), source=_QUIZ,
     assumes="from the unit's own GPUs, and from above",
-    needs=(whole(S_top, S_unit),),
+    needs=(divisible(S_top, S_unit),),
 )
 unit_switch_out = Formula(
     "Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top), source=_QUIZ,
     assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
-    needs=(whole(S_top, S_unit),),
+    needs=(divisible(S_top, S_unit),),
 )
 top_switch_out = Formula(
     "Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
     assumes="down to each of S_top/S_unit units all that it lacks, the switches making the copies below",
-    needs=(whole(S_top, S_unit),),
+    needs=(divisible(S_top, S_unit),),
 )
 
 declare(globals())

@@ -5,7 +5,7 @@
 
 from sympy import oo
 
-from gpuscale.collectives.algorithms import all_reduce_bytes, step_time
+from gpuscale.collectives.algorithms import all_reduce_bytes, time_of_steps
 from gpuscale.core.conditions import at_least, below
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
@@ -39,7 +39,7 @@ multicast_sent = Formula(
 
 
 def _timed(sent: Formula, title: str) -> Formula:
-    return step_time.where(
+    return time_of_steps.where(
         nvls_steps, sent, title=title, source=sent.source, assumes=sent.assumes,
         approx=V / W, regime=((V, oo), *sent.regime),
     )

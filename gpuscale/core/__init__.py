@@ -9,5 +9,5 @@ __getattr__, __dir__ = face(
     derivation="Derivation StepError",
     crossovers="crossover",
     dimension="DimensionError dimension",
-    conditions="at_least at_most below nested power_of_two whole",
+    conditions="at_least at_most below divisible nested power_of_two",
 )

@@ -10,7 +10,7 @@ from sympy.codegen.cfunctions import log2
 
 
 @dataclass(frozen=True)
-class Need:
+class Condition:
     """A condition on expressions: ``words`` says it with a {} for each of ``parts``, ``test`` makes it a relation."""
 
     words: str
@@ -18,11 +18,11 @@ class Need:
     test: Callable
 
     @property
-    def condition(self) -> sympy.Basic:
+    def relation(self) -> sympy.Basic:
         """The condition as sympy's relation (or true, or false)."""
         return self.test(*self.parts)
 
-    def put(self, swaps: dict) -> Need:
+    def put(self, swaps: dict) -> Condition:
         """The same condition with expressions in place of symbols."""
         return replace(self, parts=tuple(p.subs(swaps, simultaneous=True) for p in self.parts))
 
@@ -34,71 +34,71 @@ class Need:
         return self.words.format(*self.parts)
 
 
-def power_of_two(x) -> Need:
+def power_of_two(x) -> Condition:
     """x is 1, 2, 4, 8, ...
 
     >>> from gpuscale.symbols import N
     >>> print(power_of_two(N))
     N is a power of two (1, 2, 4, 8, ...)
     """
-    return Need("{} is a power of two (1, 2, 4, 8, ...)", (sympy.sympify(x),), _power)
+    return Condition("{} is a power of two (1, 2, 4, 8, ...)", (sympy.sympify(x),), _power)
 
 
-def whole(a, b) -> Need:
+def divisible(a, b) -> Condition:
     """b divides a.
 
     >>> from gpuscale.symbols import N
-    >>> print(whole(N, 8))
+    >>> print(divisible(N, 8))
     N divides by 8
     """
-    return Need("{0} divides by {1}", (sympy.sympify(a), sympy.sympify(b)), _whole)
+    return Condition("{0} divides by {1}", (sympy.sympify(a), sympy.sympify(b)), _divisible)
 
 
-def nested(a, b) -> Need:
+def nested(a, b) -> Condition:
     """a divides b, or b divides a.
 
     >>> from gpuscale.symbols import N
     >>> print(nested(N, 8))
     one of N and 8 divides the other
     """
-    return Need("one of {} and {} divides the other", (sympy.sympify(a), sympy.sympify(b)), _nested)
+    return Condition("one of {} and {} divides the other", (sympy.sympify(a), sympy.sympify(b)), _nested)
 
 
-def at_least(a, b) -> Need:
+def at_least(a, b) -> Condition:
     """a is b or more.
 
     >>> from gpuscale.symbols import N
     >>> print(at_least(N, 2))
     N is 2 or more
     """
-    return Need("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), _at_least)
+    return Condition("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), _at_least)
 
 
-def at_most(a, b) -> Need:
+def at_most(a, b) -> Condition:
     """a is b or less.
 
     >>> from gpuscale.symbols import N
     >>> print(at_most(N, 2))
     N is at most 2
     """
-    return Need("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), _at_most)
+    return Condition("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), _at_most)
 
 
-def below(a, b) -> Need:
+def below(a, b) -> Condition:
     """a is less than b.
 
     >>> from gpuscale.symbols import N
     >>> print(below(N, 2))
     N is below 2
     """
-    return Need("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), _below)
+    return Condition("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), _below)
 
 
 def _power(x):
     return sympy.Eq(2 ** sympy.ceiling(log2(x)), x)
 
 
-def _whole(a, b):
+def _divisible(a, b):
     return sympy.Eq(sympy.Mod(a, b), 0)
 
 

@@ -17,7 +17,7 @@ _HARD = (sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, symp
 
 
 @dataclass(frozen=True)
-class Crossing:
+class Crossover:
     """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
 
     ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them
@@ -82,7 +82,7 @@ class Crossing:
         return difference
 
 
-def crossover(f, g, symbol: Quantity) -> Crossing:
+def crossover(f, g, symbol: Quantity) -> Crossover:
     """Where two costs are equal along ``symbol``. ``f`` and ``g`` are formulas or expressions.
 
     Raises ValueError when neither depends on the symbol, TypeError when the costs are of different kinds.
@@ -102,7 +102,7 @@ def crossover(f, g, symbol: Quantity) -> Crossing:
     if not (f - g).has(*_HARD):
         numerator = sympy.numer(sympy.together((f - g).subs(flop, 1)))
         exprs = tuple(tidy(s) for s in sympy.solve(numerator, symbol) if s != 0 and s.is_negative is not True)
-    return Crossing(f, g, symbol, exprs)
+    return Crossover(f, g, symbol, exprs)
 
 
 def tidy(expr):

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import sympy
 
-from gpuscale.core.conditions import Need
+from gpuscale.core.conditions import Condition
 from gpuscale.core.numerics import FUNCTIONS, steady
 from gpuscale.symbols import Quantity, flop, quantities
 
@@ -69,7 +69,7 @@ def evaluate(expr, /, _what: str = "", **values):
     Traceback (most recent call last):
     TypeError: V/W: missing W; expected V [B], W [B/s]
     """
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Condition, ...] = ()
     if hasattr(expr, "needs"):  # a Formula
         expr, needs, _what = expr.rhs, expr.needs, _what or expr.name or expr.title
     expr = sympy.sympify(expr)
@@ -105,7 +105,7 @@ def _shape(what, names, given) -> tuple[int, ...]:
 
 def _check_needs(what, needs, given: dict) -> None:
     for need in needs:
-        function, names = compiled(need.condition)
+        function, names = compiled(need.relation)
         values = [given[q] for q in names]
         kept = np.asarray(function(*values))
         if not kept.all():

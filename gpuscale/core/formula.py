@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 import sympy
 
 from gpuscale.core.cards import FormulaCard
-from gpuscale.core.conditions import Need
+from gpuscale.core.conditions import Condition
 from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import evaluate, expected, inputs
 from gpuscale.core.latex import tex
@@ -44,7 +44,7 @@ class Formula:
     assumes: str
     approx: sympy.Expr | None = None
     regime: tuple = ()
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Condition, ...] = ()
     name: str = field(default="", repr=False)
     module: str = field(default="", repr=False)
 
@@ -58,7 +58,7 @@ class Formula:
         if (self.approx is None) != (not self.regime):
             raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
         for need in self.needs:
-            if need.condition == False:  # noqa: E712
+            if need.relation == False:  # noqa: E712
                 raise ValueError(f"{self.title}: needs that {need}, which never holds")
             if not need.symbols <= set(self.inputs):
                 raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
@@ -106,7 +106,7 @@ class Formula:
             must_fit(f"where: {symbol}", symbol, expr)
         rhs = self.rhs.subs(swaps, simultaneous=True)
         needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
-        needs = tuple(dict.fromkeys(need for need in needs if need.condition != True))  # noqa: E712
+        needs = tuple(dict.fromkeys(need for need in needs if need.relation != True))  # noqa: E712
         new = {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "name": "", "module": ""}
         return replace(self, **new | told)
 

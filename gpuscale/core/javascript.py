@@ -13,7 +13,7 @@ from gpuscale.core.numerics import SCRIPTS, steady
 from gpuscale.symbols import flop
 
 
-class _Printer(JavascriptCodePrinter):
+class _ScriptPrinter(JavascriptCodePrinter):
     def _print_log2(self, expr):
         return f"Math.log2({self._print(expr.args[0])})"
 
@@ -44,7 +44,7 @@ def body(expr) -> str:
     >>> body(V / W)
     'return V/W;'
     """
-    printer = _Printer({"allow_unknown_functions": False})
+    printer = _ScriptPrinter({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
     plain = steady(sympy.sympify(expr).subs(flop, 1))
     stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
@@ -63,5 +63,5 @@ def function(expr) -> str:
     '({V, W}) => { return V/W; }'
     """
     needs, expr = (expr.needs, expr.rhs) if isinstance(expr, Formula) else ((), sympy.sympify(expr))
-    broken = "".join(f"if (!(() => {{ {body(need.condition)} }})()) return NaN; " for need in needs)
+    broken = "".join(f"if (!(() => {{ {body(need.relation)} }})()) return NaN; " for need in needs)
     return f"({{{', '.join(q.name for q in inputs(expr))}}}) => {{ {broken}{body(expr)} }}"

@@ -15,7 +15,7 @@ from gpuscale.symbols import flop, quantities
 SPAN = "math notranslate nohighlight mathjax_process tex2jax_process"
 
 
-class _Printer(LatexPrinter):
+class _LatexPrinter(LatexPrinter):
     def _print_Mul(self, expr):
         expr = _without_flop(expr)
         if isinstance(expr, sympy.Pow):  # sympy sends 1/x here
@@ -122,7 +122,7 @@ def tex(expr, **settings) -> str:
     \\frac{V}{W} \\, \\frac{N - 1}{N}
     """
     settings = {"mul_symbol": r" \, ", "fold_short_frac": False, **settings}
-    return _Printer(settings).doprint(expr)
+    return _LatexPrinter(settings).doprint(expr)
 
 
 def inline(expr) -> str:

@@ -77,7 +77,7 @@ def _cut(matrix: np.ndarray, ranks: int, axis: int) -> list[np.ndarray]:
 
 
 def relu(x: np.ndarray) -> np.ndarray:
-    """Max(x, 0): exact for whole numbers, and its slope is 0 or 1."""
+    """Max(x, 0): exact for whole numbers, and its derivative is 0 or 1."""
     return np.maximum(x, 0)
 
 
@@ -110,27 +110,28 @@ def mlp(x, into: Sequence[np.ndarray], out: np.ndarray, ranks: int, sequence: bo
     return (work.scatter(partials) if sequence else work.reduce(partials)), work
 
 
-def mlp_backward(x, into: np.ndarray, out: np.ndarray, slope: np.ndarray, ranks: int) -> tuple[dict, Work]:
+def mlp_backward(x, into: np.ndarray, out: np.ndarray, gradient: np.ndarray, ranks: int) -> tuple[dict, Work]:
     """The backward pass of the two-matrix MLP in the sequence form, of which each rank kept its share of x only.
 
-    ``slope``: the derivative of the loss by the output, as x. Gathers the slopes and, once more, x; reduce-scatters the
-    derivative by x. Returns {"x": shares, "into": columns, "out": rows} of the derivatives, and the Work.
+    ``gradient``: the derivative of the loss by the output, as x. Gathers the gradients and, once more, x;
+    reduce-scatters the derivative by x. Returns {"x": shares, "into": columns, "out": rows} of the
+    derivatives, and the Work.
     """
     work = Work(ranks)
-    slopes, inputs = work.gather(rows(slope, ranks)), work.gather(rows(x, ranks))
+    gradients, inputs = work.gather(rows(gradient, ranks)), work.gather(rows(x, ranks))
     found: dict = {"x": [], "into": [], "out": []}
     for rank, (first, second) in enumerate(zip(columns(into, ranks), rows(out, ranks), strict=True)):
         before = inputs[rank] @ first  # kept from the forward pass: no work of this one
-        found["out"].append(work.product(rank, relu(before).T, slopes[rank]))
-        inner = work.product(rank, slopes[rank], second.T) * (before > 0)
+        found["out"].append(work.product(rank, relu(before).T, gradients[rank]))
+        inner = work.product(rank, gradients[rank], second.T) * (before > 0)
         found["into"].append(work.product(rank, inputs[rank].T, inner))
         found["x"].append(work.product(rank, inner, first.T))
     found["x"] = work.scatter(found["x"])
     return found, work
 
 
-def whole_mlp_backward(x, into: np.ndarray, out: np.ndarray, slope: np.ndarray) -> dict:
+def whole_mlp_backward(x, into: np.ndarray, out: np.ndarray, gradient: np.ndarray) -> dict:
     """The same derivatives on one rank."""
     before = x @ into
-    inner = (slope @ out.T) * (before > 0)
-    return {"x": inner @ into.T, "into": x.T @ inner, "out": relu(before).T @ slope}
+    inner = (gradient @ out.T) * (before > 0)
+    return {"x": inner @ into.T, "into": x.T @ inner, "out": relu(before).T @ gradient}

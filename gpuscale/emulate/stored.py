@@ -38,7 +38,9 @@ class Rank(NamedTuple):
     slice: int
 
 
-def model(layers: int, matrices: Sequence[int], ends: int = 0, experts: int = 0, expert: Sequence[int] = ()) -> list:
+def transformer_arrays(
+    layers: int, matrices: Sequence[int], ends: int = 0, experts: int = 0, expert: Sequence[int] = ()
+) -> list:
     """Arrays of a transformer: in each layer ``matrices`` of those sizes and ``experts`` times those in ``expert``;
     before the first and after the last layer an array of ``ends`` elements (0: none)."""
     arrays = [Array("embedding", ends)] if ends else []

@@ -86,18 +86,18 @@ def backward(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, seque
 
 def _back(m: Model, one: Kernel) -> list[tuple]:
     """What stands for a kernel in the backward pass: (arrays read, arrays written) of each."""
-    first, slopes = one.name.split()[0], tuple(a for a in one.writes if not a[1])
+    first, gradients = one.name.split()[0], tuple(a for a in one.writes if not a[1])
     masks, entered = tuple(a for a in one.writes if a[1]), one.reads
-    if first in {"norm", "softmax", "activation"}:  # the slope, and what entered or left; a slope for each that entered
+    if first in {"norm", "softmax", "activation"}:  # a gradient for each array that entered
         meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the way around
-        return [((*slopes, *entered), entered), *meet]
-    if first == "addition":  # both arrays take the same slope: nothing is to do but to drop out
-        return [((*slopes, *masks), entered[:1])] if masks else []
-    if first == "sum":  # the slope is copied for each expert that the token was sorted to
-        return [(slopes, slopes)] * m.active_experts
-    if first == "copy":  # the slopes of all copies, and of those that took the token itself, are added at once
-        return [(slopes * (m.active_experts + m.shared_experts), entered)] if one.name == "copy 0" else []
-    return [((*slopes, *masks), entered)]
+        return [((*gradients, *entered), entered), *meet]
+    if first == "addition":  # both arrays take the same gradient: nothing is to do but to drop out
+        return [((*gradients, *masks), entered[:1])] if masks else []
+    if first == "sum":  # the gradient is copied for each expert that the token was sorted to
+        return [(gradients, gradients)] * m.active_experts
+    if first == "copy":  # the gradients of all copies, and of those that took the token itself, are added at once
+        return [(gradients * (m.active_experts + m.shared_experts), entered)] if one.name == "copy 0" else []
+    return [((*gradients, *masks), entered)]
 
 
 def size(kernels: Iterable[Kernel], width, mask_width=1):

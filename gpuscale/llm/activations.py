@@ -10,7 +10,7 @@ what lies between the products are cut along the sequence too.
 
 from sympy import oo
 
-from gpuscale.core.conditions import whole
+from gpuscale.core.conditions import divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -20,7 +20,7 @@ _TOKENS = n_seq * S
 # What a part of the layer keeps of one token
 kept_attention = Formula(
     "Numbers that attention keeps", n_kept_attn, 2 * d_head * (n_q + n_kv), source="flashattention2",
-    assumes="for queries, keys, values and the result; the scores are computed again in the backward pass",
+    assumes="for queries, keys, values and the result; the scores are recomputed in the backward pass",
 )
 kept_latent_attention = Formula(
     "Numbers that latent attention keeps", n_kept_attn,
@@ -58,7 +58,7 @@ llama_activations = layer_activations.where(
 )
 checkpoint_activations = Formula(
     "Activations with full recomputation", V_act, b * _TOKENS * D, source=f"{_KORTH}, section 4.1",
-    assumes="when only what enters the layer is kept and all else is computed again",
+    assumes="when only what enters the layer is kept and all else is recomputed",
 )
 head_activations = Formula(
     "Activations of the output head", V_head, _TOKENS * (2 * b * D + b_logit * n_vocab),
@@ -75,21 +75,22 @@ gpt_activations = Formula(
 )
 gpt_activations_tp = Formula(
     "Activations of a GPT layer, tensor parallel", V_act, _TOKENS * (_FLAT + _WIDE / Y) + _SCORES / Y,
-    source=f"{_KORTH}, equation 2", assumes="when heads and feed-forward width are cut in Y", needs=(whole(n_q, Y),),
+    source=f"{_KORTH}, equation 2", assumes="when heads and feed-forward width are cut in Y",
+    needs=(divisible(n_q, Y),),
 )
 gpt_activations_sp = Formula(
     "Activations of a GPT layer, sharded along the sequence as well", V_act,
     (_TOKENS * (D * (8 * b + 2 * b_mask) + 2 * b * F) + _SCORES) / Y, source=f"{_KORTH}, equation 4",
-    assumes="when norms and dropouts are cut along the sequence too", needs=(whole(n_q, Y),),
+    assumes="when norms and dropouts are cut along the sequence too", needs=(divisible(n_q, Y),),
 )
 gpt_activations_tp_selective = Formula(
     "Activations of a GPT layer, tensor parallel, selective recomputation", V_act, _TOKENS * (_FLAT + _WIDE / Y),
-    source=f"{_KORTH}, table 2", assumes="when scores, softmax and its dropout are computed again",
+    source=f"{_KORTH}, table 2", assumes="when scores, softmax and its dropout are recomputed",
 )
 gpt_activations_sp_selective = Formula(
     "Activations of a GPT layer, sequence too, selective recomputation", V_act,
     _TOKENS * (D * (8 * b + 2 * b_mask) + 2 * b * F) / Y, source=f"{_KORTH}, equation 6",
-    assumes="when norms and dropouts are cut along the sequence, scores and softmax computed again",
+    assumes="when norms and dropouts are cut along the sequence, scores and softmax recomputed",
 )
 
 # A stage
@@ -98,9 +99,9 @@ first_stage_activations = Formula(
     assumes="for one forward, one backward: as many microbatches in flight as stages, each on its part of the layers",
 )
 partly_recomputed_activations = Formula(
-    "Activations when some layers are run again", V_stage,
+    "Activations when some layers are recomputed", V_stage,
     b * _TOKENS * L * (D + g_keep * (3 * D + n_kept_attn + n_kept_mlp)) / Y, source=f"{_KORTH}, section 5",
-    assumes="for one microbatch in flight, sharded along the sequence as well; a layer run again keeps what enters it",
+    assumes="for one microbatch in flight, sharded along the sequence as well; a recomputed layer keeps what enters it",
 )
 
 # Instead of keeping them

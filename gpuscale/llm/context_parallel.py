@@ -8,7 +8,7 @@ them at once; an all-to-all swaps tokens for heads. All else in a layer takes to
 
 from sympy import oo
 
-from gpuscale.core.conditions import at_least, whole
+from gpuscale.core.conditions import at_least, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -59,8 +59,8 @@ cp_gather_comms = Formula(
     approx=_KV / W, regime=((n_cp, oo),),
 )
 cp_backward_comms = Formula(
-    "Keys, values and their slopes, backward", T_comms, 2 * _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
-    assumes="for one layer: keys and values gathered again, their slopes reduce-scattered",
+    "Keys, values and their gradients, backward", T_comms, 2 * _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
+    assumes="for one layer: keys and values gathered again, their gradients reduce-scattered",
     approx=2 * _KV / W, regime=((n_cp, oo),),
 )
 gathered_kv_held = Formula(
@@ -77,7 +77,7 @@ head_exchange_comms = Formula(
     "All-to-alls that swap tokens for heads", T_comms, 2 * b * S * d_head * (n_q + n_kv) / W * (n_cp - 1) / n_cp**2,
     source="ulysses2023", assumes="for queries, keys and values in and the result out, whole heads on each rank",
     approx=2 * b * S * d_head * (n_q + n_kv) / (n_cp * W), regime=((n_cp, oo),),
-    needs=(whole(n_q, n_cp), whole(n_kv, n_cp)),
+    needs=(divisible(n_q, n_cp), divisible(n_kv, n_cp)),
 )
 
 declare(globals())

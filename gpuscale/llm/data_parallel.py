@@ -134,7 +134,7 @@ def threshold_over(gather: Formula, title: str, **units) -> Formula:
 
 
 two_level_dp_threshold = threshold_over(
-    hierarchy.two_level_links, "Tokens per GPU over nodes, cards at the GPUs", D_2=M
+    hierarchy.two_level_links, "Tokens per GPU over nodes, NICs at the GPUs", D_2=M
 )
 two_level_dp_transit_threshold = threshold_over(
     hierarchy.two_level_transit, "Tokens per GPU over nodes, network traffic through NVLink", D_2=M

@@ -11,7 +11,7 @@ crosses once to each node that it must reach and is handed on inside. Imbalance 
 from sympy import Expr, Max, Min, binomial, oo
 
 from gpuscale.collectives.exchange import dispatch, hit_bound, hit_top_k
-from gpuscale.core.conditions import at_most, nested, whole
+from gpuscale.core.conditions import at_most, divisible, nested
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -97,11 +97,11 @@ _nodes, _peers = Max(Z / D_1, 1), Min(Z, D_1)
 _network = _reached(_nodes) * (1 - 1 / _nodes) / W_node
 _nvlink = _reached(Z) * (1 - 1 / _peers) / W_nvl
 _LEVELS = "for top-k routing over Z ranks in nodes of D_1, even load, "
-_FIT = (whole(E, Z), nested(Z, D_1), at_most(k, E))
+_FIT = (divisible(E, Z), nested(Z, D_1), at_most(k, E))
 
 ep_level_comms = Formula(
     "Dispatch and combine, both levels", T_comms, _both * B * D * Max(_network, _nvlink), source=_BOOK,
-    assumes=_LEVELS + "network cards and NVLink at work at the same time", needs=_FIT,
+    assumes=_LEVELS + "NICs and NVLink at work at the same time", needs=_FIT,
 )
 ep_level_width = Formula(
     "Width of an expert that pays for its tokens on both levels", F_crit,
@@ -110,23 +110,23 @@ ep_level_width = Formula(
 )
 ep_layer = Formula(
     "Time of the routed experts of a layer", T, Max(ep_math.rhs, ep_level_comms.rhs), source=_BOOK,
-    assumes=_LEVELS + "arithmetic, network cards and NVLink at work at the same time", needs=_FIT,
+    assumes=_LEVELS + "arithmetic, NICs and NVLink at work at the same time", needs=_FIT,
 )
 
 # What a rank keeps of the experts, and their gradients when X groups of Z ranks train on different tokens
 ep_params = Formula(
     "Parameters of a rank's experts, one layer", P_rank, n_mat * D * F * E / Z, source="deepseek-v3",
-    assumes="for E routed experts of n_mat matrices, spread evenly over Z ranks", needs=(whole(E, Z),),
+    assumes="for E routed experts of n_mat matrices, spread evenly over Z ranks", needs=(divisible(E, Z),),
 )
 ep_gradient_comms = Formula(
     "All-reduce of expert gradients, one layer", T_comms, 2 * b_grad * ep_params.rhs * (X - 1) / (X * W),
     source=_DATA, assumes="for X copies of each expert, in rings over links of bandwidth W for each rank",
-    needs=(whole(E, Z),), approx=2 * b_grad * ep_params.rhs / W, regime=((X, oo),),
+    needs=(divisible(E, Z),), approx=2 * b_grad * ep_params.rhs / W, regime=((X, oo),),
 )
 ep_gradient_batch = Formula(
     "Tokens of a rank that hide the expert gradients", B_min, C * b_grad * E * (X - 1) / (2 * flop * k * Z * X * W),
     source=_DATA, assumes="when the all-reduce of expert gradients takes the time of the experts' backward arithmetic",
-    needs=(whole(E, Z), at_most(k, E)), approx=C * b_grad * E / (2 * flop * k * Z * W), regime=((X, oo),),
+    needs=(divisible(E, Z), at_most(k, E)), approx=C * b_grad * E / (2 * flop * k * Z * W), regime=((X, oo),),
 )
 
 declare(globals())

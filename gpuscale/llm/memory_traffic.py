@@ -24,11 +24,11 @@ between_forward = Formula(
 between_backward = Formula(
     "Memory traffic between the blocks, backward", V_btw_bwd, D * (12 * b + n_drop * (4 * b + 2 * b_mask)),
     source=_FUSED,
-    assumes="for two norms (slope and input read, slope written), two sums of slopes where the way around a block "
-    "begins, and dropout (slope and mask read, slope written)",
+    assumes="for two norms (gradient and input read, gradient written), two sums of gradients where the "
+    "residual path around a block begins, and dropout (gradient and mask read, gradient written)",
 )
 norms_forward = Formula(
-    "Memory traffic of the norms, forward", V_btw_again, 4 * b * D, source=_MOVES,
+    "Memory traffic of the norms, forward", V_btw_recompute, 4 * b * D, source=_MOVES,
     assumes="for two norms: one array read, one written",
 )
 
@@ -43,7 +43,7 @@ latent_norms_forward = Formula(
 )
 latent_norms_backward = Formula(
     "Memory traffic of the norms in latent attention, backward", V, 3 * b * (r_q + r_kv), source=_MOVES,
-    assumes="for each latent vector: slope and input read, slope written",
+    assumes="for each latent vector: gradient and input read, gradient written",
 )
 scores_forward = Formula(
     "Memory traffic of softmax and its dropout, forward", V, n_q * S * (4 * b + b_mask), source=_FUSED,
@@ -51,7 +51,8 @@ scores_forward = Formula(
 )
 scores_backward = Formula(
     "Memory traffic of softmax and its dropout, backward", V, n_q * S * (5 * b + b_mask), source=_FUSED,
-    assumes="for dropout (slope and mask read, slope written) and softmax (slope and result read, slope written)",
+    assumes="for dropout (gradient and mask read, gradient written) and softmax (gradient and result "
+    "read, gradient written)",
 )
 
 # Inside the MLP
@@ -61,7 +62,7 @@ activation_forward = Formula(
 )
 activation_backward = Formula(
     "Memory traffic of the activation function, backward", V, b * (2 * n_mat - 1) * F, source=_MOVES,
-    assumes="for one kernel that reads the slope and what entered, and writes a slope for each array that entered",
+    assumes="for one kernel that reads the gradient and what entered, and writes one for each array that entered",
 )
 sorting_traffic = Formula(
     "Memory traffic of sorting tokens by expert, in either pass", V, b * D * (3 * k + n_shared + 1), source=_MOVES,
@@ -80,9 +81,10 @@ kernels_forward = Formula(
 kernels_backward = Formula(
     "Memory traffic between the products, backward", V_bwd,
     L_stage * B_mb * (
-        Piecewise((_between, n_again < 1), (_between + V_btw_again / _flat, n_again < 2),
+        Piecewise((_between, n_recompute < 1), (_between + V_btw_recompute / _flat, n_recompute < 2),
                   (_between + V_btw_fwd / _flat, True))
-        + Piecewise((_inside, n_again < 1), (_inside + V_blk_again / Y, n_again < 2), (_inside + V_blk_fwd / Y, True))
+        + Piecewise((_inside, n_recompute < 1), (_inside + V_blk_recompute / Y, n_recompute < 2),
+                    (_inside + V_blk_fwd / Y, True))
     ),
     source="korthikanti2022, section 4.2",
     assumes="and forward once more before it: nothing, what is cheap, or whole layers",

@@ -1,14 +1,15 @@
 """Pipeline parallelism: hops between stages, bubbles and kept activations of each schedule, and what else it costs.
 
-t_F, t_B and t_W are times of one microbatch on one rank, which holds 1/N_stages of the layers, however many pieces
-they are in; t_B is the whole backward pass. ``schedules/pipelines.py`` plays the same schedules slot by slot.
+t_F, t_B and t_W are times of one microbatch on one rank, which holds 1/N_stages of the layers, however many
+virtual stages they are in; t_B is the whole backward pass. ``schedules/pipelines.py`` plays the same schedules slot
+by slot.
 """
 
 # fmt: off
 
 from sympy import Max, Min, ceiling, oo
 
-from gpuscale.core.conditions import at_least, at_most, whole
+from gpuscale.core.conditions import at_least, at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -58,7 +59,7 @@ eager_exposed = Formula(
 )
 interleaved_exposed = Formula(
     "Exposed transfers, interleaved", T_pp, 2 * (n_virt * N_stages - 1) * T_hop, source=_MEGATRON,
-    assumes="when transfers run beside the work, each shorter than the forward pass of a piece",
+    assumes="when transfers run beside the work, each shorter than the forward pass of a virtual stage",
     needs=(*_TWO, at_least(n_virt, 2)),
 )
 
@@ -79,19 +80,19 @@ bubble_overhead = Formula(
     "Bubble overhead of GPipe and 1F1B", r_bub, (N_stages - 1) / N_MB, source=_MEGATRON,
     assumes="idle over busy time, for equal stages",
 )
-_GROUPS = (whole(N_MB, N_stages),)
+_GROUPS = (divisible(N_MB, N_stages),)
 interleaved_step = Formula(
     "Step of an interleaved pipeline", T_step, (N_MB + (N_stages - 1) / n_virt) * (t_F + t_B), source=_MEGATRON,
-    assumes="for equal pieces, microbatches in groups of N_stages", needs=_GROUPS,
+    assumes="for equal virtual stages, microbatches in groups of N_stages", needs=_GROUPS,
 )
 interleaved_fraction = Formula(
     "Bubble fraction, interleaved", f_bub, (N_stages - 1) / (n_virt * N_MB + N_stages - 1), source=_MEGATRON,
-    assumes="idle over all time, for equal pieces", approx=(N_stages - 1) / (n_virt * N_MB),
+    assumes="idle over all time, for equal virtual stages", approx=(N_stages - 1) / (n_virt * N_MB),
     regime=((N_MB, oo),), needs=(*_TWO, *_GROUPS),
 )
 interleaved_overhead = Formula(
     "Bubble overhead, interleaved", r_bub, (N_stages - 1) / (n_virt * N_MB), source=_MEGATRON,
-    assumes="idle over busy time, for equal pieces", needs=_GROUPS,
+    assumes="idle over busy time, for equal virtual stages", needs=_GROUPS,
 )
 _ZB = (N_stages - 1) * (t_F + _IN) - (Min(N_MB, N_stages) - 1) * Min(t_F, _IN, t_W)
 _CUT = "when the gradients of the weights are done late, in stage i by i microbatches"
@@ -126,12 +127,12 @@ def _both_ways(half, overlapped):
 
 _APART = t_F + t_B
 _FITS = (at_most(t_FB, _APART), at_least(t_FB, Max(t_F, t_B)))
-_EVEN = (whole(N_stages, 2), whole(N_MB, 2), at_least(N_MB, 2 * N_stages))
+_EVEN = (divisible(N_stages, 2), divisible(N_MB, 2), at_least(N_MB, 2 * N_stages))
 _ENOUGH = (at_least(N_MB, 2 * N_stages),)
 _TOLD = "for two microbatches a stage or more; only communication hides where passes overlap (t_FB = t_F + t_B)"
 dualpipe_bubble = Formula(
     "Bubble of DualPipe", T_idle, _both_ways(N_stages / 2 - 1, _APART), source=_DUAL, assumes=_TOLD,
-    needs=(*_PART, whole(N_stages, 2)),
+    needs=(*_PART, divisible(N_stages, 2)),
 )
 dualpipe_overhead = Formula(
     "Bubble overhead of DualPipe", r_bub, dualpipe_bubble.rhs / (N_MB * _APART), source=_DUAL, assumes=_TOLD,
@@ -155,7 +156,7 @@ v_step = Formula(
     assumes="when the passes that overlap take t_FB together", needs=(*_PART, *_FITS, *_ENOUGH),
 )
 
-# Activations: one unit is what a microbatch leaves in a stage; in a piece of it where a stage is cut into pieces
+# Activations: one unit is what a microbatch leaves in a stage, or in a virtual stage where a stage is cut into several
 gpipe_held = Formula(
     "Activations kept, GPipe", n_held, N_MB, source="gpipe2018", assumes="for every stage, without recomputation",
 )
@@ -169,35 +170,35 @@ eager_held = Formula(
     source="zhuang2022, eager-1F1B", assumes="for a stage that runs ahead twice as far", needs=_ROOM,
 )
 interleaved_held = Formula(
-    "Pieces' activations kept, interleaved", n_held,
+    "Virtual stages' activations kept, interleaved", n_held,
     Min((n_virt + 1) * N_stages - 2 * i_stage - 1, n_virt * N_MB), source=_MEGATRON,
-    assumes="for two pieces a stage or more", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)),
+    assumes="for two virtual stages a stage or more", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)),
 )
 zb_held = Formula(
     "Activations kept, ZB-H1", n_held, Min(N_stages, N_MB), source=_ZERO_BUBBLE,
     assumes="for every stage, an activation being kept until the gradients of its weights are done",
 )
 zb_v_held = Formula(
-    "Pieces' activations kept, ZB-V", n_held, 2 * N_stages, source=_ZERO_BUBBLE,
-    assumes="for every rank, half a stage being a piece; two microbatches a stage or more, less one",
+    "Virtual stages' activations kept, ZB-V", n_held, 2 * N_stages, source=_ZERO_BUBBLE,
+    assumes="for every rank, half a stage being a virtual stage; two microbatches a stage or more, less one",
 )
 dualpipe_held = Formula(
     "Activations kept, DualPipe", n_held, N_stages + 1, source=_DUAL,
     assumes="for every rank, of the two stages that it holds; two microbatches a stage or more",
-    needs=(whole(N_stages, 2),),
+    needs=(divisible(N_stages, 2),),
 )
 v_held = Formula(
-    "Pieces' activations kept, DualPipe in a V", n_held, 2 * N_stages + 1, source=_V,
-    assumes="for every rank, half a stage being a piece; two microbatches a stage or more",
+    "Virtual stages' activations kept, DualPipe in a V", n_held, 2 * N_stages + 1, source=_V,
+    assumes="for every rank, half a stage being a virtual stage; two microbatches a stage or more",
 )
 held_layers = Formula(
     "Layers' activations kept", L_held, n_held * L / (n_virt * N_stages), source="korthikanti2022, section 4.2.3",
-    assumes="for n_held pieces, of which a stage has n_virt",
+    assumes="for n_held virtual stages, of which a stage has n_virt",
 )
 first_stage_layers = Formula(
     "Layers' activations kept, first stage, interleaved", L_held,
     L * Min(1 + (N_stages - 1) / (n_virt * N_stages), N_MB / N_stages), source="korthikanti2022, section 4.2.3",
-    assumes="for two pieces a stage or more", needs=(*_GROUPS, at_least(n_virt, 2)),
+    assumes="for two virtual stages a stage or more", needs=(*_GROUPS, at_least(n_virt, 2)),
 )
 
 # What else a pipeline costs

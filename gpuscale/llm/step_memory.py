@@ -44,23 +44,23 @@ stage_state = Formula(
     assumes="for the fullest stage, cut in Y, routed experts in Z, and each part over its copies by the stage of ZeRO",
 )
 few_attention = Formula(
-    "Numbers that attention keeps, its result run again", n_few_attn, d_head * (n_q + 2 * n_kv), source=_KORTH,
-    assumes="for queries, keys and values; the result is computed again from them",
+    "Numbers that attention keeps, its result recomputed", n_few_attn, d_head * (n_q + 2 * n_kv), source=_KORTH,
+    assumes="for queries, keys and values; the result is recomputed from them",
 )
 few_latent_attention = Formula(
-    "Numbers that latent attention keeps, cheap things run again", n_few_attn, r_q + r_kv + d_rope, source=_MEMORY,
-    assumes="for the latent vectors; norms, queries, keys, values and the result are computed again",
+    "Numbers that latent attention keeps, cheap parts recomputed", n_few_attn, r_q + r_kv + d_rope, source=_MEMORY,
+    assumes="for the latent vectors; norms, queries, keys, values and the result are recomputed",
 )
 latent_up_params = Formula(
-    "Parameters that latent attention runs again", P_up, n_q * (r_q * (d_nope + d_rope) + r_kv * (d_nope + d_v)),
+    "Parameters that latent attention recomputes", P_up, n_q * (r_q * (d_nope + d_rope) + r_kv * (d_nope + d_v)),
     source=_MEMORY, assumes="for the matrices that make queries, keys and values of the latent vectors",
 )
 few_mlp = Formula(
-    "Numbers that an MLP keeps, the activation function run again", n_few_mlp, (n_mat - 1) * F, source=_MEMORY,
+    "Numbers that an MLP keeps, the activation function recomputed", n_few_mlp, (n_mat - 1) * F, source=_MEMORY,
     assumes="for what enters the activation function, and the gate's factor if any",
 )
 few_moe = Formula(
-    "Numbers that experts keep, the activation function run again", n_few_mlp,
+    "Numbers that experts keep, the activation function recomputed", n_few_mlp,
     (k + n_shared) * (n_mat - 1) * F + k * D, source=_MEMORY,
     assumes="for each expert of a token its copy of the token and what enters the activation function, the router's "
     "weight being applied before the last matrix",
@@ -69,18 +69,18 @@ _flat = Piecewise((1, n_sp < 1), (Y, True))  # ranks that share what is not insi
 _kept = (f.rhs.subs(S, S / n_cp) for f in (activations.layer_activations_tp, activations.layer_activations_sp))
 _whole_layer = Piecewise((next(_kept), n_sp < 1), (next(_kept), True))
 layer_kept = Formula(
-    "Activations of a layer, by what is run again", V_act,
+    "Activations of a layer, by what is recomputed", V_act,
     Piecewise(
-        (_whole_layer, n_again < 1),
-        (n_seq * S / n_cp * (2 * b * D / _flat + b_kept * (n_few_attn + n_few_mlp) / Y), n_again < 2),
+        (_whole_layer, n_recompute < 1),
+        (n_seq * S / n_cp * (2 * b * D / _flat + b_kept * (n_few_attn + n_few_mlp) / Y), n_recompute < 2),
         (activations.checkpoint_activations.rhs.subs(S, S / n_cp) / _flat, True),
     ),
     source=_KORTH,
-    assumes="for nothing run again; for norms, activation functions and the result of attention; for whole layers",
+    assumes="for nothing recomputed; for norms, activation functions and the result of attention; for whole layers",
 )
 flying_layers = Formula(
     "Layers whose activations the first rank keeps", L_held, n_held * L_stage / n_virt, source=_MEGATRON,
-    assumes="for n_held microbatches in flight, each in one of the n_virt pieces of L_stage layers",
+    assumes="for n_held microbatches in flight, each in one of the n_virt virtual stages of L_stage layers",
 )
 flying_activations = Formula(
     "Activations of the microbatches in flight", V_stage, L_held * V_act, source=_MEGATRON,
@@ -93,9 +93,9 @@ last_stage_activations = Formula(
 working_memory = Formula(
     "Working buffers of a GPU", V_work,
     P_rank / L_stage * Piecewise((0, n_zero < 2), (b_grad, n_zero < 3), (2 * b_w + b_grad, True))
-    + Piecewise((0, n_again < 1), (_whole_layer, True)),
+    + Piecewise((0, n_recompute < 1), (_whole_layer, True)),
     source=_ZERO,
-    assumes="for the gradients of a layer (from ZeRO-2 on), two gathered layers (ZeRO-3), a layer that is run again",
+    assumes="for the gradients of a layer (from ZeRO-2 on), two gathered layers (ZeRO-3), a layer that is recomputed",
 )
 gpu_memory = Formula(
     "Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work, source=_LLAMA,

@@ -11,7 +11,7 @@ levels W_1 is that, and W_2 what a node of D_1 GPUs sends out.
 from sympy import Max, Min, oo
 
 from gpuscale.collectives.algorithms import ring_all_gather
-from gpuscale.core.conditions import at_least, nested, whole
+from gpuscale.core.conditions import at_least, divisible, nested
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -68,7 +68,7 @@ tp_half_batch = Formula(
 tp_node_comms = Formula(
     "Communication of a sharded MLP over nodes", T_comms,
     2 * b * B * D * Max((1 - 1 / Min(Y, D_1)) / W_1, (1 - D_1 / Max(Y, D_1)) / W_2), source=_BOOK,
-    assumes=_FULL, needs=(whole(Max(Y, D_1), D_1),),
+    assumes=_FULL, needs=(divisible(Max(Y, D_1), D_1),),
 )
 tp_node_limit = Formula(
     "Limit of tensor parallelism over nodes", Y_lim,
@@ -81,13 +81,13 @@ tp_node_limit = Formula(
 tp_attention_params = Formula(
     "Attention parameters on a rank", P_rank, 2 * D * d_head * (n_q / Y + Max(n_kv / Y, 1)), source=_MEGATRON,
     assumes="when each rank has whole heads; with more ranks than key heads, a key head is kept more than once",
-    needs=(whole(n_q, Y), nested(n_kv, Y)),
+    needs=(divisible(n_q, Y), nested(n_kv, Y)),
 )
 tp_attention_math = Formula(
     "Arithmetic of sharded attention", T_math,
     flop * B * d_head * (4 * D * (n_q + Max(n_kv, Y)) + 2 * n_q * (S + 1)) / (Y * C), source=_MEGATRON,
     assumes="for the forward pass with a causal mask that is not computed through, sequences of S tokens, whole heads",
-    needs=(whole(n_q, Y), nested(n_kv, Y)),
+    needs=(divisible(n_q, Y), nested(n_kv, Y)),
 )
 tp_attention_limit = Formula(
     "Limit of tensor parallelism for attention", Y_lim,
@@ -106,7 +106,7 @@ relaxed_dp_limit = Formula(
     "Tokens that hide data parallelism beside whole nodes", B_min,
     (b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2) * (X - 1) / X, source=_QUIZ,
     assumes="for models of Y ranks on whole nodes: gradients out and weights back, against the backward pass",
-    approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(whole(Y, D_1),),
+    approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(divisible(Y, D_1),),
 )
 mixed_dp_limit = Formula(
     "Tokens that hide data parallelism beside model parallelism", B_min,
@@ -115,7 +115,7 @@ mixed_dp_limit = Formula(
     ),
     source=_QUIZ,
     assumes="for models of Y ranks that share nodes or fill them, both levels at work, against the backward pass",
-    needs=(nested(Y, D_1), whole(X * Y, D_1)),
+    needs=(nested(Y, D_1), divisible(X * Y, D_1)),
 )
 
 declare(globals())

@@ -22,17 +22,18 @@ model_flops = Formula(
     approx=training_flops.rhs, regime=((P_act, oo),),
 )
 repeated_flops = Formula(
-    "Operations of full recomputation", ops_again, L * (2 * flop * P_layer + ops_attn), source=_KORTH,
-    assumes="when the backward pass runs every layer forward again; the output head is not repeated",
+    "Operations of full recomputation", ops_recompute, L * (2 * flop * P_layer + ops_attn), source=_KORTH,
+    assumes="when the backward pass recomputes every layer, but not the output head",
     approx=2 * flop * L * P_layer, regime=((P_layer, oo),),
 )
 selective_repeated_flops = Formula(
-    "Operations of selective recomputation", ops_again, L * ops_attn, source=_KORTH,
-    assumes="when only scores, softmax and weighted sum are run again",
+    "Operations of selective recomputation", ops_recompute, L * ops_attn, source=_KORTH,
+    assumes="when only scores, softmax and weighted sum are recomputed",
 )
 hardware_flops = Formula(
-    "Operations that the GPUs do", ops_run, 3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_again, source=_KORTH,
-    assumes="for B tokens: what the model needs, and what is repeated",
+    "Operations that the GPUs do", ops_run, 3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_recompute,
+    source=_KORTH,
+    assumes="for B tokens: what the model needs, and what is recomputed",
 )
 recompute_flops = Formula(
     "Operations with full recomputation, parameters alone", ops_run, 8 * flop * P_act * B,
@@ -53,7 +54,7 @@ mfu = Formula(
 )
 hfu = Formula(
     "Hardware FLOPs utilization", HFU, ops_run / (N_gpu * C * T_step), source=_PALM,
-    assumes="for all operations done, repeated ones included",
+    assumes="for all operations done, recomputed ones included",
 )
 mfu_from_hfu = Formula(
     "Model from hardware utilization", MFU, HFU * ops / ops_run, source=_PALM, assumes="for one run and one peak",

@@ -8,7 +8,7 @@ the optimizer keeps (``data/recipes.toml``). X is the degree of data parallelism
 
 from sympy import ceiling, oo
 
-from gpuscale.core.conditions import at_least, at_most, whole
+from gpuscale.core.conditions import at_least, at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -74,14 +74,14 @@ expert_zero1_state = Formula(
     "Training state with experts under ZeRO-1", V_state,
     _DENSE * (b_w + b_grad + b_opt / X) + _EXPERT * (b_w + b_grad + b_opt * Z / (X * Y)),
     source="deepseek-v3, section 3",
-    assumes=_COPIES + "the copies of each part share its optimizer", needs=(at_most(P_exp, P), whole(X * Y, Z)),
+    assumes=_COPIES + "the copies of each part share its optimizer", needs=(at_most(P_exp, P), divisible(X * Y, Z)),
 )
 expert_zero2_state = Formula(
     "Training state with experts under ZeRO-2", V_state,
     _DENSE * (b_w + (b_grad + b_opt) / X) + _EXPERT * (b_w + (b_grad + b_opt) * Z / (X * Y)),
     source="deepseek-v3, section 3",
     assumes=_COPIES + "the copies of each part share its gradients and optimizer",
-    needs=(at_most(P_exp, P), whole(X * Y, Z)),
+    needs=(at_most(P_exp, P), divisible(X * Y, Z)),
 )
 
 declare(globals())

@@ -11,7 +11,7 @@ share the experts are neighbours. The fullest stage decides: it has L_stage laye
 from sympy import Max, Min, Piecewise, ceiling
 
 from gpuscale.collectives import hierarchy
-from gpuscale.core.conditions import nested, whole
+from gpuscale.core.conditions import divisible, nested
 from gpuscale.core.formula import Formula, declare
 from gpuscale.llm import training_compute
 from gpuscale.symbols import *
@@ -22,7 +22,7 @@ _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 # Work
 microbatches = Formula(
-    "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(whole(B, S * X * n_seq),),
+    "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(divisible(B, S * X * n_seq),),
     assumes="for X copies of the model that take as many sequences each",
 )
 microbatch_tokens = Formula(
@@ -39,16 +39,18 @@ _SPARE = _ROOM - n_virt * ceiling(L / (N_stages * n_virt))
 _ON_TOP = 2 - Max(1, Min(2, ceiling(_HEAD / (Max(_SPARE, 1) * _LAYER))))  # 1 where the head costs less than the room
 stage_layers = Formula(
     "Layers of the fullest stage", L_stage, _ROOM - _SPARE * _ON_TOP, source=_LLAMA,
-    assumes="for whole layers in equal pieces, with room for the head in the last stage, or the head on top if less",
+    assumes="for whole layers in equal virtual stages, with room for the head in the last stage, or the "
+    "head on top if less",
 )
 stage_flops = Formula(
     "Operations of the slowest stage, for a token", ops_stage,
     Max(L_stage * _LAYER + _HEAD * Min(1, _ROOM - L_stage), (L * _LAYER + _HEAD) / N_stages), source=_LLAMA,
     assumes="for stages of L_stage layers, with room for the head in the last one, or with the head on top of it",
 )
-again_flops = Formula(
-    "Operations that the backward pass repeats, by what is run again", ops_again,
-    Piecewise((0, n_again < 1), (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_again < 2),
+recomputed_flops = Formula(
+    "Operations that the backward pass recomputes, by choice", ops_recompute,
+    Piecewise((0, n_recompute < 1),
+              (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_recompute < 2),
               (training_compute.repeated_flops.rhs, True)),
     source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers",
 )
@@ -59,9 +61,9 @@ stage_forward = Formula(
 )
 stage_backward = Formula(
     "Backward pass of a microbatch in a stage", T_bwd,
-    Max((2 * ops_stage + L_stage / L * ops_again) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
+    Max((2 * ops_stage + L_stage / L * ops_recompute) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
     + V_bwd / W_hbm, source=_MEGATRON,
-    assumes="for two products for each one forward, and what is run again; gradients are read and written",
+    assumes="for two products for each one forward, and what is recomputed; gradients are read and written",
 )
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
@@ -70,7 +72,7 @@ _into_a_gpu = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X *
 group_nvlink = Formula(
     "Bytes of a group over NVLink", V_nvl, _into_a_gpu.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
     needs=_FITS[:1],
-    assumes="for an all-gather over X ranks of an array cut in Y as well; network cards feed their GPUs directly",
+    assumes="for an all-gather over X ranks of an array cut in Y as well; NICs feed their GPUs directly",
 )
 group_network = hierarchy.sharded_bytes.where(
     S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net, source=_SHARDED, title="Bytes of a group over the network",
@@ -83,15 +85,15 @@ level_time = Formula(
 )
 tp_bytes = Formula(
     "Arrays that tensor parallelism gathers and scatters", V,
-    n_cut * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_again < 2), (6 + n_sp, True)), source=_KORTH,
+    n_cut * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)), source=_KORTH,
     assumes="for a microbatch in a stage: two collectives for each block and pass, one more backward where tokens are "
-    "shared out, and the forward ones again where whole layers are run again",
+    "shared out, and the forward ones again where whole layers are recomputed",
 )
 cp_bytes = Formula(
     "Keys and values that context parallelism gathers and scatters", V,
-    2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_again < 2), (4, True)), source=_LLAMA,
-    assumes="for a microbatch in a stage: gathered forward and backward, their slopes scattered; each of Y ranks has "
-    "a head of its own at least",
+    2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_recompute < 2), (4, True)), source=_LLAMA,
+    assumes="for a microbatch in a stage: gathered forward and backward, their gradients scattered; each of Y ranks "
+    "has a head of its own at least",
 )
 
 stage_hop = Formula(
@@ -99,7 +101,7 @@ stage_hop = Formula(
     Piecewise((0, N_stages < 2), (b * B_mb * D / (Y * W_1), N_gpu <= D_1),
               (b * B_mb * D / (Y * Min(W_1, W_2 / D_1)), True)),
     source=_MEGATRON,
-    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its network card",
+    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its NIC",
 )
 
 # The step

@@ -12,7 +12,7 @@ class TopologyError(ValueError):
     """A network that cannot be built; the message says why and what would do."""
 
 
-def exact(what: str, value) -> int | Fraction:
+def exact_number(what: str, value) -> int | Fraction:
     """A number of at least zero as an int or a Fraction. Raises TopologyError naming it otherwise."""
     if isinstance(value, bool) or not finite(value) or value <= 0:
         raise TopologyError(f"{what} = {value!r}; expected a number above zero, one direction")
@@ -30,7 +30,7 @@ def plain(value):
     return int(value) if value.denominator == 1 else value
 
 
-def whole(what: str, value) -> int:
+def whole_number(what: str, value) -> int:
     """A count as an int. Raises TopologyError naming it otherwise."""
     if isinstance(value, bool) or not finite(value) or value != int(value) or value < 1:
         raise TopologyError(f"{what} = {value!r}; expected a whole number of at least 1")

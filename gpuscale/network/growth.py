@@ -1,4 +1,4 @@
-"""How a fabric grows: the same unit and the same switch for more GPUs, and a level added when ports run out."""
+"""How a network grows: the same unit and the same switch for more GPUs, and a level added when ports run out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NAMES = ("Spine", "Core", "Super-core")
 
 
 def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
-    """The full-bandwidth fabric of that many GPUs, made of whole ``unit``s, with as few levels as go.
+    """The full-bandwidth network of that many GPUs, made of whole ``unit``s, with as few levels as go.
 
     Every unit sends up as many cables as come from below. While every switch below can send an equal bundle to
     every switch above, one level joins all units. A switch with u ports up reaches u switches, so when more are
@@ -42,7 +42,7 @@ def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
 
 
 def grow(unit: Topology, ranks: int, title: str = "") -> Topology:
-    """The same, from whatever fabric is there: its first unit beyond the node is kept (``fat_tree``)."""
+    """The same, from whatever network is there: its first unit beyond the node is kept (``fat_tree``)."""
     first = next((t for t in unit.tiers[1:] if t.starts), unit.tiers[-1])
     return fat_tree(unit.below(first.index), ranks, title)
 

@@ -1,10 +1,10 @@
-"""Links, switches and cuts of a fabric: what its bandwidths and counts are."""
+"""Links, switches and cuts of a network: what its bandwidths and counts are."""
 
 # fmt: off
 
 from sympy import Max, Min, Mod, ceiling, floor, oo
 
-from gpuscale.core.conditions import at_least, whole
+from gpuscale.core.conditions import at_least, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -38,15 +38,15 @@ full_rate_gpus = Formula(
 )
 node_egress = Formula(
     "Bandwidth out of a node", W_node, n_nic * W_nic, source=_BEYOND,
-    assumes="when every network card runs at its full rate, one direction",
+    assumes="when every NIC runs at its full rate, one direction",
 )
 domain_bandwidth = Formula(
     "Bandwidth of an all-gather over NVLink domains", W_coll, Min(D_1 * W_nvl / (D_1 - 1), M * D_1 * W_nic / (M - 1)),
     source="scaling-book-gpus, appendix A", needs=(at_least(D_1, 2), at_least(M, 2)),
-    assumes="for M domains of D_1 GPUs, each with a card of bandwidth W_nic that feeds it directly, in a full fat tree",
+    assumes="for M domains of D_1 GPUs, each with a NIC of bandwidth W_nic that feeds it directly, in a full fat tree",
 )
 top_switches = Formula(
-    "Switches at the top of a fabric", n_sw, ceiling(n_down / n_port), source=_TREE,
+    "Switches at the top of a network", n_sw, ceiling(n_down / n_port), source=_TREE,
     assumes="where nothing is above them: every port takes a cable from below",
 )
 leaf_switches = Formula(
@@ -58,29 +58,29 @@ oversubscription = Formula(
 )
 two_level_capacity = Formula(
     "Endpoints of a two-level fat tree", N_max, n_port**2 / 2, source=_TREE,
-    assumes="for switches of one kind with an even number of ports and full bisection", needs=(whole(n_port, 2),),
+    assumes="for switches of one kind with an even number of ports and full bisection", needs=(divisible(n_port, 2),),
 )
 three_level_capacity = Formula(
     "Endpoints of a three-level fat tree", N_max, n_port**3 / 4, source=_TREE,
-    assumes="for switches of one kind with an even number of ports and full bisection", needs=(whole(n_port, 2),),
+    assumes="for switches of one kind with an even number of ports and full bisection", needs=(divisible(n_port, 2),),
 )
 bisection = Formula(
     "Bisection bandwidth where nothing narrows", W_bis, S_top * W / 2, source="leiserson1985",
     assumes="for an even number of endpoints of bandwidth W (beyond the node, of nodes too), one direction, where no "
     "cut is tighter than their own links",
-    needs=(whole(S_top, 2),),
+    needs=(divisible(S_top, 2),),
 )
 tapered_bisection = Formula(
     "Bisection bandwidth below a tapered top", W_bis, S_top * W / (2 * r_over), source="leiserson1985",
     assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over; with an odd "
     "number take tapered_bisection_odd",
-    needs=(whole(S_top, 2), at_least(r_over, 1)),
+    needs=(divisible(S_top, 2), at_least(r_over, 1)),
 )
 tapered_bisection_odd = Formula(
     "Bisection bandwidth below a tapered top, odd number of units", W_bis,
     S_top * W / (2 * r_over) * (1 + (r_over - 1) / D_3), source="leiserson1985",
     assumes="for an oversubscription of 1 or more: one of the D_3 units is cut in its middle, at full bandwidth",
-    needs=(at_least(r_over, 1), whole(D_3 + 1, 2)),
+    needs=(at_least(r_over, 1), divisible(D_3 + 1, 2)),
 )
 tapered_share = Formula(
     "Bandwidth of each GPU across a tapered top", W_coll,
@@ -122,7 +122,7 @@ torus_diameter = Formula(
 torus_bisection = Formula(
     "Bisection bandwidth of a torus", W_bis, 2 * W_link * D_1 * D_2 * D_3 / Max(D_1, D_2, D_3), source=_TPU,
     assumes="for even sides above 2: a cut across the longest side, which every ring of that side crosses twice",
-    needs=(whole(Max(D_1, D_2, D_3), 2), at_least(Max(D_1, D_2, D_3), 4)),
+    needs=(divisible(Max(D_1, D_2, D_3), 2), at_least(Max(D_1, D_2, D_3), 4)),
 )
 both_ways_all_gather = Formula(
     "All-gather on a ring, both ways at once", T_comms, V * (N - 1) / (2 * N * W), source=_TPU,
@@ -140,7 +140,7 @@ ring_load_even = Formula(
 ring_load_odd = Formula(
     "Bytes on a link, all-to-all on an odd ring", V_link, V * (N**2 - 1) / (8 * N**2), source=_TPU,
     assumes="for an odd number of ranks; blocks go the shorter way",
-    approx=V / 8, regime=((N, oo),), needs=(whole(N + 1, 2),),
+    approx=V / 8, regime=((N, oo),), needs=(divisible(N + 1, 2),),
 )
 ring_all_to_all_even = Formula(
     "All-to-all on an even ring", T_comms, V / (8 * W), source=_TPU,
@@ -149,17 +149,17 @@ ring_all_to_all_even = Formula(
 ring_all_to_all_odd = Formula(
     "All-to-all on an odd ring", T_comms, V * (N**2 - 1) / (8 * N**2 * W), source=_TPU,
     assumes="for an odd number of ranks; blocks go the shorter way",
-    approx=V / (8 * W), regime=((N, oo),), needs=(whole(N + 1, 2),),
+    approx=V / (8 * W), regime=((N, oo),), needs=(divisible(N + 1, 2),),
 )
 torus_all_to_all = Formula(
     "All-to-all on a torus", T_comms, V * Max(D_1, D_2, D_3) / (8 * D_1 * D_2 * D_3 * W), source=_TPU,
     assumes="for an even longest side, a side of 2 having two links: blocks go the shorter way, all sides at work",
-    needs=(whole(Max(D_1, D_2, D_3), 2),),
+    needs=(divisible(Max(D_1, D_2, D_3), 2),),
 )
 cube_all_to_all = Formula(
     "All-to-all on a torus of equal sides", T_comms, V * D_1 / (8 * D_1**n_dim * W), source=_TPU,
     assumes="for n_dim even sides of D_1 chips, a side of 2 having two links: blocks go the shorter way",
-    needs=(whole(D_1, 2),),
+    needs=(divisible(D_1, 2),),
 )
 
 declare(globals())

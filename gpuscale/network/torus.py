@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.network.amounts import TopologyError, exact, plain, whole
+from gpuscale.network.amounts import TopologyError, exact_number, plain, whole_number
 from gpuscale.network.graph import Graph
 
 
@@ -26,7 +26,7 @@ class Torus:
     wrap: tuple[bool, ...] = ()
 
     def __post_init__(self):
-        sides = tuple(whole(f"{self.title}: side", side) for side in self.sides)
+        sides = tuple(whole_number(f"{self.title}: side", side) for side in self.sides)
         wrap = tuple(self.wrap) or tuple(side > 2 for side in sides)
         if not sides or len(wrap) != len(sides) or not all(isinstance(w, bool) for w in wrap):
             raise TopologyError(f"{self.title}: wrap {self.wrap!r}; expected True or False for each side {self.sides}")
@@ -34,7 +34,7 @@ class Torus:
             raise TopologyError(f"{self.title}: a side of {min(sides)} closes to no ring; expected at least 3")
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "wrap", wrap)
-        object.__setattr__(self, "link_bw", exact(f"{self.title}: link_bw", self.link_bw))
+        object.__setattr__(self, "link_bw", exact_number(f"{self.title}: link_bw", self.link_bw))
 
     @property
     def ranks(self) -> int:
@@ -130,14 +130,14 @@ class Mesh:
     link_bw: int | Fraction
 
     def __post_init__(self):
-        pairs = tuple((int(a), int(b), whole(f"{self.title}: links of {a}-{b}", n)) for a, b, n in self.pairs)
+        pairs = tuple((int(a), int(b), whole_number(f"{self.title}: links of {a}-{b}", n)) for a, b, n in self.pairs)
         seen = {frozenset(pair[:2]) for pair in pairs}
         if not pairs or len(seen) < len(pairs) or any(len(pair) < 2 for pair in seen):
             raise TopologyError(f"{self.title}: expected pairs of two GPUs, each pair once; got {self.pairs!r}")
         if set().union(*seen) != set(range(len(set().union(*seen)))):
             raise TopologyError(f"{self.title}: expected GPUs 0, 1, 2 ... with links; got {sorted(set().union(*seen))}")
         object.__setattr__(self, "pairs", pairs)
-        object.__setattr__(self, "link_bw", exact(f"{self.title}: link_bw", self.link_bw))
+        object.__setattr__(self, "link_bw", exact_number(f"{self.title}: link_bw", self.link_bw))
 
     @property
     def ranks(self) -> int:

@@ -25,8 +25,8 @@ __all__ = ["Level", "Tier", "Topology", "TopologyError"]
 
 @dataclass(frozen=True)
 class Topology:
-    """A network of levels, bottom-up. ``rails``: network cards feed the GPUs directly, one GPU each at least,
-    card i of every child into switch i; else what arrives at a node passes its own network.
+    """A network of levels, bottom-up. ``rails``: NICs feed the GPUs directly, one GPU each at least,
+    NIC i of every child into switch i; else what arrives at a node passes its own network.
 
     ``empty`` slots of the last unit hold no node (level-1 unit): one of 128 in NVIDIA's own H100 pod.
     Raises TopologyError for what cannot be built, naming the level, what is needed and what there is.
@@ -143,7 +143,7 @@ class Topology:
         return 2 * (meet.index - first + 1)
 
     def _rail(self, tier: Tier, rank: int) -> int:
-        """The switch of a unit that a rank's first network card leads to."""
+        """The switch of a unit that a rank's first NIC leads to."""
         return rank % tier.child_gpus * (tier.level.cables // tier.child_gpus) % (tier.level.switches or 1)
 
     def latency(self, a: int, b: int, t_hop: float) -> float:
@@ -201,7 +201,7 @@ def _check(top: Topology, tier: Tier):
     if top.rails and tier.starts and tier.index > 1 and level.cables % tier.child_gpus:
         raise TopologyError(
             f"{where}: rails need as many cables for each of the {tier.child_gpus} GPUs below; got {level.cables}"
-            " cables. Give rails=False where GPUs share network cards"
+            " cables. Give rails=False where GPUs share NICs"
         )
 
 

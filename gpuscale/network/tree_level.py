@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gpuscale.network.amounts import exact, plain, whole
+from gpuscale.network.amounts import exact_number, plain, whole_number
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Level:
 
     ``switches`` of ``ports`` ports stand in one unit; None where they are not published, then the unit counts
     as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` and
-    ``cable`` its parts. A level of another ``network`` than the one below begins at the network cards.
+    ``cable`` its parts. A level of another ``network`` than the one below begins at the NICs.
     """
 
     name: str
@@ -32,8 +32,8 @@ class Level:
         for what in ("degree", "cables", "switches", "ports"):
             value = getattr(self, what)
             if value is not None or what in {"degree", "cables"}:
-                object.__setattr__(self, what, whole(f"level {self.name!r}: {what}", value))
-        object.__setattr__(self, "link_bw", exact(f"level {self.name!r}: link_bw", self.link_bw))
+                object.__setattr__(self, what, whole_number(f"level {self.name!r}: {what}", value))
+        object.__setattr__(self, "link_bw", exact_number(f"level {self.name!r}: link_bw", self.link_bw))
         if not self.unit:
             object.__setattr__(self, "unit", self.name)
 

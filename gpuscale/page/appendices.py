@@ -120,7 +120,7 @@ def hardware(group: str):
 
 
 NETWORK = {
-    "Links and network cards, one direction": {
+    "Links and NICs, one direction": {
         "bw": "interface",
         "links": "links",
         "link_bw": "one link",
@@ -149,7 +149,7 @@ NETWORK = {
 def network(group: str):
     """One group of the tables of links, switches and cables. Raises KeyError for another group."""
     fields = NETWORK[group]
-    parts = [p for p in specs.fabrics().values() if _group(p) == group]
+    parts = [p for p in specs.links().values() if _group(p) == group]
     return specs.table(parts, fields, caption=group)
 
 
@@ -193,13 +193,13 @@ def recipes():
     return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
 
 
-def _group(fabric: specs.Part) -> str:
+def _group(link: specs.Part) -> str:
     links, switches, cables, tpus = NETWORK
-    if "pod_chips" in fabric:
+    if "pod_chips" in link:
         return tpus
-    if "bw" not in fabric:
+    if "bw" not in link:
         return switches
-    return cables if "power" in fabric else links
+    return cables if "power" in link else links
 
 
 MEASURED = {
@@ -241,7 +241,7 @@ def measured(group: str) -> Html:
     return Html("".join(map(_published, tables)), "\n\n".join(map(repr, tables)))
 
 
-def _published(table: specs.Table) -> str:
+def _published(table: specs.MeasuredTable) -> str:
     columns = [table.column(name) for name in table.columns]
     shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
     head = "".join(f'<th scope="col"{_right(columns[i])}>{_head(columns[i])}</th>' for i in shown)

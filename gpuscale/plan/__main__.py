@@ -26,17 +26,17 @@ KEYS = """names in --json, base units (bytes, seconds):
                              kernels the memory traffic of those between the products"""
 
 
-class Parser(argparse.ArgumentParser):
+class PlanParser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message):
         raise Refusal(message)
 
 
-def parser() -> Parser:
+def parser() -> PlanParser:
     """The options."""
     told = "The best parallelism for a model on a cluster."
-    out = Parser(
+    out = PlanParser(
         "python -m gpuscale.plan",
         description=told,
         allow_abbrev=False,

@@ -49,7 +49,7 @@ class Cluster:
         return _shares(self.key)
 
     def with_node(self, gpus: int) -> Cluster:
-        """The same with that many GPUs used of each node, their own network cards with them."""
+        """The same with that many GPUs used of each node, their own NICs with them."""
         if not 1 <= gpus <= self.node:
             raise Refusal(f"{gpus} GPUs per node: {self.title} has {self.node} in a node; expected 1 to {self.node}")
         return replace(self, node=gpus, W_2=self.W_2 * gpus / self.node)
@@ -108,7 +108,7 @@ def _share(part: specs.Part, what: str) -> Share:
 
 
 def _carried(rate: float, count: int, kind: str) -> float:
-    """What a link carries: of a bus bandwidth over nodes, a network card; of a rate that counts what a rank keeps for
+    """What a link carries: of a bus bandwidth over nodes, a NIC; of a rate that counts what a rank keeps for
     itself, what leaves it."""
     from gpuscale.collectives import bus_bandwidth  # sympy comes with it: refusals need not wait
     from gpuscale.core.evaluation import evaluate

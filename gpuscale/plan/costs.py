@@ -85,7 +85,7 @@ def _group(tape: Tape, array, ranks, inner):
 def _exchange(tape: Tape):
     """Bytes over NVLink and over the network of the experts' all-to-alls, of a microbatch in a stage."""
     group, nodes, peers = q.Z * tape.known[q.B_mb] / q.Y, sympy.Max(q.Z / q.D_1, 1), sympy.Min(q.Z, q.D_1)
-    passes = sympy.Piecewise((2, q.n_again < 2), (3, True))
+    passes = sympy.Piecewise((2, q.n_recompute < 2), (3, True))
     layers = tape.put(passes * q.L_stage * (q.L - q.L_dense) / q.L)
     inside = expert_parallel.ep_fan_out.rhs * q.W_nvl
     across = expert_parallel.ep_node_comms.rhs * q.W_node
@@ -118,8 +118,8 @@ _HELD = {"gpipe": pipeline.gpipe_held, "zb-h1": pipeline.zb_held, "dualpipe": pi
 def _memory(tape: Tape, schedule: str) -> dict:
     out = _states(tape, schedule)
     if schedule == "1f1b":
-        plain, pieces = pipeline.one_f_one_b_held.rhs, pipeline.interleaved_held.rhs
-        held = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (pieces, True)), i_stage=0)
+        plain, interleaved = pipeline.one_f_one_b_held.rhs, pipeline.interleaved_held.rhs
+        held = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)), i_stage=0)
     else:
         held = tape.put(_HELD[schedule], keep=False)
     tape.known[q.n_held] = held
@@ -156,10 +156,10 @@ def _pipeline(tape: Tape, schedule: str):
     both = {"t_F": q.T_mb * q.T_fwd / (q.T_fwd + q.T_bwd), "t_B": q.T_mb * q.T_bwd / (q.T_fwd + q.T_bwd)}
     given = {name: tape.put(value) for name, value in both.items()} | {"t_W": tape.put(q.T_fwd - q.V_fwd / q.W_hbm)}
     tape.put(training_step.stage_hop)
-    plain, pieces = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
+    plain, interleaved = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
     if schedule == "1f1b":
         tape.known[q.T_idle] = tape.put(pipeline.interleaved_overhead.rhs * q.N_MB * q.T_mb)
-        tape.known[q.T_pp] = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (pieces, True)))
+        tape.known[q.T_pp] = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)))
     else:
         idle = {"gpipe": pipeline.bubble_time, "zb-h1": pipeline.zb_bubble, "dualpipe": pipeline.dualpipe_bubble}
         tape.put(idle[schedule], **given)
@@ -202,7 +202,7 @@ def compose(schedule: str, flop=sympy.S.One) -> tuple[list, dict]:
     """The steps, and the outputs by name. ``flop`` is 1, or the quantity where units are to be checked."""
     tape = Tape(flop)
     tape.known[q.N_gpu] = tape.put(q.X * q.Y * q.n_cp * q.N_stages)
-    work = "microbatches microbatch_tokens head_layers stage_layers stage_flops again_flops"
+    work = "microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops"
     for name in work.split():
         tape.put(getattr(training_step, name))
     tape.put(step_memory.stage_params)

@@ -86,7 +86,7 @@ def _kernels(key: str, seq: int, width: float) -> dict:
     wide = (1 - moe) * x.get("F_dense", x["F"]) + moe * (x.get("k", 1) + x.get("n_shared", 0)) * x["F"]
     made = [_of(f, x | {"F": wide}) for f in (memory_traffic.activation_forward, memory_traffic.activation_backward)]
     out["V_blk_fwd"], out["V_blk_bwd"] = (rotary + a + m + sorting for a, m in zip(heads, made, strict=True))
-    out["V_blk_again"] = heads[0] + (rotary if count.mla else 0) + made[0]
+    out["V_blk_recompute"] = heads[0] + (rotary if count.mla else 0) + made[0]
     return out
 
 

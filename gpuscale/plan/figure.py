@@ -8,7 +8,7 @@ from gpuscale.units import show
 # What a step consists of, in order: outputs that are added up, words, hue.
 PARTS = (
     (("need_reached",), "what the model needs", "compute"),
-    (("extra", "kernels_reached"), "run again, uneven, memory-bound", "memory"),
+    (("extra", "kernels_reached"), "recomputed, uneven, memory-bound", "memory"),
     (("tp_wait_reached", "cp_wait_reached"), "TP and CP", "scaleup"),
     (("ep_wait_reached", "dp_wait_reached", "pp_wait_reached"), "EP, DP and hops", "scaleout"),
     (("bubble_reached",), "bubble", "wait"),
@@ -16,7 +16,7 @@ PARTS = (
 _ROW, _BAR, _LINE = 44, 15, 18  # pixels: a choice with one line of words, its bar, a line
 
 
-def pieces(row) -> list[float]:
+def seconds(row) -> list[float]:
     """Seconds of each part of a step, at the rates that are reached."""
     n = row.numbers | {"extra": row.numbers["math_reached"] - row.numbers["need_reached"]}
     return [max(sum(n[name] for name in names), 0.0) for names, *_ in PARTS]
@@ -32,7 +32,7 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
     flat = [
         (str(row.choice), said, show(t, "s"))
         for row in shown
-        for (_, said, _), t in zip(PARTS, pieces(row), strict=True)
+        for (_, said, _), t in zip(PARTS, seconds(row), strict=True)
     ]
     alt = (
         alt
@@ -61,7 +61,7 @@ def _keys(shown, across: float) -> list[tuple]:
 
     out, x, y = [], 0.0, 4.0
     for i, (_, said, hue) in enumerate(PARTS):
-        if any(pieces(row)[i] > 0 for row in shown):
+        if any(seconds(row)[i] > 0 for row in shown):
             if x and x + width(said) + 15 > across:
                 x, y = 0.0, y + _LINE
             out.append((x, y, said, hue))
@@ -95,10 +95,10 @@ def _draw(ax, shown):
         for i, line in enumerate(lines):
             sheet.write(0, top + 14 + _LINE * i, line, "plain")
         x, y = 0.0, top + _LINE * (len(lines) - 1)
-        for (_, _, hue), t in zip(PARTS, pieces(row), strict=True):
+        for (_, _, hue), t in zip(PARTS, seconds(row), strict=True):
             if t > 0:
                 sheet.area(x, y + 20, x + t * per, y + 20 + _BAR, hue)
             x += t * per
         sheet.write(x + 6, y + 32, end, "plain", say=False)
-        said = ", ".join(f"{t:.6g}" for t in pieces(row))
+        said = ", ".join(f"{t:.6g}" for t in seconds(row))
         sheet.records.append(f"step of {row.choice} [s]: {said}")

@@ -16,7 +16,7 @@ from gpuscale.plan.requests import Request, request
 # A dense model on GPUs cut by tensor parallelism and a pipeline alone; sequence parallelism, ZeRO-1, selective
 # recomputation, one sequence in a microbatch. What is left of the GPUs are copies.
 DENSE = {
-    **dict.fromkeys((q.n_cp, q.Z, q.f_hit, q.f_node, q.n_seq, q.n_sp, q.n_zero, q.n_again), 1),
+    **dict.fromkeys((q.n_cp, q.Z, q.f_hit, q.f_node, q.n_seq, q.n_sp, q.n_zero, q.n_recompute), 1),
     q.X: q.N_gpu / (q.Y * q.N_stages),
 }
 _LHS = {"memory": q.V_gpu, "mfu": q.MFU, "microbatches": q.N_MB}

@@ -71,7 +71,7 @@ def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
         equal = "" if whole == f"{ask.gpus:,}" else f" = {whole}"
         said = f"{some(ask.gpus, 'GPU')}{equal}, and only stages could take up the factor {_product(left)} ({said})"
     else:
-        told = [r for r in reasons if r.name not in layouts.PIECED or "virtual" in ask.pins] or reasons
+        told = [r for r in reasons if r.name not in layouts.VIRTUAL or "virtual" in ask.pins] or reasons
         said = max(told, key=lambda r: r.count).words if told else "no choice is left"
     near = nearest(model, ask)
     return said + (f"; {' and '.join(f'{n:,}' for n in near)} GPUs can be laid out" if near else "")

@@ -11,10 +11,12 @@ from gpuscale.plan.requests import Request
 
 MESH = ("X", "Y", "n_cp", "Z", "N_stages", "n_seq", "n_virt")  # one layout: dp, tp, cp, ep, pp, micro, virtual
 NAMES = {"X": "dp", "Y": "tp", "n_cp": "cp", "Z": "ep", "N_stages": "pp", "n_seq": "micro", "n_virt": "virtual"}
-OPTIONS = ("n_zero", "n_sp", "n_again")
-PIECED = ("interleaving", "pieces and layers")  # reasons that leave the same layout without pieces untouched
-MICRO, SHORT, PIECES = 8, 1024, (1, 2, 3, 4, 5, 6, 8)  # what is tried where nothing is fixed: sequences of a microbatch
-# at most, tokens of a sequence on a rank at least, pieces of a stage
+OPTIONS = ("n_zero", "n_sp", "n_recompute")
+# Reasons that leave the same layout without virtual stages untouched.
+VIRTUAL = ("interleaving", "virtual stages and layers")
+# What is tried where nothing is fixed: sequences of a microbatch at most, tokens of a sequence on a rank at least,
+# virtual stages of a stage.
+MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def rules(model: Mapping, ask: Request, rows: Rows) -> list[tuple]:
 
 
 def later_rules(model: Mapping, ask: Request, rows: Rows) -> list[tuple]:
-    """The same for what a layout gets after its mesh: experts, microbatches, pieces of stages."""
+    """The same for what a layout gets after its mesh: experts, microbatches, virtual stages."""
     r, node = rows, min(ask.cluster.node, ask.gpus)
     count = ask.sequences // (r["X"] * r["n_seq"])
     dual = ask.schedule == "dualpipe"
@@ -113,9 +115,9 @@ def later_rules(model: Mapping, ask: Request, rows: Rows) -> list[tuple]:
             "interleaving takes microbatches in groups of {N_stages}; there are {count}",
         ),
         (
-            "pieces and layers",
+            "virtual stages and layers",
             r["n_virt"] * r["N_stages"] > model["L"],
-            f"{{N_stages}} stages of {{n_virt}} pieces are more than {model['L']} layers",
+            f"{{N_stages}} stages of {{n_virt}} virtual stages are more than {model['L']} layers",
         ),
         ("dualpipe and stages", dual & (r["N_stages"] % 2 != 0), "DualPipe runs both ways: {N_stages} stages are odd"),
     ]
@@ -152,18 +154,18 @@ def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
     bad = [("microbatch and batch", own % rows["n_seq"] != 0, "{n_seq} sequences do not divide the {own} of a copy")]
     rows, why = sieve(rows, bad, {"own": own})
     reasons += why if "micro" in pins else []
-    rows = rows.times("n_virt", _pieces(model["L"], ask))
+    rows = rows.times("n_virt", _virtual_stages(model["L"], ask))
     rows = rows.keep((rows["n_virt"] == 1) | (rows["N_stages"] > 1))
     count = ask.sequences // (rows["X"] * rows["n_seq"])
     rows, why = sieve(rows, later_rules(model, ask, rows), {"count": count})
     return rows, reasons + why
 
 
-def _pieces(layers: int, ask: Request) -> list[int]:
-    """Pieces that a stage may be cut into: 1 for schedules that are not interleaved."""
+def _virtual_stages(layers: int, ask: Request) -> list[int]:
+    """Virtual stages that a stage may be cut into: 1 for schedules that are not interleaved."""
     if ask.schedule != "1f1b":
         return [1]
-    return [ask.pins["virtual"]] if "virtual" in ask.pins else [v for v in PIECES if v <= layers]
+    return [ask.pins["virtual"]] if "virtual" in ask.pins else [v for v in STAGE_CUTS if v <= layers]
 
 
 def options(ask: Request) -> Rows:

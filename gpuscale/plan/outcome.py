@@ -9,14 +9,14 @@ from gpuscale.plan.layouts import MESH, NAMES
 from gpuscale.plan.requests import RECOMPUTE, Request
 from gpuscale.units import show
 
-_COLUMNS = {**{NAMES[name]: name for name in MESH}, "zero": "n_zero", "sp": "n_sp", "recompute": "n_again"}
+_COLUMNS = {**{NAMES[name]: name for name in MESH}, "zero": "n_zero", "sp": "n_sp", "recompute": "n_recompute"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to lay a run out: degrees of data, tensor, context, expert and pipeline parallelism; ``virtual`` pieces
-    of a stage, ``micro`` sequences in a microbatch, ``zero`` the stage of ZeRO, ``sp`` sequence parallelism,
-    ``recompute`` what the backward pass runs again: "none", "selective" or "full".
+    """One way to lay a run out: degrees of data, tensor, context, expert and pipeline parallelism; ``virtual``
+    stages of a stage, ``micro`` sequences in a microbatch, ``zero`` the stage of ZeRO, ``sp`` sequence parallelism,
+    ``recompute`` what the backward pass recomputes: "none", "selective" or "full".
     """
 
     dp: int = 1

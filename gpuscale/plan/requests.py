@@ -18,11 +18,11 @@ PINS = {
     "cp": "context-parallel ranks",
     "ep": "expert-parallel ranks",
     "pp": "pipeline stages",
-    "virtual": "pieces of a stage",
+    "virtual": "virtual stages of a stage",
     "micro": "sequences in a microbatch",
     "zero": "the stage of ZeRO",
     "sp": "sequence parallelism",
-    "recompute": "what the backward pass runs again",
+    "recompute": "what the backward pass recomputes",
 }
 RECOMPUTE = ("none", "selective", "full")
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuscale.plan.layouts import PIECED
+from gpuscale.plan.layouts import VIRTUAL
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import SCHEDULES, Request, some
 from gpuscale.units import show
@@ -36,8 +36,8 @@ def convention(ask: Request) -> str:
     return f"{said}; arithmetic is counted at that peak too, not at {other}'s." if other else f"{said}."
 
 
-def pieces(choice) -> str:
-    """The stages, with the pieces that each is cut into."""
+def stages(choice) -> str:
+    """The stages, with the virtual stages that each is cut into."""
     return str(choice.pp) + (f"x{choice.virtual}" if choice.virtual > 1 else "")
 
 
@@ -45,7 +45,7 @@ def cells(row: Outcome) -> list[str]:
     """A row of the terminal's table."""
     c = row.choice
     shared = "+SP" if c.sp and c.tp > 1 else ""
-    degrees = [f"{c.tp}{shared}", str(c.cp), str(c.ep), pieces(c), str(c.dp), str(c.micro), str(c.zero)]
+    degrees = [f"{c.tp}{shared}", str(c.cp), str(c.ep), stages(c), str(c.dp), str(c.micro), str(c.zero)]
     times = [show(row.step[1], "s"), show(row.mfu[1], "%"), show(row.mfu[0], "%")]
     return [*degrees, c.recompute, show(row.memory, "B"), *times, row.binds]
 
@@ -76,11 +76,11 @@ def room(ask: Request) -> str:
 
 
 def ranked(plan) -> list:
-    """The reasons, the most frequent first; where nothing fits, memory before them, and nothing of pieces of stages
+    """The reasons, the most frequent first; where nothing fits, memory before them, and nothing of virtual stages
     that nobody asked for."""
     if plan.rows:
         return sorted(plan.rejected, key=lambda reason: -reason.count)
-    kept = [r for r in plan.rejected if r.name not in PIECED or "virtual" in plan.ask.pins]
+    kept = [r for r in plan.rejected if r.name not in VIRTUAL or "virtual" in plan.ask.pins]
     return sorted(kept, key=lambda r: (not r.name.startswith("memory"), -r.count))
 
 

@@ -15,7 +15,7 @@ from gpuscale.plotting.ladder_chart import Rung, ladder
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.plotting.rooflines import Point, Roof, roofline
 from gpuscale.plotting.tori import node_figure, torus_figure
-from gpuscale.plotting.trees import fabric_figure
+from gpuscale.plotting.trees import network_figure
 
 __all__ = [
     "HUE",
@@ -34,7 +34,7 @@ __all__ = [
     "bars",
     "blocks",
     "curves",
-    "fabric_figure",
+    "network_figure",
     "gantt_figure",
     "ladder",
     "node_figure",

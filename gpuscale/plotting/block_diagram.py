@@ -52,7 +52,7 @@ class Wire:
 
 
 @dataclass
-class _Plan:
+class _BlockPlan:
     """Where each keyed block came to stand: key -> x, y, width, height."""
 
     narrow: bool
@@ -72,7 +72,7 @@ def blocks(block, *, name, caption, alt, wires=(), **look) -> Still:
                 raise ValueError(f"wire {wire.text!r}: no block has the key {end!r}; expected one of {known}")
 
     def paint(ax, narrow):
-        plan = _Plan(narrow)
+        plan = _BlockPlan(narrow)
         across = ax.figure.across
         _draw(ax, block, 1, 1, across - 2, _height(block, across - 2, narrow), plan)
         for wire in wires:
@@ -144,7 +144,7 @@ def _height(block: Block, w: float, narrow: bool) -> float:
     return 2 * pad + sum(parts) + block.gap * max(len(parts) - 1, 0)
 
 
-def _draw(ax, block: Block, x, y, w, h, plan: _Plan):
+def _draw(ax, block: Block, x, y, w, h, plan: _BlockPlan):
     sheet, pad = ax.figure, _PAD if block.framed else 0
     if block.key:
         plan.places[block.key] = (x, y, w, h)

@@ -106,7 +106,7 @@ def curves(
     ``xlog``/``ylog`` say otherwise. ``look`` may hold title, height and narrow_height. Raises TypeError or
     ValueError naming the curve, the input and what was expected.
     """
-    chart = _Chart(x, range, xlog, xtitle, given or {}, _expand(formulas), list(points))
+    chart = _CurveChart(x, range, xlog, xtitle, given or {}, _expand(formulas), list(points))
     chart.measure(y, ytitle, ylog, ylim)
 
     def paint(ax, narrow):
@@ -116,7 +116,7 @@ def curves(
     return Still(paint, name=name, caption=caption, alt=alt or chart.alt(), table=chart.table(), **look)
 
 
-class _Chart:
+class _CurveChart:
     """Checked data of a figure of curves: what is drawn, tabulated and said."""
 
     def __init__(self, x, ends, log, title, given, drawn, points):

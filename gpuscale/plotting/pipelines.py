@@ -25,7 +25,7 @@ _FILL = {"F": (0.1, 0.24), "B": (1.0, 0.5), "W": (0.0, 0.0)}  # shade of a stage
 
 
 def gantt_figure(runs, *, name, caption, alt=None, unit=UNIT, **look) -> Still:
-    """Schedules of a pipeline, one ``timetable.Run`` or several on one scale of time, as a figure.
+    """Schedules of a pipeline, one ``timetable.PipelineRun`` or several on one scale of time, as a figure.
 
     A cell is a slot with the number of its microbatch: forward pale, backward solid, the backward for the weights
     hatched; the parts of a model that a rank holds besides its first are underlined. Grey is waiting, and its share of
@@ -37,10 +37,10 @@ def gantt_figure(runs, *, name, caption, alt=None, unit=UNIT, **look) -> Still:
         raise ValueError(f"gantt_figure: {name}: expected schedules with slots; got {runs}")
 
     def paint(ax, narrow):
-        _Chart(ax.figure, runs, narrow, unit).paint()
+        _GanttChart(ax.figure, runs, narrow, unit).paint()
 
     def tall(narrow):
-        return lambda w: _Chart(_Size(w, narrow), runs, narrow, unit).down
+        return lambda w: _GanttChart(_Size(w, narrow), runs, narrow, unit).down
 
     size = {"axes": False, "height": tall(False), "narrow_height": tall(True)}
     return Still(paint, name=name, caption=caption, alt=alt or _alt(runs), table=_table(runs), **size, **look)
@@ -52,7 +52,7 @@ class _Size:
     narrow: bool
 
 
-class _Chart:
+class _GanttChart:
     """The plan of a figure: the scale of time, the bands, and what stands where; ``paint`` draws it."""
 
     def __init__(self, sheet, runs, narrow: bool, unit: str):

@@ -9,7 +9,7 @@ from gpuscale.network.tree import Topology
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import fold
 from gpuscale.plotting.drawing.sheet import LEADING
-from gpuscale.plotting.trees import fabric_figure, frame, rate
+from gpuscale.plotting.trees import frame, network_figure, rate
 from gpuscale.units import NBSP
 
 _BOX = 32  # pixels: the side of a GPU's box
@@ -23,7 +23,7 @@ def node_figure(node, *, name, caption, alt=None, **look) -> Still:
     One line is one NVLink of a Mesh. Raises TypeError for anything else.
     """
     if isinstance(node, Topology):
-        return fabric_figure(node.below(1), name=name, caption=caption, alt=alt, **look)
+        return network_figure(node.below(1), name=name, caption=caption, alt=alt, **look)
     if not isinstance(node, Mesh):
         raise TypeError(f"node_figure: expected a Mesh or a Topology; got {node!r}")
     words = _mesh_words(node)

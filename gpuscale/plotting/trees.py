@@ -20,7 +20,7 @@ _SWITCH, _GPU = (20, 13), 26  # pixels: a switch's box, a GPU's side
 _DOTS, _EDGE = 24, 4  # pixels: the gap that stands for many, and an edge that shows of a unit behind
 
 
-def fabric_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
+def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
     """A Topology as a static figure: each unit's switches over its children, the first child opened up.
 
     Large counts are folded; with ``fold=False`` every child stands there, where there is room. NVLink has the
@@ -28,23 +28,23 @@ def fabric_figure(topology, *, name, caption, alt=None, fold=True, **look) -> St
     table has each level's counts and bandwidths. Raises TypeError for what is no Topology.
     """
     if not isinstance(topology, Topology):
-        raise TypeError(f"fabric_figure: expected a Topology; got {topology!r}. A Mesh or a Torus has its own figure")
+        raise TypeError(f"network_figure: expected a Topology; got {topology!r}. A Mesh or a Torus has its own figure")
 
     def paint(ax, narrow):
         sheet = ax.figure
-        plan = _Plan(sheet, narrow, fold)
+        plan = _TreePlan(sheet, narrow, fold)
         _unit(plan, topology.tiers[-1], 1, 1, sheet.across - 2)
         sheet.records += [_sentence(tier) for tier in topology.tiers]
 
     def tall(narrow):
-        return lambda w: _height(_Plan(None, narrow, fold), topology.tiers[-1], w - 2) + 2
+        return lambda w: _height(_TreePlan(None, narrow, fold), topology.tiers[-1], w - 2) + 2
 
     size = {"axes": False, "height": tall(False), "narrow_height": tall(True)}
     return Still(paint, name=name, caption=caption, alt=alt or _alt(topology), table=_table(topology), **size, **look)
 
 
 @dataclass
-class _Plan:
+class _TreePlan:
     sheet: object
     narrow: bool
     fold: bool
@@ -116,19 +116,19 @@ def _head(tier: Tier, w: float) -> list[tuple[str, bool]]:
     return lines + [(line, False) for part in parts for line in folded(part, room)]
 
 
-def _inner(plan: _Plan, tier: Tier, w: float) -> tuple[float, list[tuple[str, float]]]:
+def _inner(plan: _TreePlan, tier: Tier, w: float) -> tuple[float, list[tuple[str, float]]]:
     """Width of the child that is opened up, and what stands beside it."""
     beside = plan.beside(tier, w - 2 * _PAD)
     return w - 2 * _PAD - sum(across for _, across in beside), beside
 
 
-def _height(plan: _Plan, tier: Tier, w: float) -> float:
+def _height(plan: _TreePlan, tier: Tier, w: float) -> float:
     head = LEADING * len(_head(tier, w)) + 4
     body = _GPU if tier.index == 1 else _height(plan, _below(tier), _inner(plan, tier, w)[0])
     return _PAD + head + _SWITCH[1] + _FAN + body + _PAD
 
 
-def _unit(plan: _Plan, tier: Tier, x: float, y: float, w: float):
+def _unit(plan: _TreePlan, tier: Tier, x: float, y: float, w: float):
     """A unit, opened up: its name, its switches, its first child in full, the others closed."""
     sheet, colour = plan.sheet, network_hue(tier.level.network)
     frame(plan.sheet, x, y, w, _height(plan, tier, w), "line", 0)
@@ -143,7 +143,7 @@ def _unit(plan: _Plan, tier: Tier, x: float, y: float, w: float):
     _fan(sheet, feet, top + _FAN, ends, top, colour)
 
 
-def _row(plan: _Plan, tier: Tier, x: float, y: float, w: float, colour: str) -> list[float]:
+def _row(plan: _TreePlan, tier: Tier, x: float, y: float, w: float, colour: str) -> list[float]:
     """The switches of a unit as small boxes, folded where they are many; where each stands."""
     across, tall = _SWITCH
     count = tier.level.switches
@@ -165,7 +165,7 @@ def _row(plan: _Plan, tier: Tier, x: float, y: float, w: float, colour: str) -> 
     return places
 
 
-def _gpus(plan: _Plan, tier: Tier, x: float, y: float, w: float) -> list[float]:
+def _gpus(plan: _TreePlan, tier: Tier, x: float, y: float, w: float) -> list[float]:
     """GPUs as boxes with their numbers, folded where they are many; where each stands."""
     count, least = tier.degree, 21  # pixels that a number of one digit needs
     most = int(w // least) if count <= 10 else min(int(w // (least + 8)), 12 if plan.fold else count)
@@ -181,7 +181,7 @@ def _gpus(plan: _Plan, tier: Tier, x: float, y: float, w: float) -> list[float]:
     return places
 
 
-def _children(plan: _Plan, tier: Tier, x: float, y: float, w: float) -> list[float]:
+def _children(plan: _TreePlan, tier: Tier, x: float, y: float, w: float) -> list[float]:
     """The first child in full and the others closed; where the cables of each begin."""
     wide, beside = _inner(plan, tier, w + 2 * _PAD)
     tall = _height(plan, _below(tier), wide)
@@ -199,7 +199,7 @@ def _children(plan: _Plan, tier: Tier, x: float, y: float, w: float) -> list[flo
     return places
 
 
-def _closed(plan: _Plan, words: list[str], x: float, y: float, w: float, tall: float):
+def _closed(plan: _TreePlan, words: list[str], x: float, y: float, w: float, tall: float):
     frame(plan.sheet, x, y, w, tall, "line", 0)
     for i, word in enumerate(words):
         high = y + tall / 2 + (i - len(words) / 2) * LEADING + 12

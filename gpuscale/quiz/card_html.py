@@ -21,7 +21,7 @@ def anchor(set_name: str, number: int) -> str:
     return f"q-{set_name}-{number}"
 
 
-def card(question: Question, set_name: str, number: int) -> str:
+def question_card(question: Question, set_name: str, number: int) -> str:
     """A question as HTML that reads well without a script, with the spec for the page's script."""
     about = spec(question, set_name, number)
     options = "".join(f"<li>{c['text']}</li>" for c in about.get("choices", ()))
@@ -44,7 +44,7 @@ def score(set_name: str, count: int) -> str:
 
 def section(set_name: str, title: str, places: list[tuple]) -> str:
     """A whole set: the score and every card."""
-    cards = "".join(card(*place) for place in places)
+    cards = "".join(question_card(*place) for place in places)
     return (
         f'<section class="quizset" id="quiz-{set_name}" data-set="{set_name}" aria-label="{escape(title)}">'
         f"{score(set_name, len(places))}{cards}</section>"
@@ -114,7 +114,7 @@ def _part(part, question: Question) -> str:
     return f"<p>{span(tex(part), display=True)}</p>"
 
 
-def digest(question: Question, set_name: str, number: int) -> str:
+def question_text(question: Question, set_name: str, number: int) -> str:
     """A question in a line or two of text: what is asked and how, never the answer."""
     count = len(question.given)
     kind = f"{question.kind}, {count} variants" if count > 1 else question.kind

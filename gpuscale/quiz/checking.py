@@ -38,7 +38,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
             verdict, message = _verdict(one, spec, variant - 1, typed)
         except grammar.Unclear as reason:
             verdict, message = "unclear", f"{escape(reason)}."
-    stamp = grading.digest("spec", card_data.as_json(spec))
+    stamp = grading.salted_hash("spec", card_data.as_json(spec))
     return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
 
 

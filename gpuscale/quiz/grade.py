@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpuscale.quiz import card_data, grading
-from gpuscale.quiz.question_sets import UnknownQuestion, item, load
+from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
 from gpuscale.quiz.result import MIME, VERDICTS, Result, read
 from gpuscale.quiz.wording import strip
 
 
-class Unreadable(ValueError):
+class UnreadableNotebook(ValueError):
     """A file that is no notebook, or none that could be run."""
 
 
 @dataclass(frozen=True)
-class Sheet:
+class GradedNotebook:
     """The results in a notebook, one for each question: the last check of it counts.
 
     ``old`` names the questions that have changed since they were checked, ``missing`` those of the notebook's
@@ -48,7 +48,7 @@ class Sheet:
         return len(self.results) + len(self.missing)
 
     def record(self) -> dict:
-        """The sheet as plain data."""
+        """The grades as plain data."""
         kept = ("id", "variant", "typed", "verdict")
         rows = [{k: getattr(r, k) for k in kept} | {"message": strip(r.message)} for r in self.results]
         head = {"file": self.path, "right": self.right, "total": self.total}
@@ -56,17 +56,17 @@ class Sheet:
 
 
 def notebook(path: Path, execute: bool = False):
-    """The notebook in a file, run first if asked for. Raises Unreadable, saying why."""
+    """The notebook in a file, run first if asked for. Raises UnreadableNotebook, saying why."""
     import nbformat
 
     try:
         nb = nbformat.read(path, as_version=4)
     except FileNotFoundError:
-        raise Unreadable(f"{path}: there is no such file") from None
+        raise UnreadableNotebook(f"{path}: there is no such file") from None
     except OSError as error:
-        raise Unreadable(f"{path}: cannot be read ({error.strerror})") from None
+        raise UnreadableNotebook(f"{path}: cannot be read ({error.strerror})") from None
     except Exception:  # nbformat raises many kinds for what is no notebook
-        raise Unreadable(f"{path}: is no notebook; expected an .ipynb file as JupyterLab saves it") from None
+        raise UnreadableNotebook(f"{path}: is no notebook; expected an .ipynb file as JupyterLab saves it") from None
     return _run(nb, path) if execute else nb
 
 
@@ -78,7 +78,7 @@ def _run(nb, path: Path):
     try:
         NotebookClient(nb, kernel_name="python3", timeout=600, allow_errors=True, resources=where).execute()
     except (CellExecutionError, DeadKernelError, RuntimeError, TimeoutError) as error:
-        raise Unreadable(f"{path}: could not be run ({str(error).splitlines()[0]})") from None
+        raise UnreadableNotebook(f"{path}: could not be run ({str(error).splitlines()[0]})") from None
     return nb
 
 
@@ -93,30 +93,30 @@ def results(nb) -> list[Result]:
     return list(found.values())
 
 
-def grade(path: str | Path, execute: bool = False) -> Sheet:
-    """The results of a notebook file. Raises Unreadable for what is no notebook."""
+def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
+    """The results of a notebook file. Raises UnreadableNotebook for what is no notebook."""
     found = results(notebook(Path(path), execute))
     old, missing = [], []
     for result in found:
         try:
-            stamp = grading.digest("spec", card_data.as_json(item(result.id).spec))
+            stamp = grading.salted_hash("spec", card_data.as_json(item(result.id).spec))
         except (ImportError, UnknownQuestion):
             stamp = ""
         if stamp != result.stamp:
             old.append(result.id)
     for name in dict.fromkeys(r.id.rpartition(".")[0] for r in found):
         missing += _unchecked(name, {r.id for r in found})
-    return Sheet(str(path), found, old, missing)
+    return GradedNotebook(str(path), found, old, missing)
 
 
 def _unchecked(name: str, found: set[str]) -> list[str]:
     try:
-        return [one.id for one in load(name) if one.id not in found]
+        return [one.id for one in load_set(name) if one.id not in found]
     except (ImportError, UnknownQuestion):
         return []
 
 
-def table(sheet: Sheet) -> str:
+def grade_table(sheet: GradedNotebook) -> str:
     """A sheet as text: a line for each question, then the score."""
     if not sheet.results:
         return f"{sheet.path}\n  no checked questions: run its check(...) cells and save it, or use --execute"
@@ -146,12 +146,12 @@ def main(arguments: Iterable[str] | None = None) -> int:
     for path in options.notebooks:
         try:
             sheets.append(grade(path, options.execute))
-        except Unreadable as error:
+        except UnreadableNotebook as error:
             failed.append(str(error))
     if options.json:
         print(json.dumps([s.record() for s in sheets], indent=1, ensure_ascii=False))
     else:
-        print("\n\n".join(table(s) for s in sheets), end="\n" if sheets else "")
+        print("\n\n".join(grade_table(s) for s in sheets), end="\n" if sheets else "")
     for message in failed:
         print(message, file=sys.stderr)
     return 1 if failed else 0

@@ -62,7 +62,7 @@ def mid_bucket(value: float) -> bool:
 # --- hashes and seals ---
 
 
-def digest(salt: str, text: str) -> str:
+def salted_hash(salt: str, text: str) -> str:
     """The salted hash of a bucket."""
     return hashlib.sha256(f"{salt}|{text}".encode()).hexdigest()[:16]
 
@@ -85,7 +85,7 @@ def unseal(sealed: str, salt: str, text: str) -> str:
 
 def grade_data(salt: str, outcomes: Iterable[tuple[str, bool, str]], wrong: str, **more) -> dict:
     """What a variant is graded by: outcomes (bucket, right, message) as hashes with sealed messages."""
-    sealed = {digest(salt, t): seal(("r" if right else "w") + html, salt, t) for t, right, html in outcomes}
+    sealed = {salted_hash(salt, t): seal(("r" if right else "w") + html, salt, t) for t, right, html in outcomes}
     return {"salt": salt, "outcomes": dict(sorted(sealed.items())), "wrong": wrong, **more}
 
 
@@ -147,8 +147,8 @@ def judge_values(grade: Mapping, values: Iterable[float]) -> Verdict | None:
 
 def _outcome(grade: Mapping, tokens: Iterable[str]) -> Verdict | None:
     """The right answer if it is among the buckets, else the nearest known mistake."""
-    found = [t for t in tokens if digest(grade["salt"], t) in grade["outcomes"]]
-    read = [unseal(grade["outcomes"][digest(grade["salt"], t)], grade["salt"], t) for t in found]
+    found = [t for t in tokens if salted_hash(grade["salt"], t) in grade["outcomes"]]
+    read = [unseal(grade["outcomes"][salted_hash(grade["salt"], t)], grade["salt"], t) for t in found]
     for message in sorted(read, key=lambda m: m[0]):  # stable: "r" comes before "w"
         return "right" if message[0] == "r" else "wrong", message[1:]
     return None

@@ -87,7 +87,7 @@ def sets() -> list[str]:
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
 
 
-def load(name: str) -> QuestionSet:
+def load_set(name: str) -> QuestionSet:
     """The question set of that name. Raises UnknownQuestion naming the close ones and all."""
     if isinstance(name, str) and name in sets():
         found = getattr(importlib.import_module(f"{PACKAGE}.{name}"), "questions", None)
@@ -108,4 +108,4 @@ def item(ref: str | Item) -> Item:
     if not dot or not (number.isascii() and number.isdigit()):
         there = ", ".join(sets()) or "none"
         raise UnknownQuestion(f'{ref!r} names no question; expected "SET.NUMBER", with SET one of: {there}')
-    return load(name)[int(number)]
+    return load_set(name)[int(number)]

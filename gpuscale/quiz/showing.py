@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscale.core.html import digesting
 from gpuscale.quiz import card_data, card_html
-from gpuscale.quiz.question_sets import Item, QuestionSet, item, load
+from gpuscale.quiz.question_sets import Item, QuestionSet, item, load_set
 
 
 class StaticCard:
@@ -32,19 +32,19 @@ def ask(ref: str | Item):
     """The card of a question: ``ask("hardware.3")``. In a notebook it grades as on the page."""
     one = item(ref)
     place = (one.question, one.set_name, one.number)
-    return _shown(card_data.as_json(one.spec), card_html.card(*place), card_html.digest(*place))
+    return _shown(card_data.as_json(one.spec), card_html.question_card(*place), card_html.question_text(*place))
 
 
 def quiz(name: str | QuestionSet):
     """All cards of a set under one score: ``quiz("hardware")``."""
-    them = name if isinstance(name, QuestionSet) else load(name)
+    them = name if isinstance(name, QuestionSet) else load_set(name)
     places = [(i.question, i.set_name, i.number) for i in them]
-    text = "\n".join([f"{them.title}: {len(them)} questions", *(card_html.digest(*p) for p in places)])
+    text = "\n".join([f"{them.title}: {len(them)} questions", *(card_html.question_text(*p) for p in places)])
     return _shown("", card_html.section(them.name, them.title, places), text)
 
 
 def score(name: str | QuestionSet):
     """The line over a set's cards that counts what is right, for sheets that show one card at a time."""
-    them = name if isinstance(name, QuestionSet) else load(name)
+    them = name if isinstance(name, QuestionSet) else load_set(name)
     text = f"{them.title}: {len(them)} questions"
     return StaticCard("", card_html.score(them.name, len(them)), text)

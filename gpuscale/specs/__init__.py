@@ -10,12 +10,11 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     registry=(
-        "UnknownPart capabilities capability chip chips fabric fabrics load measured model models part parts table "
-        "tables"
+        "UnknownPart capabilities capability chip chips link links load measured model models part parts table tables"
     ),
     entry="Part",
-    html="View",
-    measured_table="Column Table",
+    html="HtmlView",
+    measured_table="Column MeasuredTable",
     number="Other Spec",
     reading="SpecError",
 )

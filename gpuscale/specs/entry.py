@@ -8,12 +8,12 @@ from types import MappingProxyType
 
 from gpuscale.sources import cited
 from gpuscale.specs import html
-from gpuscale.specs.html import View
+from gpuscale.specs.html import HtmlView
 from gpuscale.specs.number import Spec, known_fields
 
 
 class Part:
-    """A chip, a fabric, a model or a compute capability: its numbers are attributes, in base units.
+    """A chip, a link, a model or a compute capability: its numbers are attributes, in base units.
 
     Whole counts are ints, everything else floats. ``part.spec(name)`` has the provenance, ``part.get(name)``
     is None for a number that is not published, ``part.about()`` is a card of everything. Parts do not change.
@@ -87,11 +87,11 @@ class Part:
     def __repr__(self) -> str:
         return f"{self.kind}({self.key!r})  {self.title}: {len(self.fields)} numbers"
 
-    def about(self) -> View:
+    def about(self) -> HtmlView:
         """A card of every number with basis and source, and of other sources' values with the reason."""
         rows = [(n, s.text, s.basis, cited(s.source), _remarks(s)) for n, s in self.specs.items()]
         plain = [f"  {n} = {v} ({b}; {c}){'. ' + r if r else ''}" for n, v, b, c, r in rows]
-        return View(html.card(self, rows), "\n".join([self.title, *plain]))
+        return HtmlView(html.part_card(self, rows), "\n".join([self.title, *plain]))
 
 
 def _remarks(spec: Spec) -> str:

@@ -14,7 +14,7 @@ from gpuscale.specs.number import Spec, amount, known_fields
 NONE = "–"
 
 
-class View:
+class HtmlView:
     """HTML with a plain-text face."""
 
     def __init__(self, html: str, plain: str):
@@ -27,12 +27,12 @@ class View:
         return self.plain
 
 
-def table(
+def parts_table(
     parts: Iterable,
     fields: Iterable[str] | Mapping[str, str],
     derived: Mapping[str, Callable] | None = None,
     caption: str = "",
-) -> View:
+) -> HtmlView:
     """Parts side by side: a row a part, a column a field, then what is derived (in italics).
 
     ``fields`` are names, or names with their column titles. Each function in ``derived`` takes a part and
@@ -47,7 +47,7 @@ def table(
         rows.append(cells)
     heads = [("Part", False), *((t, True) for t in titles.values()), *((t, True) for t in derived or ())]
     plain = plain_table(caption, [h for h, _ in heads], [[p for p, _ in row] for row in rows])
-    return View(table_html(caption, heads, rows), plain)
+    return HtmlView(table_html(caption, heads, rows), plain)
 
 
 def _title(name: str) -> str:
@@ -81,7 +81,7 @@ def number_button(spec: Spec) -> str:
     return f'<button type="button" class="prov"{data}>{escape(spec.text)}</button>'
 
 
-def card(part, rows: list[tuple[str, ...]]) -> str:
+def part_card(part, rows: list[tuple[str, ...]]) -> str:
     """The HTML card of a part: name, value, basis, source and remarks of each number."""
     title, key = escape(part.title), escape(f'{part.kind}("{part.key}")')
     heads = "".join(f'<th scope="col">{t}</th>' for t in ("Name", "Value", "Basis", "Source", "Remarks"))

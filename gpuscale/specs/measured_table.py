@@ -25,7 +25,7 @@ class Column:
     note: str = ""
 
 
-class Table:
+class MeasuredTable:
     """A published or measured table: ``t["time"]``, or ``t.time``, is a column as an array in base units.
 
     A column that is named as something every table has, such as "title", is ``t["title"]`` only. ``t.rows``

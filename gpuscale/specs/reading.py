@@ -15,11 +15,11 @@ from pathlib import Path
 from gpuscale.specs.number import Other, Spec, known_fields
 from gpuscale.units import UnitError, base_unit, dimension_word
 
-KINDS = ("chip", "fabric", "model", "recipe", "capability", "measured", "level", "topology", "torus", "mesh")
+KINDS = ("chip", "link", "model", "recipe", "capability", "measured", "level", "topology", "torus", "mesh")
 KINDS += ("cluster",)
 NEEDED = ("value", "unit", "basis", "source")
 OPTIONAL = ("note", "printed", "date", "others")
-LABELS = ("title", "short", "architecture", "compute_capability", "memory", "fabric", "pcie", "note")
+LABELS = ("title", "short", "architecture", "compute_capability", "memory", "link", "pcie", "note")
 LABELS += ("levels", "makes", "switch", "cable", "network", "links")  # of a topology and of its levels
 TAKEN = frozenset("key kind as_of origin labels specs fields spec get about title short".split())
 

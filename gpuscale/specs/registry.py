@@ -12,8 +12,8 @@ from types import MappingProxyType
 from gpuscale import sources
 from gpuscale.specs import html, measured_table
 from gpuscale.specs.entry import Part
-from gpuscale.specs.html import View
-from gpuscale.specs.measured_table import Table
+from gpuscale.specs.html import HtmlView
+from gpuscale.specs.measured_table import MeasuredTable
 from gpuscale.specs.number import DATA
 from gpuscale.specs.reading import KINDS, Where, read
 
@@ -26,7 +26,7 @@ class UnknownPart(KeyError):
 
 
 FILES = (
-    *("chips", "fabrics", "models", "recipes", "measured", "measured_network", "measured_training"),
+    *("chips", "links", "models", "recipes", "measured", "measured_network", "measured_training"),
     *("topologies", "clusters"),
 )
 
@@ -70,7 +70,7 @@ def _without(origin: str, parts: Mapping) -> dict:
 def _made(where: Where, draft: dict, known: Mapping[str, Part], origin: str):
     if draft["kind"] == "measured":
         body = measured_table.read_table(draft["where"], draft["body"])
-        return Table(draft["key"], draft["title"], as_of=draft["as_of"], origin=origin, **body)
+        return MeasuredTable(draft["key"], draft["title"], as_of=draft["as_of"], origin=origin, **body)
     specs, number = draft["specs"], draft["labels"].get("compute_capability")
     if number:
         key = "cc_" + number.replace(".", "_")
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike) -> list:
     """Add the parts of a TOML file of your own and return them. Run again, it replaces what it added.
 
     The form is that of the built-in files: a table is a part, ``name = { value, unit, basis, source }`` is a
-    number; ``kind = "chip"`` (or fabric, model, capability, measured) stands in a part or at the head of the
+    number; ``kind = "chip"`` (or link, model, capability, measured) stands in a part or at the head of the
     file. A source may be any text. Raises SpecError, which names file, part, field and what was expected, and
     adds nothing then.
     """
@@ -118,14 +118,14 @@ def chips() -> Mapping[str, Part]:
     return _all("chip")
 
 
-def fabric(key: str) -> Part:
-    """A link or a network card, such as ``fabric("nvlink_4")``."""
-    return _one("fabric", key)
+def link(key: str) -> Part:
+    """A link or a NIC, such as ``link("nvlink_4")``."""
+    return _one("link", key)
 
 
-def fabrics() -> Mapping[str, Part]:
-    """Every fabric by key."""
-    return _all("fabric")
+def links() -> Mapping[str, Part]:
+    """Every link by key."""
+    return _all("link")
 
 
 def model(key: str) -> Part:
@@ -158,16 +158,16 @@ def parts(kind: str) -> Mapping[str, Part]:
     return _all(kind)
 
 
-def measured(key: str) -> Table:
+def measured(key: str) -> MeasuredTable:
     """A published or measured table, such as ``measured("mamf_bf16")``."""
     return _one("measured", key)
 
 
-def tables() -> Mapping[str, Table]:
+def tables() -> Mapping[str, MeasuredTable]:
     """Every measured table by key."""
     return _all("measured")
 
 
-def table(parts: Iterable, fields, derived=None, caption: str = "") -> View:
+def table(parts: Iterable, fields, derived=None, caption: str = "") -> HtmlView:
     """Parts (or keys of chips) side by side; see ``spec_table.table``."""
-    return html.table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)
+    return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

@@ -147,15 +147,15 @@ ops_attn = Quantity(
     "operations of attention that hold no parameter, for one token and layer",
     r"\mathrm{FLOPs}_\mathrm{attn}",
 )
-ops_again = Quantity(
-    "ops_again",
+ops_recompute = Quantity(
+    "ops_recompute",
     "FLOP",
-    "operations that the backward pass repeats, for one token",
-    r"\mathrm{FLOPs}_\mathrm{again}",
+    "operations that the backward pass recomputes, for one token",
+    r"\mathrm{FLOPs}_\mathrm{recompute}",
     zero=True,
 )
 ops_run = Quantity(
-    "ops_run", "FLOP", "operations that the GPUs do, repeated ones included", r"\mathrm{FLOPs}_\mathrm{done}"
+    "ops_run", "FLOP", "operations that the GPUs do, recomputed ones included", r"\mathrm{FLOPs}_\mathrm{done}"
 )
 B_run = Quantity("B_run", "1", "tokens of the whole run", r"B_\mathrm{run}", also="D of a scaling law, training tokens")
 T_run = Quantity("T_run", "s", "time of the whole run", r"T_\mathrm{run}")
@@ -168,7 +168,7 @@ n_kept_attn = Quantity(
     "n_kept_attn", "1", "numbers that attention keeps of a token, for the backward pass", r"a_\mathrm{attn}"
 )
 n_kept_mlp = Quantity("n_kept_mlp", "1", "numbers that the MLP keeps of a token", r"a_\mathrm{MLP}")
-g_keep = Quantity("g_keep", "1", "share of the layers that are not run again", r"g_\mathrm{keep}", most=1, zero=True)
+g_keep = Quantity("g_keep", "1", "share of the layers that are not recomputed", r"g_\mathrm{keep}", most=1, zero=True)
 b_kept = Quantity("b_kept", "B", "bytes per number kept for the products of the backward pass", r"b_\mathrm{kept}")
 b_mask = Quantity("b_mask", "B", "bytes of one element of a dropout mask", r"b_\mathrm{mask}", zero=True)
 b_logit = Quantity("b_logit", "B", "bytes of one logit", r"b_\mathrm{logit}")

@@ -59,7 +59,7 @@ g_load = Quantity(
     "g_load", "1", "bytes for the fullest shard over the mean", r"g_\mathrm{load}", least=1, also="load imbalance"
 )
 
-# A fabric: links, switches, what passes through a cut
+# A network: links, switches, what passes through a cut
 n_link = Quantity("n_link", "1", "links (ports) of a GPU into its switches", r"n_\mathrm{link}", least=1, whole=True)
 W_link = Quantity("W_link", "B/s", "bandwidth of one link or cable, one direction", r"W_\mathrm{link}")
 n_port = Quantity(
@@ -68,7 +68,7 @@ n_port = Quantity(
 n_down = Quantity("n_down", "1", "cables that arrive at a level from below", r"n_\mathrm{down}", least=1, whole=True)
 n_up = Quantity("n_up", "1", "cables that leave a level upwards", r"n_\mathrm{up}", least=1, whole=True)
 n_sw = Quantity("n_sw", "1", "switches of a level", r"n_\mathrm{sw}", least=1, whole=True)
-n_nic = Quantity("n_nic", "1", "network cards of a node", r"n_\mathrm{NIC}", least=1, whole=True)
+n_nic = Quantity("n_nic", "1", "NICs of a node", r"n_\mathrm{NIC}", least=1, whole=True)
 N_max = Quantity("N_max", "1", "endpoints that a full fat tree can hold", r"N_\mathrm{max}")
 W_sw = Quantity("W_sw", "B/s", "bandwidth of the switches of a level, one direction", r"W_\mathrm{sw}")
 W_bis = Quantity("W_bis", "B/s", "bisection bandwidth, one direction", r"W_\mathrm{bis}")
@@ -89,7 +89,7 @@ S_child = Quantity(
     "S_child", "1", "GPUs below one child of the level", r"S_\mathrm{child}", least=1, whole=True, also="S_{i-1}"
 )
 S_unit = Quantity("S_unit", "1", "GPUs of one unit of the level", r"S_\mathrm{unit}", least=1, whole=True, also="S_i")
-S_top = Quantity("S_top", "1", "GPUs of the whole fabric", r"S_\mathrm{top}", least=1, whole=True)
+S_top = Quantity("S_top", "1", "GPUs of the whole network", r"S_\mathrm{top}", least=1, whole=True)
 D_1, D_2, D_3 = (indexed(D, i) for i in (1, 2, 3))
 W_1, W_2, W_3 = (indexed(W, i) for i in (1, 2, 3))
 alpha_1, alpha_2, alpha_3 = (indexed(alpha, i) for i in (1, 2, 3))

@@ -38,7 +38,7 @@ w_sm = Quantity("w_sm", "B", "bytes that one SM moves in a cycle", r"w_\mathrm{S
 W_smem = Quantity("W_smem", "B/s", "bandwidth of the shared memory of all SMs together", r"W_\mathrm{SMEM}")
 W_nvl = Quantity("W_nvl", "B/s", "bandwidth of a GPU into NVLink, one direction", r"W_\mathrm{NVLink}")
 W_host = Quantity("W_host", "B/s", "bandwidth between a GPU and its host, one direction", r"W_\mathrm{host}")
-W_nic = Quantity("W_nic", "B/s", "bandwidth of a GPU's network card, one direction", r"W_\mathrm{NIC}")
+W_nic = Quantity("W_nic", "B/s", "bandwidth of a GPU's NIC, one direction", r"W_\mathrm{NIC}")
 Q = Quantity("Q", "B", "bytes in flight: asked for and not yet there")
 Q_full = Quantity("Q_full", "B", "bytes in flight that keep a link busy", r"Q_\mathrm{full}")
 n_load = Quantity("n_load", "1", "loads that a thread keeps in flight", r"n_\mathrm{load}", least=1, whole=True)

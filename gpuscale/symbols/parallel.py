@@ -67,7 +67,7 @@ N_MB = Quantity(
 n_virt = Quantity(
     "n_virt",
     "1",
-    "pieces that a stage is cut into (virtual stages)",
+    "virtual stages that a stage is cut into (interleaving)",
     r"n_\mathrm{virt}",
     least=1,
     whole=True,
@@ -87,7 +87,10 @@ n_hops = Quantity("n_hops", "1", "transfers that follow one another", r"n_\mathr
 f_bub = Quantity("f_bub", "1", "share of its time that a stage waits", r"f_\mathrm{bubble}", most=1, zero=True)
 r_bub = Quantity("r_bub", "1", "time that a stage waits over the time that it works", r"r_\mathrm{bubble}", zero=True)
 n_held = Quantity(
-    "n_held", "1", "activations kept at a time, each of one microbatch in one stage or piece", r"n_\mathrm{held}"
+    "n_held",
+    "1",
+    "activations kept at a time, each of one microbatch in one stage or virtual stage",
+    r"n_\mathrm{held}",
 )
 L_held = Quantity("L_held", "1", "layers of one microbatch whose activations a rank keeps", r"L_\mathrm{held}")
 T_late = Quantity(

@@ -13,11 +13,11 @@ n_zero = Quantity(
     whole=True,
     most=3,
 )
-n_again = Quantity(
-    "n_again",
+n_recompute = Quantity(
+    "n_recompute",
     "1",
-    "what the backward pass runs again: 0 nothing, 1 what is cheap, 2 whole layers",
-    r"n_\mathrm{again}",
+    "activation recomputation: 0 none, 1 selective (what is cheap), 2 whole layers",
+    r"n_\mathrm{recompute}",
     zero=True,
     whole=True,
     most=2,
@@ -48,7 +48,9 @@ L_head = Quantity(
 )
 L_stage = Quantity("L_stage", "1", "layers of the fullest stage", r"L_\mathrm{stage}", least=1, whole=True)
 P_stage = Quantity("P_stage", "1", "parameters of the fullest stage", r"P_\mathrm{stage}")
-P_up = Quantity("P_up", "1", "parameters of a layer that are run again with what is cheap", r"P_\mathrm{up}", zero=True)
+P_up = Quantity(
+    "P_up", "1", "parameters of a layer whose products selective recomputation repeats", r"P_\mathrm{up}", zero=True
+)
 ops_stage = Quantity(
     "ops_stage",
     "FLOP",
@@ -65,7 +67,7 @@ V_fwd = Quantity(
     r"V_\mathrm{fwd}",
     zero=True,
 )
-V_bwd = Quantity("V_bwd", "B", "the same, backward, with what is run again", r"V_\mathrm{bwd}", zero=True)
+V_bwd = Quantity("V_bwd", "B", "the same, backward, with what is recomputed", r"V_\mathrm{bwd}", zero=True)
 V_btw_fwd = Quantity(
     "V_btw_fwd",
     "B",
@@ -73,8 +75,11 @@ V_btw_fwd = Quantity(
     r"V_\mathrm{between,fwd}",
 )
 V_btw_bwd = Quantity("V_btw_bwd", "B", "the same, backward", r"V_\mathrm{between,bwd}")
-V_btw_again = Quantity(
-    "V_btw_again", "B", "the same, of the kernels that are run again with what is cheap", r"V_\mathrm{between,again}"
+V_btw_recompute = Quantity(
+    "V_btw_recompute",
+    "B",
+    "the same, of the kernels that selective recomputation repeats",
+    r"V_\mathrm{between,recompute}",
 )
 V_blk_fwd = Quantity(
     "V_blk_fwd",
@@ -84,11 +89,11 @@ V_blk_fwd = Quantity(
     zero=True,
 )
 V_blk_bwd = Quantity("V_blk_bwd", "B", "the same, backward", r"V_\mathrm{inside,bwd}", zero=True)
-V_blk_again = Quantity(
-    "V_blk_again",
+V_blk_recompute = Quantity(
+    "V_blk_recompute",
     "B",
-    "the same, of the kernels that are run again with what is cheap",
-    r"V_\mathrm{inside,again}",
+    "the same, of the kernels that selective recomputation repeats",
+    r"V_\mathrm{inside,recompute}",
     zero=True,
 )
 
@@ -123,18 +128,18 @@ g_ep = Quantity("g_ep", "1", "share of T_EP that no arithmetic hides", r"g_\math
 n_few_attn = Quantity(
     "n_few_attn",
     "1",
-    "numbers that attention keeps of a token where what is cheap is run again",
+    "numbers that attention keeps of a token under selective recomputation",
     r"a_\mathrm{few,attn}",
 )
 n_few_mlp = Quantity(
     "n_few_mlp",
     "1",
-    "numbers that the MLP keeps of a token where what is cheap is run again",
+    "numbers that the MLP keeps of a token under selective recomputation",
     r"a_\mathrm{few,MLP}",
 )
 V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage keeps", r"V_\mathrm{last}")
 V_work = Quantity(
-    "V_work", "B", "bytes of working buffers: gathered layers, a layer that runs again", r"V_\mathrm{work}", zero=True
+    "V_work", "B", "bytes of working buffers: gathered layers, a recomputed layer", r"V_\mathrm{work}", zero=True
 )
 V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
 

@@ -14,7 +14,7 @@ from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.stepper_card import card
+from gpuscale.widgets.stepper_card import stepper
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
@@ -76,7 +76,7 @@ def collective_stepper(
         meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
         spec["meter"] = meter | {"hue": meter_hue}
         text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
-    return card(spec, caption, *_rows(schedule, spec, chunk_names), text)
+    return stepper(spec, caption, *_rows(schedule, spec, chunk_names), text)
 
 
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
@@ -95,7 +95,7 @@ def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: st
     return collective_stepper(schedule, title=title, caption=caption, **options)
 
 
-def exact(formula, **given) -> Fraction:
+def exact_value(formula, **given) -> Fraction:
     """A formula's value as an exact fraction. Raises ValueError if it is irrational for these inputs."""
     swaps = {q: sympy.Rational(*_exact(given[q.name]).as_integer_ratio()) for q in formula.inputs}
     value = formula.rhs.subs({**swaps, flop: 1})
@@ -231,7 +231,7 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
         missing = [key for key, number in given.items() if number is None]
         if missing:
             raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-        mark = exact(formula, **given) if value is None else _exact(value)
+        mark = exact_value(formula, **given) if value is None else _exact(value)
         if mark != counted[-1]:
             raise ValueError(
                 f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / _exact(V)} V; "

@@ -11,8 +11,8 @@ from gpuscale.core.html import anchor, digesting
 from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
-from gpuscale.widgets.collective import exact
-from gpuscale.widgets.stepper_card import card
+from gpuscale.widgets.collective import exact_value
+from gpuscale.widgets.stepper_card import stepper
 from gpuscale.widgets.transfer_words import spans
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -36,7 +36,7 @@ def pipeline_stepper(
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
     holds (in microbatches of a rank's share of the model).
 
-    ``runs`` is a timetable.Run, or several, which are played on one clock. The count is the waiting so
+    ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the waiting so
     far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
     mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,
@@ -70,7 +70,7 @@ def pipeline_stepper(
         spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
     more = {"drawing": _drawing(spec, runs), "painter": "gantt"}
-    return card(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
+    return stepper(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
 
 
 def _check(name, runs, formulas, givens, over) -> None:
@@ -107,7 +107,7 @@ def _mark(name, run, formula, given, over) -> Fraction | None:
     missing = [q.name for q in formula.inputs if q.name not in known]
     if missing:
         raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-    value, counted = exact(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
+    value, counted = exact_value(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
     if value != counted:
         raise ValueError(
             f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 
-def card(
+def stepper(
     spec: dict,
     caption: str,
     columns: Sequence[tuple[str, bool]],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html as escaping
 
 from gpuscale.core.html import anchor
-from gpuscale.schedules.timelines.warp import Run
+from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
-from gpuscale.widgets.stepper_card import card
+from gpuscale.widgets.stepper_card import stepper
 
 
-def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int | None = None, **given):
+def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at: int | None = None, **given):
     """The stepper of a warp: rows are issue slots, columns lanes; the meter counts idle lane slots.
 
     ``formula`` gives the idle share for ``given``; its value is the mark that the count has to meet. Raises
@@ -56,4 +56,4 @@ def warp_stepper(run: Run, formula, name: str, title: str, caption: str, at: int
         for i, x in enumerate(run.issues)
     ]
     text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"
-    return card(spec, caption, columns, rows, text)
+    return stepper(spec, caption, columns, rows, text)

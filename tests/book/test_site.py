@@ -100,7 +100,7 @@ def test_every_page_asks_the_questions_of_its_sets(site, chapters):
         notebook = json.loads((site / "_sources" / name.replace(".html", ".ipynb")).read_text(encoding="utf-8"))
         code = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code")
         for one in re.findall(r'^quiz\("(\w+)"\)', code, re.M):
-            for item in quiz.load(one):
+            for item in quiz.load_set(one):
                 form = page.find("form", id=f"q-{one}-{item.number}")
                 assert json.loads(form.select_one("script[type$=json]").string) == json.loads(json.dumps(item.spec))
                 asked += 1

@@ -160,7 +160,7 @@ def test_a_quiz_card_grades_in_the_notebook(notebook):
     from gpuscale import quiz
 
     number = int(form.locator(".prompt b").first.inner_text().rstrip("."))
-    one = quiz.load("roofline")[number]
+    one = quiz.load_set("roofline")[number]
     unit = one.question.base
     field.fill("foo")
     button.click()

@@ -28,7 +28,7 @@ def cards(request, tab):
     """The cards of each set in turn: on its sheet, and of one among a chapter's figures."""
     page = tab(request.param)
     assert not page.evaluate("() => Object.keys(localStorage).filter((key) => key.startsWith('gpuscale:quiz'))")
-    return [Card(page, item) for item in quiz.load(request.param.split("/")[1].removesuffix(".html"))]
+    return [Card(page, item) for item in quiz.load_set(request.param.split("/")[1].removesuffix(".html"))]
 
 
 def test_every_set_has_a_sheet():

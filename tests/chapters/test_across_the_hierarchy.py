@@ -18,14 +18,14 @@ def entering(degrees, level, inner=1, rails=True):
     """Share of V that has to enter the first child of ``level``: what its GPUs need, less what they hold.
 
     GPU g holds shard g; it belongs to the ranks of X with the same place on the axis Y, and needs their shards.
-    Rails: a GPU gets over NVLink only the shards that its neighbours and their cards bring.
+    Rails: a GPU gets over NVLink only the shards that its neighbours and their NICs bring.
     """
     ranks, child = 1, 1
     for i, d in enumerate(degrees, start=1):
         ranks, child = ranks * d, child * (d if i < level else 1)
     members = range(child)
     needed = {shard for g in members for shard in range(ranks) if shard % inner == g % inner}
-    if rails and level == 1:  # shard s arrives through the card of the GPU at the same place in this node
+    if rails and level == 1:  # shard s arrives through the NIC of the GPU at the same place in this node
         own = {shard for shard in needed if shard % degrees[0] == 0}
         return Fraction(len(needed - own), ranks)
     return Fraction(len(needed - set(members)), ranks)

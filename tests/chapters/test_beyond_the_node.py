@@ -1,4 +1,4 @@
-"""Chapter 5: its walk over a tree, its tapered cuts and its growth against fabrics counted cable by cable."""
+"""Chapter 5: its walk over a tree, its tapered cuts and its growth against networks counted cable by cable."""
 
 import json
 from fractions import Fraction
@@ -25,23 +25,23 @@ from gpuscale.network import (
 PAGE = Path(__file__).parents[2] / "chapters" / "beyond_the_node.ipynb"
 
 
-def tapered(units, cards, up, rate=50):
-    """``units`` of ``cards`` cards each, joined by ``up`` cables a unit."""
-    return Topology("tapered", (Level("Unit", cards, 1, rate), Level("Top", units, up, rate)))
+def tapered(units, nics, up, rate=50):
+    """``units`` of ``nics`` NICs each, joined by ``up`` cables a unit."""
+    return Topology("tapered", (Level("Unit", nics, 1, rate), Level("Top", units, up, rate)))
 
 
 @pytest.mark.parametrize("units", [2, 3, 4, 5, 7, 8])
-@pytest.mark.parametrize(("cards", "up"), [(8, 8), (8, 1), (16, 3), (4, 2)])
-def test_no_half_of_a_tapered_fabric_is_cut_off_by_less(units, cards, up):
-    net = tapered(units, cards, up)
-    given = {"S_top": units * cards, "W": 50, "r_over": Fraction(cards, up)}
+@pytest.mark.parametrize(("nics", "up"), [(8, 8), (8, 1), (16, 3), (4, 2)])
+def test_no_half_of_a_tapered_network_is_cut_off_by_less(units, nics, up):
+    net = tapered(units, nics, up)
+    given = {"S_top": units * nics, "W": 50, "r_over": Fraction(nics, up)}
     want = tapered_bisection_odd(**given, D_3=units) if units % 2 else tapered_bisection(**given)
     assert float(net.bisection) == pytest.approx(want, rel=1e-12)
-    if units * cards <= 12:
+    if units * nics <= 12:
         assert float(net.graph().bisection()) == pytest.approx(want, rel=1e-12)
 
 
-def test_a_full_pod_has_the_bisection_of_its_cards():
+def test_a_full_pod_has_the_bisection_of_its_nics():
     assert topology("h100_pod_1024").bisection == bisection(S_top=1024, W=50e9)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpuscale.core import evaluate
 from gpuscale.one_gpu import memory, processor
-from gpuscale.quiz import load, wording
+from gpuscale.quiz import load_set, wording
 from gpuscale.schedules.timelines.requests import run
 from gpuscale.specs import chip, measured
 from gpuscale.symbols import Q, V, W, alpha
@@ -79,7 +79,7 @@ def test_a_link_and_a_processor_in_a_row_run_at_the_fed_rate():
 
 
 def test_no_reply_praises_in_one_variant_what_it_blames_in_another():
-    for item in load("memory_hierarchy"):
+    for item in load_set("memory_hierarchy"):
         question = item.question
         said = {True: set(), False: set()}
         for variant, given in enumerate(question.given):

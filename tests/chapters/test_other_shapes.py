@@ -29,9 +29,9 @@ def test_an_open_line_takes_twice_as_long_as_a_ring(n):
     assert float(gathered) == pytest.approx(2 * both_ways_all_gather(V=1, N=n, W=1), rel=1e-12)
 
 
-def test_torus_and_cards_are_equal_where_the_page_says():
-    """Sides of 16 against cards of 50 GB/s: just below 16 cubed, by the blocks that stay in their node."""
-    side = next(a for a in (15.9 + i / 1e4 for i in range(2000)) if on_torus(a) >= on_cards(a))
+def test_torus_and_nics_are_equal_where_the_page_says():
+    """Sides of 16 against NICs of 50 GB/s: just below 16 cubed, by the blocks that stay in their node."""
+    side = next(a for a in (15.9 + i / 1e4 for i in range(2000)) if on_torus(a) >= on_nics(a))
     assert 4000 < side**3 < 4096
     assert cube_all_to_all(V=1, D_1=16, n_dim=3, W=100e9) > node_all_to_all(V=1, M=512, W_node=8 * 50e9)
 
@@ -40,7 +40,7 @@ def on_torus(side):
     return side / (8 * side**3 * 100e9)
 
 
-def on_cards(side):
+def on_nics(side):
     return (1 - 8 / side**3) / (side**3 * 50e9)
 
 

@@ -60,13 +60,13 @@ def test_no_ring_is_faster_than_its_links():
         assert row["measured"] < row["peak"] == specs.chip(row["part"]).nvlink_bw
 
 
-def test_the_page_shows_every_table_and_fabric_once():
+def test_the_page_shows_every_table_and_link_once():
     written = tomllib.loads((DATA / "measured_network.toml").read_text(encoding="utf-8"))
     shown = [key for group in appendices.MEASURED.values() for key in group]
     assert len(shown) == len(set(shown))
     assert {key for key, body in written.items() if isinstance(body, dict)} <= set(shown)
     rows = [repr(appendices.network(group)).count("\n") - 1 for group in appendices.NETWORK]
-    assert sum(rows) == len(specs.fabrics()) and min(rows) > 0
+    assert sum(rows) == len(specs.links()) and min(rows) > 0
 
 
 def test_sizes_are_whole_and_sources_stand_in_the_heads():

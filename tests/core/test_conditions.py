@@ -14,7 +14,7 @@ from py_mini_racer import MiniRacer
 from sympy.codegen.cfunctions import log2
 
 from gpuscale.collectives import algorithms, exchange, hierarchy, in_network
-from gpuscale.core import Formula, at_least, at_most, below, evaluate, javascript, nested, power_of_two, whole
+from gpuscale.core import Formula, at_least, at_most, below, divisible, evaluate, javascript, nested, power_of_two
 from gpuscale.core.numerics import ceil_log2, log_binomial, log_factorial
 from gpuscale.network import wire_latency
 from gpuscale.symbols import E, N, T, V, W, Z, alpha, k, n
@@ -73,8 +73,8 @@ def test_the_first_bad_element_of_an_array_is_named():
     "need, good, bad",
     [
         (power_of_two(n), [1, 2, 2**50], [3, 2**50 + 1, 6]),
-        (whole(n, 3), [3, 9], [1, 4]),
-        (whole(12, n), [1, 4], [5, 24]),
+        (divisible(n, 3), [3, 9], [1, 4]),
+        (divisible(12, n), [1, 4], [5, 24]),
         (nested(n, 6), [1, 3, 6, 12], [4, 9]),
         (at_least(n, 3), [3, 4], [2]),
         (at_most(n, 3), [1, 3], [4]),

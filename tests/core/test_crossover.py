@@ -11,7 +11,7 @@ from sympy import Max, Piecewise, oo
 from sympy.codegen.cfunctions import log2
 
 from gpuscale.core import DimensionError, Formula, crossover, evaluate
-from gpuscale.core.crossovers import Crossing
+from gpuscale.core.crossovers import Crossover
 from gpuscale.one_gpu import memory, roofline
 from gpuscale.symbols import B, C, D, T, V, W, W_ref, alpha, b, flop, n
 from gpuscale.units import GB, TB, us
@@ -24,7 +24,7 @@ batch = crossover(roofline.matmul_math_time, roofline.matmul_memory_time, B)
 def unsolved(f, g, symbol):
     """The same crossing with its closed form taken away, so that it must be bisected."""
     solved = crossover(f, g, symbol)
-    return Crossing(solved.f, solved.g, symbol, ())
+    return Crossover(solved.f, solved.g, symbol, ())
 
 
 def test_a_solution_in_closed_form():

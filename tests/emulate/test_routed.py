@@ -25,7 +25,7 @@ def test_the_gradients_are_those_of_small_steps(matrices, node):
     def loss():
         return (routed.alone(tokens, choice, scores, weights)[0] * aim).sum()
 
-    def slope(array, place, h=1e-6):
+    def difference(array, place, h=1e-6):
         before = array[place]
         array[place] = before + h
         above = loss()
@@ -35,11 +35,11 @@ def test_the_gradients_are_those_of_small_steps(matrices, node):
         return (above - below) / (2 * h)
 
     for place in np.ndindex(tokens.shape):
-        assert slope(tokens, place) == pytest.approx(back.outputs[place], abs=1e-6)
+        assert difference(tokens, place) == pytest.approx(back.outputs[place], abs=1e-6)
     for one, found in zip(weights, back.gradients, strict=True):
         for matrix, gradient in zip(one, found, strict=True):
             for place in ((0, 0), (2, 1)):
-                assert slope(matrix, place) == pytest.approx(gradient[place], abs=1e-6)
+                assert difference(matrix, place) == pytest.approx(gradient[place], abs=1e-6)
 
 
 def test_an_expert_that_nobody_chose_has_gradients_of_zero():

@@ -55,9 +55,9 @@ def test_heads_on_any_ranks_are_the_block():
         np.testing.assert_allclose(np.concatenate(shares), expected)
 
 
-def test_slopes_are_differences():
-    x, into, out, slope = numbers(4, 3), numbers(3, 8), numbers(8, 3), numbers(4, 3) + 1
-    found, _ = sharded.mlp_backward(x, into, out, slope, 4)
+def test_gradients_are_differences():
+    x, into, out, gradient = numbers(4, 3), numbers(3, 8), numbers(8, 3), numbers(4, 3) + 1
+    found, _ = sharded.mlp_backward(x, into, out, gradient, 4)
     ours = {name: np.concatenate(found[name], axis) for name, axis in (("x", 0), ("into", 1), ("out", 0))}
     for name, array in (("x", x), ("into", into), ("out", out)):
         for at in np.ndindex(array.shape):
@@ -65,7 +65,7 @@ def test_slopes_are_differences():
             sides = []
             for shift in (step, -step):
                 array[at] = before + shift
-                sides.append((slope * sharded.whole_mlp(x, [into], out)).sum())
+                sides.append((gradient * sharded.whole_mlp(x, [into], out)).sum())
             array[at] = before
             assert ours[name][at] == pytest.approx((sides[0] - sides[1]) / (2 * step), rel=1e-5, abs=1e-7)
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpuscale.emulate.stored import STATES, Layout, model
+from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
 
-DENSE = model(4, matrices=(12, 24), ends=12)
-MIXED = model(2, matrices=(12,), experts=4, expert=(6, 6))
+DENSE = transformer_arrays(4, matrices=(12, 24), ends=12)
+MIXED = transformer_arrays(2, matrices=(12,), experts=4, expert=(6, 6))
 
 
 @pytest.mark.parametrize("zero", range(4))
@@ -52,4 +52,4 @@ def test_what_does_not_divide_is_refused(given, words):
 
 def test_a_model_needs_layers():
     with pytest.raises(ValueError, match="layers: expected a whole number, 1 or more; got 0"):
-        model(0, matrices=(1,))
+        transformer_arrays(0, matrices=(1,))

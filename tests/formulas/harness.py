@@ -61,7 +61,7 @@ def rational(formula, **values) -> Fraction:
 @functools.cache
 def condition(need):
     """The relation of a need, made once: sympy takes long over it."""
-    return need.condition
+    return need.relation
 
 
 def at(formula, **values) -> Fraction:

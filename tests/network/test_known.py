@@ -53,17 +53,17 @@ def test_the_pod_is_the_rule_applied_to_four_units():
 
 
 def test_nodes_agree_with_chips_and_links():
-    for key, chip, link in [
+    for key, chip, wires in [
         ("dgx_a100", "a100_sxm", "nvlink_3"),
         ("dgx_h100", "h100_sxm", "nvlink_4"),
         ("dgx_b200", "b200_sxm", "nvlink_5"),
         ("gb200_nvl72", "gb200", "nvl72"),
     ]:
-        node, part, fabric = topology(key).at(1), specs.chip(chip), specs.fabric(link)
-        assert node.child_bw == part.nvlink_bw == fabric.bw
-        assert (node.level.cables, node.level.link_bw) == (part.nvlink_links, fabric.link_bw)
-        assert (node.degree, node.level.switches) == (fabric.node_gpus, fabric.node_switches)
-        assert node.level.ports is None or node.level.ports == fabric.switch_ports
+        node, part, link = topology(key).at(1), specs.chip(chip), specs.link(wires)
+        assert node.child_bw == part.nvlink_bw == link.bw
+        assert (node.level.cables, node.level.link_bw) == (part.nvlink_links, link.link_bw)
+        assert (node.degree, node.level.switches) == (link.node_gpus, link.node_switches)
+        assert node.level.ports is None or node.level.ports == link.switch_ports
         nic = part.get("nic_bw")
         assert nic is None or nic == level("h100_leaf").link_bw
 
@@ -81,7 +81,7 @@ def test_pairs_of_the_dgx_1():
     for key, links, direct, bisection in [("dgx1_p100", 4, 4, 80 * GB), ("dgx1_v100", 6, 4, 150 * GB)]:
         mesh, part = topology(key), published(key)
         assert isinstance(mesh, Mesh) and set(mesh.links_per_gpu) == {links} == {part.gpu_links}
-        assert mesh.gpu_bw == specs.fabric(f"nvlink_{1 if key.endswith('p100') else 2}").bw
+        assert mesh.gpu_bw == specs.link(f"nvlink_{1 if key.endswith('p100') else 2}").bw
         assert [sum(mesh.links_between(a, b) > 0 for b in range(8)) for a in range(8)] == [direct] * 8
         assert mesh.bisection == bisection and max(mesh.hops(0, b) for b in range(8)) == 2
 
@@ -108,5 +108,5 @@ def test_unknown_networks_are_named():
         level("leaf")
 
 
-def test_the_note_says_how_the_fabric_grew():
+def test_the_note_says_how_the_network_grew():
     assert re.search(r"groups of 4.*64 core switches", topology("h100_4096").note)

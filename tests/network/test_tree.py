@@ -90,8 +90,8 @@ def test_the_graph_has_the_switches_cables_and_ports(top):
         ports = graph.ports(tier.index)
         assert ports.max() <= tier.level.ports
     ends = np.bincount(np.concatenate([graph.low, graph.high]), minlength=graph.vertices)
-    cards = top.levels[1].cables // top.levels[0].degree if top.rails else 0
-    assert set(ends[: top.ranks]) == {top.levels[0].cables + cards}
+    nics = top.levels[1].cables // top.levels[0].degree if top.rails else 0
+    assert set(ends[: top.ranks]) == {top.levels[0].cables + nics}
 
 
 def test_every_leaf_has_two_cables_to_every_spine():
@@ -194,7 +194,7 @@ def test_brute_force_declines_large_graphs():
         (16384, 512, 512, 256),
     ],
 )
-def test_a_grown_fabric_has_nvidias_switches(gpus, leaf, spine, core):
+def test_a_grown_network_has_nvidias_switches(gpus, leaf, spine, core):
     made = grow(POD, gpus)
     assert [tier.switches_total for tier in made.tiers[1:]] == [n for n in (leaf, spine, core) if n]
     assert {tier.cables_total for tier in made.tiers[1:]} == {gpus}

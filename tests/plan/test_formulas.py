@@ -21,13 +21,13 @@ def drawn():
     return formulas(request("llama3_70b", "h100_superpod", 4096, "4M"), NAMES)
 
 
-@pytest.mark.parametrize("gpus, ranks, stages, pieces", LAYOUTS)
-def test_a_formula_gives_what_the_planner_gives(drawn, gpus, ranks, stages, pieces):
+@pytest.mark.parametrize("gpus, ranks, stages, virtual", LAYOUTS)
+def test_a_formula_gives_what_the_planner_gives(drawn, gpus, ranks, stages, virtual):
     found, held = drawn
     copies = gpus // (ranks * stages)
-    choice = Choice(dp=copies, tp=ranks, pp=stages, virtual=pieces, sp=True, zero=1, recompute="selective")
+    choice = Choice(dp=copies, tp=ranks, pp=stages, virtual=virtual, sp=True, zero=1, recompute="selective")
     out = evaluate_choice(request("llama3_70b", "h100_superpod", gpus, "4M"), choice)
-    here = {s.name: v for s, v in held.items()} | {"N_gpu": gpus, "Y": ranks, "N_stages": stages, "n_virt": pieces}
+    here = {s.name: v for s, v in held.items()} | {"N_gpu": gpus, "Y": ranks, "N_stages": stages, "n_virt": virtual}
     for name in NAMES:
         used = {s.name: here[s.name] for s in inputs(found[name].rhs)}
         assert evaluate(found[name].rhs, **used) == pytest.approx(out.numbers[name], rel=1e-12), name
@@ -68,7 +68,7 @@ def test_a_call_writes_its_own_lines():
         "import": "from here import micro",
         "args": [["N_gpu", "1", "gpus"], ["Y", "1", "tp"]],
     }
-    stray = Call("micro", "", {n_virt: "pieces"})
+    stray = Call("micro", "", {n_virt: "virtual stages"})
     with pytest.raises(TypeError, match="n_virt"):
         explore(found["microbatches"], N_gpu, **figure, call=stray)
     assert sympy.sympify(held[B]) == 2**22

@@ -82,15 +82,15 @@ def test_what_goes_on_is_as_wide_as_activations():
 # ---- what the chapter says of DeepSeek-V3
 
 
-def test_gradients_of_spread_experts_go_over_the_card_of_a_gpu():
+def test_gradients_of_spread_experts_go_over_the_nic_of_a_gpu():
     """Tokens that hide them, from bytes and operations of one layer of experts on one GPU, as both chapters print."""
-    expert, card, peak = 3 * 7168 * 2048, 50e9, specs.chip("h800_sxm").bf16
+    expert, nic, peak = 3 * 7168 * 2048, 50e9, specs.chip("h800_sxm").bf16
     operations = 4 * expert * 8  # of a token's backward pass
     printed = []
     for copies in (32, 2):
         held = 2 * expert * 256 / 64  # bytes of gradients
         sent = 2 * held * (copies - 1) / copies  # there and back, all but its own part
-        printed.append(f"{sent / card * peak / operations:,.0f}")
+        printed.append(f"{sent / nic * peak / operations:,.0f}")
     nvlink = 2 * 2 * expert * 256 * 7 / 8 / 200e9  # all experts on each GPU: summed and spread inside a node of H800
     printed.append(f"{nvlink * peak / operations:,.0f}")
     path = Path(__file__).parents[2] / "chapters" / "putting_it_together.ipynb"

@@ -100,7 +100,7 @@ def test_llama_405b_as_it_was_trained(virtual, recompute):
 
 
 def test_deepseek_as_it_was_trained():
-    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; what is cheap run again: it fits."""
+    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; what is cheap recomputed: it fits."""
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
     assert row.fits and row.numbers["tp_wait"] == 0 and row.mfu[1] > 0.44  # 44% was had

@@ -7,7 +7,7 @@ from plotting import test_plotting
 from plotting.test_plotting import texts, trees, words
 
 from gpuscale.network import Mesh, Topology, Torus, topologies, topology
-from gpuscale.plotting import fabric_figure, node_figure, torus_figure
+from gpuscale.plotting import network_figure, node_figure, torus_figure
 from gpuscale.units import GB, NBSP
 
 RULES = """test_both_drawings_are_wellformed_and_have_the_columns_width test_colours_are_page_colours_with_a_fallback
@@ -18,7 +18,7 @@ SAID = {"name": "net", "caption": "It is wired. More."}
 
 
 def draw(network, **more):
-    make = {Topology: fabric_figure, Mesh: node_figure, Torus: torus_figure}[type(network)]
+    make = {Topology: network_figure, Mesh: node_figure, Torus: torus_figure}[type(network)]
     return make(network, **SAID | more)
 
 
@@ -117,7 +117,7 @@ def test_a_node_is_drawn_from_any_topology_and_a_mesh_of_any_shape():
 @pytest.mark.parametrize(
     "call, error, says",
     [
-        (lambda: fabric_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
+        (lambda: network_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
         (lambda: node_figure("dgx", **SAID), TypeError, "expected a Mesh or a Topology; got 'dgx'"),
         (lambda: torus_figure(topology("dgx_h100"), **SAID), TypeError, "expected a Torus"),
         (lambda: torus_figure(Torus("t", (3, 3, 3, 3), 1), **SAID), ValueError, "4 axes; expected at most 3"),

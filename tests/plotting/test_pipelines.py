@@ -16,7 +16,7 @@ from gpuscale.book.served import tight_script
 from gpuscale.core import Formula
 from gpuscale.plotting import gantt_figure, pipeline_words
 from gpuscale.schedules.pipelines import orders
-from gpuscale.schedules.pipelines.timetable import Run, Slot
+from gpuscale.schedules.pipelines.timetable import PipelineRun, Slot
 from gpuscale.symbols import N_MB, N_stages, idle
 from gpuscale.widgets import assets, pipeline_stepper
 
@@ -106,7 +106,7 @@ def test_a_schedule_without_slots_is_refused():
     with pytest.raises(ValueError, match="expected schedules with slots"):
         gantt_figure([], **SAID)
     with pytest.raises(ValueError, match="expected schedules with slots"):
-        pipeline_stepper(Run("empty", 1, 1, 1, (), (), Fraction(0)), name="x", title="x", caption=CAPTION)
+        pipeline_stepper(PipelineRun("empty", 1, 1, 1, (), (), Fraction(0)), name="x", title="x", caption=CAPTION)
 
 
 # The stepper
@@ -215,6 +215,6 @@ def test_without_a_script_the_whole_chart_stands_there():
 
 def test_slots_of_any_length_find_a_common_step():
     slots = (Slot(0, Fraction(0), Fraction(2, 3), "F", 0, 0), Slot(0, Fraction(2, 3), Fraction(5, 2), "B", 0, 0))
-    run = Run("odd", 1, 1, 1, slots, (), Fraction(5, 2))
+    run = PipelineRun("odd", 1, 1, 1, slots, (), Fraction(5, 2))
     data = json.loads(pipeline_stepper(run, name="odd", title="Odd", caption=CAPTION).spec)
     assert (data["steps"], data["per"]) == (15, 6.0) and [s[1:3] for s in data["runs"][0]["slots"]] == [[0, 4], [4, 15]]

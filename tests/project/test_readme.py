@@ -55,4 +55,4 @@ def test_the_number_of_quiz_parts_is_the_number_of_questions():
     from gpuscale import quiz
 
     sets = ("hardware", "the_node", "beyond_the_pod", "collectives_quiz", "llm_rooflines", "pop_quizzes")
-    assert f"{sum(len(quiz.load(name).questions) for name in sets)} parts" in TEXT
+    assert f"{sum(len(quiz.load_set(name).questions) for name in sets)} parts" in TEXT

@@ -16,14 +16,14 @@ SHARP, SEEN, CROSS = f"{BOOK}, SHARP", f"{BOOK}, measured collectives", f"{BOOK}
 SHARDED, POP3 = f"{CROSS} with a sharded axis", f"{BOOK}, pop quiz 3"
 CS7, PLAY = "cs336, lecture 7, basics of collectives", "playbook, collectives"
 
-V, W, OUT = 1 * GB, 450 * GB, 400 * GB  # a gigabyte, NVLink, and the cards of a node
+V, W, OUT = 1 * GB, 450 * GB, 400 * GB  # a gigabyte, NVLink, and the NICs of a node
 NODE = {"V": V, "N": 8, "W": W}
 POD = {"D_1": 8, "D_2": 32, "D_3": 4, "W_1": W, "W_2": OUT, "W_3": 12.8 * TB}
 LEAF = {"S_child": 8, "S_top": 256, "W": OUT}
 MATRIX = 4096 * 65536 * 2
 WIDE = 2 * 8192 * 32768
 QUIZ4 = 2 * 8192 * 28672
-FAR = 2**40  # an endless fabric
+FAR = 2**40  # an endless network
 
 
 def limit(formula, **values):

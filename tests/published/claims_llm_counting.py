@@ -193,7 +193,7 @@ def done(key, tokens, seq):
     """The operations of a step part by part, not by Megatron's formula."""
     ops = given(transformer.attention_flops, key, S=seq)
     again = given(training_compute.repeated_flops, key, ops_attn=ops)
-    return given(training_compute.hardware_flops, key, B=tokens, ops_attn=ops, ops_again=again)
+    return given(training_compute.hardware_flops, key, B=tokens, ops_attn=ops, ops_recompute=again)
 
 
 def stage(i):

@@ -3,7 +3,7 @@
 from published.rows import BOOK, NOTES, Row
 
 from gpuscale.collectives import hierarchy
-from gpuscale.emulate.stored import Layout, model
+from gpuscale.emulate.stored import Layout, transformer_arrays
 from gpuscale.llm import data_parallel as dp
 from gpuscale.llm import training_memory as memory
 from gpuscale.network import node_egress, topology
@@ -132,7 +132,7 @@ def zero(stage: int, params: float, ranks: int) -> float:
 
 def most(copies: int) -> float:
     """Bytes of the fullest rank of plain data parallelism."""
-    return float(Layout(model(2, (12, 24)), copies).fullest((2, 2, 12)))
+    return float(Layout(transformer_arrays(2, (12, 24)), copies).fullest((2, 2, 12)))
 
 
 ROWS = [
@@ -147,7 +147,7 @@ ROWS = [
         "disagrees",
         12,
     ),
-    Row(f"{NOTES}, 4.1", "two nodes over many, network cards", 0.5, lambda: across(H100, 2) / across(H100)),
+    Row(f"{NOTES}, 4.1", "two nodes over many, NICs", 0.5, lambda: across(H100, 2) / across(H100)),
     *(
         Row(f"{NOTES}, 4.4, table", f"states that ZeRO-{stage} cuts", stage, lambda stage=stage: cut(stage))
         for stage in (1, 2, 3)

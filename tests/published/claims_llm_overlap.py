@@ -21,7 +21,7 @@ DP, ZERO, TP, PP = (f"{A3}, {part}" for part in ("data parallelism", "ZeRO-3", "
 FORUM = "nvidia-forum-overlap, first message"
 H100 = chip("h100_sxm")
 WIDTH, LAYERS, TOKENS, BYTES = 8192, 80, 4096, 2
-PEAK, WIDE, NODE, CARD = 990e12, 450e9, 400e9, 50e9  # as the source rounds them
+PEAK, WIDE, NODE, NIC = 990e12, 450e9, 400e9, 50e9  # as the source rounds them
 BLOCK = 16 * WIDTH**2  # parameters of a layer there: four matrices of attention, an MLP of width 4 h with a gate
 TIMES = {"C": PEAK, "b_w": BYTES, "b_grad": BYTES}
 MATRIX = {"D": WIDTH, "F": WIDTH, "n_mat": 1}  # one matrix of h by h
@@ -160,7 +160,7 @@ ROWS = [
         PP,
         "time of a hop",
         0.0006710886,
-        lambda: overlap.pp_hop(b=BYTES, D=WIDTH, S=TOKENS, n_seq=1, W=CARD),
+        lambda: overlap.pp_hop(b=BYTES, D=WIDTH, S=TOKENS, n_seq=1, W=NIC),
         "disagrees",
         0.0013421773,
     ),
@@ -168,7 +168,7 @@ ROWS = [
         PP,
         "ratio for ten layers a stage",
         0.007553101,
-        lambda: evaluate(overlap.pp_ratio.rhs.subs(L_stage, 10), b=BYTES, C=PEAK, D=WIDTH, P_layer=BLOCK, W=CARD),
+        lambda: evaluate(overlap.pp_ratio.rhs.subs(L_stage, 10), b=BYTES, C=PEAK, D=WIDTH, P_layer=BLOCK, W=NIC),
         "disagrees",
         0.015106201,
     ),

@@ -87,7 +87,7 @@ ROWS = [
     *(
         Row(
             PLAYBOOK,
-            f"bubble over the work, 8 stages, {m} microbatches, {v} pieces",
+            f"bubble over the work, 8 stages, {m} microbatches, {v} virtual stages",
             published,
             lambda m=m, v=v: (
                 pipeline.interleaved_overhead(N_stages=8, N_MB=m, n_virt=v)
@@ -112,13 +112,13 @@ ROWS = [
     ),
     Row(
         MEGATRON,
-        "the same with two pieces a stage",
+        "the same with two virtual stages a stage",
         63 / 1024,
         lambda: pipeline.interleaved_overhead(N_stages=64, N_MB=512, n_virt=2),
     ),
     Row(
         "korthikanti2022, section 4.2.3",
-        "layers kept in the first of 35 stages, 105 layers in three pieces each",
+        "layers kept in the first of 35 stages, 105 layers in three virtual stages each",
         105 * (1 + 34 / (35 * 3)),
         lambda: pipeline.first_stage_layers(L=105, N_stages=35, n_virt=3, N_MB=280),
     ),

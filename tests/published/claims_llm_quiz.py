@@ -22,7 +22,7 @@ TLDR, DEEP, LLAMA = (f"{BOOK}, {place}" for place in ("summary", "examples, Deep
 Q1, Q21, Q22, Q23, Q3 = (f"{BOOK}, quiz 5 question {number}" for number in ("1", "2.1", "2.2", "2.3", "3"))
 H100, B200 = chip("h100_sxm"), chip("b200_sxm")
 NODE = topology("h100_pod_1024").tiers[0].degree
-CARDS = node_egress(n_nic=NODE, W_nic=H100.nic_bw)
+NICS = node_egress(n_nic=NODE, W_nic=H100.nic_bw)
 MANY = 10**7  # ranks or nodes, where a source leaves out (X - 1)/X
 ADAM = part("recipe", "moments_only")
 BYTES = {"b_w": ADAM.weights, "b_grad": ADAM.gradients, "b_opt": memory.optimizer_bytes(b_master=0, b_mom=ADAM.moment)}
@@ -33,12 +33,12 @@ DEEPSEEK, STAGE = model("deepseek_v3"), measured("llama3_stages").row(stage="16k
 
 def across(gpu=H100, **more):
     """Tokens per GPU that hide bf16 gradients between nodes."""
-    return dp.seen_dp_threshold(b_grad=2, W_coll=CARDS, **({"C": gpu.bf16} | more))
+    return dp.seen_dp_threshold(b_grad=2, W_coll=NICS, **({"C": gpu.bf16} | more))
 
 
 def relaxed(tensor, stages, **more):
     """The same for model copies of that many tensor-parallel ranks and stages."""
-    given = {"b_w": 2, "b_grad": 2, "C": H100.bf16, "D_1": NODE, "W_2": CARDS} | more
+    given = {"b_w": 2, "b_grad": 2, "C": H100.bf16, "D_1": NODE, "W_2": NICS} | more
     return evaluate(tp.relaxed_dp_limit.rhs.subs(Y, Y * N_stages), Y=tensor, N_stages=stages, X=MANY, **given)
 
 
@@ -65,11 +65,11 @@ def duration():
 
 def zero3():
     """Tokens per GPU that hide ZeRO-3's backward pass between nodes."""
-    return dp.zero3_backward_threshold(b_w=2, b_grad=2, C=H100.bf16, X=MANY, W=CARDS)
+    return dp.zero3_backward_threshold(b_w=2, b_grad=2, C=H100.bf16, X=MANY, W=NICS)
 
 
 def expert_width():
-    far = {"D_1": NODE, "M": MANY, "f_hit": hit_bound(k=8, Z=MANY), "W_node": CARDS}
+    far = {"D_1": NODE, "M": MANY, "f_hit": hit_bound(k=8, Z=MANY), "W_node": NICS}
     return ep.ep_node_width(C=H100.bf16, b_dispatch=2, b_combine=2, n_mat=2, k=8, **far)
 
 
@@ -79,7 +79,7 @@ def tokens(sequences, ranks):
 
 def gain(ranks):
     """How much fewer tokens so few ranks need than many."""
-    with_many, with_few = (dp.dp_threshold(b_grad=2, C=H100.bf16, W=CARDS, X=X) for X in (MANY, ranks))
+    with_many, with_few = (dp.dp_threshold(b_grad=2, C=H100.bf16, W=NICS, X=X) for X in (MANY, ranks))
     return with_many / with_few
 
 
@@ -114,7 +114,7 @@ ROWS = [
     Row(f"{Q23}.1", "bytes on a GPU", 87.5 * GB, lambda: state() / NODE),
     Row(f"{Q23}.2", "tokens per GPU", 976, lambda: dp.dp_tokens(B=4e6, X=RUN["N_gpu"])),
     Row(f"{Q23}.2", "tokens that ZeRO-3 needs, twice those of data parallelism", 4950, zero3, "disagrees", 2473.5),
-    Row(f"{Q23}.3", "bandwidth out of a copy with 8 stages", 3.2 * TB, lambda: CARDS * 8 * 8 / NODE),
+    Row(f"{Q23}.3", "bandwidth out of a copy with 8 stages", 3.2 * TB, lambda: NICS * 8 * 8 / NODE),
     Row(f"{Q23}.3", "tokens per GPU with 8 stages", 309, lambda: relaxed(8, 8)),
     Row(Q3, "16B: tokens per GPU", 4096, lambda: tokens(192, 192)),
     Row(Q3, "70B: tokens per GPU", 2048, lambda: tokens(384, 768)),

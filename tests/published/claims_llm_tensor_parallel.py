@@ -57,7 +57,7 @@ ROWS = [
     Row(TP, "most TP in a node, F = 28,000", 11, lambda: limit(tp_limit.approx, ROUND), "disagrees", 12.734991),
     Row(
         TP,
-        "most TP at the bandwidth of a node's cards",
+        "most TP at the bandwidth of a node's NICs",
         11,
         lambda: limit(tp_limit.approx, ROUND, NODE),
         "rounds",

@@ -12,7 +12,7 @@ from gpuscale.network import (
     top_switches,
     topology,
 )
-from gpuscale.specs import chip, fabric
+from gpuscale.specs import chip, link
 from gpuscale.units import GB, TB
 
 NODE, BEYOND = f"{BOOK}, at the node level", f"{BOOK}, beyond the node level"
@@ -29,12 +29,12 @@ def tier(name, key="h100_pod_1024"):
 
 
 def egress(key):
-    part = fabric(key)
+    part = link(key)
     return gpu_egress(n_link=part.links, W_link=part.link_bw)
 
 
 def switches(key):
-    part = fabric(key)
+    part = link(key)
     cables = part.node_gpus * part.links
     return top_switches(n_down=cables, n_port=part.switch_ports)
 
@@ -69,10 +69,10 @@ NVLINK = [
     )
     for (what, get), value in zip(
         (
-            ("bandwidth of a link", lambda key: fabric(key).link_bw),
-            ("links of a GPU", lambda key: fabric(key).links),
+            ("bandwidth of a link", lambda key: link(key).link_bw),
+            ("links of a GPU", lambda key: link(key).links),
             ("GPU to GPU", egress),
-            ("switch generation", lambda key: fabric(key).switch_generation),
+            ("switch generation", lambda key: link(key).switch_generation),
         ),
         numbers,
         strict=True,
@@ -94,29 +94,29 @@ ROWS = [
         f"{BOOK}, networking, caption",
         "egress of a node into InfiniBand",
         400 * GB,
-        lambda: node_egress(n_nic=8, W_nic=fabric("connectx_7").bw),
+        lambda: node_egress(n_nic=8, W_nic=link("connectx_7").bw),
     ),
     Row(NODE, "NVSwitches of an H100 node", 4, lambda: topology("dgx_h100").switches),
     Row(NODE, "links of a GPU, 5 + 4 + 4 + 5", 5 + 4 + 4 + 5, lambda: tier("Node").level.cables),
     Row(NODE, "egress of a GPU", 450 * GB, lambda: egress("nvlink_4")),
-    Row(NODE, "ports of an NVSwitch", 64, lambda: fabric("nvlink_4").switch_ports),
+    Row(NODE, "ports of an NVSwitch", 64, lambda: link("nvlink_4").switch_ports),
     Row(NODE, "bandwidth of four switches", 6.4 * TB, lambda: tier("Node").switch_bw),
     *NVLINK,
     Row(NODE, "NVSwitches of an Ampere node", 6, lambda: topology("dgx_a100").switches),
-    Row(NODE, "NVSwitches of a Hopper node", 4, lambda: fabric("nvlink_4").node_switches),
+    Row(NODE, "NVSwitches of a Hopper node", 4, lambda: link("nvlink_4").node_switches),
     Row(NODE, "NVSwitches of a Blackwell node of 8", 2, lambda: switches("nvlink_5")),
     Row(NODE, "NVSwitches of an NVL72", 18, lambda: switches("nvl72")),
     Row(
         f"{BOOK}, quiz 2 question 1",
         "one NVSwitch",
         1.6 * TB,
-        lambda: switch_bandwidth(n_sw=1, n_port=64, W_link=fabric("nvlink_4").link_bw),
+        lambda: switch_bandwidth(n_sw=1, n_port=64, W_link=link("nvlink_4").link_bw),
     ),
     Row(
         f"{BOOK}, quiz 2 question 1",
         "all switches",
         6.4 * TB,
-        lambda: switch_bandwidth(n_sw=4, n_port=64, W_link=fabric("nvlink_4").link_bw),
+        lambda: switch_bandwidth(n_sw=4, n_port=64, W_link=link("nvlink_4").link_bw),
     ),
     Row(
         f"{BOOK}, quiz 2 question 1",
@@ -132,12 +132,12 @@ ROWS = [
     ),
     Row(BEYOND, "GPUs of the reference system", 1024, lambda: pod().ranks),
     Row(f"{BEYOND}, caption", "1024 nodes", 1024, lambda: pod().nodes, "disagrees", 128),
-    Row(BEYOND, "network cards of a node", 8, lambda: tier("Leaf").level.cables),
+    Row(BEYOND, "NICs of a node", 8, lambda: tier("Leaf").level.cables),
     Row(BEYOND, "GPUs of a scalable unit", 256, lambda: tier("Leaf").S),
     Row(NOTES, "nodes of a scalable unit", 32, lambda: tier("Leaf").degree),
     Row(BEYOND, "leaf switches of a unit", 8, lambda: tier("Leaf").level.switches),
-    Row(BEYOND, "an NDR link", 50 * GB, lambda: fabric("ib_ndr").bw),
-    Row(BEYOND, "ports of an NDR switch", 64, lambda: fabric("quantum_2").switch_ports),
+    Row(BEYOND, "an NDR link", 50 * GB, lambda: link("ib_ndr").bw),
+    Row(BEYOND, "ports of an NDR switch", 64, lambda: link("quantum_2").switch_ports),
     Row(
         BEYOND,
         "an InfiniBand switch over an NVSwitch",
@@ -262,9 +262,9 @@ ROWS = [
     ),
     Row(
         f"{BOOK}, quiz 3 question 2",
-        "core bandwidth over that of all cards",
+        "core bandwidth over that of all NICs",
         1,
-        lambda: tier("Core", "h100_4096").switch_bw / (4096 * fabric("ib_ndr").bw),
+        lambda: tier("Core", "h100_4096").switch_bw / (4096 * link("ib_ndr").bw),
     ),
     Row(f"{BOOK}, appendix A", "egress of a GB200 node", 3600 * GB, lambda: tier(2, "gb200_superpod_576").child_bw),
     Row(
@@ -279,12 +279,12 @@ ROWS = [
         f"{BOOK}, appendix A",
         "host memory over a peer's HBM, GB200",
         1,
-        lambda: fabric("c2c").bw / egress("nvl72"),
+        lambda: link("c2c").bw / egress("nvl72"),
         "disagrees",
         0.5,
     ),
     Row(APPENDIX, "ports of an NVSwitch", 64, lambda: tier("Node").level.ports),
-    Row(APPENDIX, "lanes of a port", 2, lambda: fabric("nvlink_4").lanes),
+    Row(APPENDIX, "lanes of a port", 2, lambda: link("nvlink_4").lanes),
     Row(APPENDIX, "switches of a node", 6.4 * TB, lambda: tier("Node").switch_bw),
     Row(APPENDIX, "GPUs of a node", 3.6 * TB, lambda: tier("Node").unit_bw),
     Row(APPENDIX, "egress of a unit", 12.8 * TB, lambda: tier("Spine").child_bw),
@@ -294,8 +294,8 @@ ROWS = [
     Row(APPENDIX, "per GPU in a node", 450 * GB, lambda: tier("Node").per_gpu_bw),
     Row(APPENDIX, "per GPU in a unit", 50 * GB, lambda: tier("Leaf").per_gpu_bw),
     Row(APPENDIX, "per GPU at the spine", 25 * GB, lambda: tier("Spine").per_gpu_bw, "disagrees", 50 * GB),
-    Row(CS8, "PCIe between the GPUs of a node", 242 * GB, lambda: fabric("pcie_5").bw, "disagrees", 63 * GB),
-    Row(CS8, "PCIe 7.0 x16", 242 * GB, lambda: fabric("pcie_7").bw),
+    Row(CS8, "PCIe between the GPUs of a node", 242 * GB, lambda: link("pcie_5").bw, "disagrees", 63 * GB),
+    Row(CS8, "PCIe 7.0 x16", 242 * GB, lambda: link("pcie_7").bw),
     Row(CS8, "NVLinks of an H100", 18, lambda: chip("h100_sxm").nvlink_links),
     Row(CS8, "all NVLinks, both ways", 900 * GB, lambda: 2 * chip("h100_sxm").nvlink_bw),
     Row(CS8, "HBM of an H100", 3.9 * TB, lambda: chip("h100_sxm").hbm_bw, "disagrees", 3.35 * TB),

@@ -78,7 +78,7 @@ def test_a_question_that_has_changed_is_said(tmp_path, shelf):
     assert grade.grade(path).old == ["demo.1"]
     shelf.questions = QuestionSet("demo", "Other", [demo[1].question])
     assert grade.grade(path).old == ["demo.2"]
-    assert "has changed since" in grade.table(grade.grade(path))
+    assert "has changed since" in grade.grade_table(grade.grade(path))
 
 
 @pytest.mark.parametrize(

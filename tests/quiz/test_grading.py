@@ -368,4 +368,4 @@ def test_seals_open_with_their_bucket_only(message, salt, bucket):
 
 
 def test_digest_is_salted_sha256():
-    assert grading.digest("a", "+1") == hashlib.sha256(b"a|+1").hexdigest()[:16] != grading.digest("b", "+1")
+    assert grading.salted_hash("a", "+1") == hashlib.sha256(b"a|+1").hexdigest()[:16] != grading.salted_hash("b", "+1")

@@ -12,7 +12,7 @@ from py_mini_racer import MiniRacer
 from support.quiz_demo import demo
 
 from gpuscale.book.served import tight_script
-from gpuscale.quiz import grading, grammar, load, sets
+from gpuscale.quiz import grading, grammar, load_set, sets
 from gpuscale.units import DIMENSIONS, SCALE, WORDS, show
 from gpuscale.widgets import assets
 
@@ -154,7 +154,7 @@ def test_every_unit_is_named_alike(page):
 
 @pytest.mark.parametrize("name", sets())
 def test_the_books_questions_grade_alike(page, name):
-    items = load(name)
+    items = load_set(name)
     specs = [one.spec for one in items]
     page.eval(f"const BOOK_{name} = {json.dumps(specs)}; null")
     for i, (one, spec) in enumerate(zip(items, specs, strict=True)):

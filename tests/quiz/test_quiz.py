@@ -25,7 +25,7 @@ from gpuscale.quiz import (
     check,
     check_question,
     grading,
-    load,
+    load_set,
     mistakes,
     quiz,
     score,
@@ -142,7 +142,7 @@ def test_solution_may_be_a_derivation_a_formula_or_words():
     chain = Derivation(T).given(V / W, "once across")
     f = Formula("Time", T, V / W, "none", "none")
     for told in (chain, f, [(V / W, "once")], ["Words first.", (V / W, "once")], "Only words with $V/W$."):
-        assert "details" in card_html.card(make(solution=told), "x", 1)
+        assert "details" in card_html.question_card(make(solution=told), "x", 1)
     with pytest.raises(QuestionError, match="the solution ends in"):
         make(solution=Derivation(T).given(2 * V / W, "twice"))
 
@@ -151,7 +151,7 @@ def test_a_solution_sets_equal_only_what_is_equal():
     """An "=" before a row says that it is the row above in another form; other quantities stand by themselves."""
     parts = sympy.Add(V / (4 * W), 3 * V / (4 * W), evaluate=False)
     steps = [(4 * V, "of all"), (4 * V / W, "sent"), (V / W, "of one"), (parts, "in parts"), (V / W, "added up")]
-    card = card_html.card(make(solution=steps), "x", 1)
+    card = card_html.question_card(make(solution=steps), "x", 1)
     rows = re.findall(r'<li><span>.*?</span><span>(.*?)</span><span class="expr">', card)
     assert ["=" in relation for relation in rows] == [False, False, False, True, True]
 
@@ -328,7 +328,7 @@ def test_formula_points_reach_both_branches():
 
 @pytest.mark.parametrize("one", list(demo), ids=lambda one: one.id)
 def test_the_page_source_gives_no_answer_away(one):
-    html = card_html.card(one.question, one.set_name, one.number)
+    html = card_html.question_card(one.question, one.set_name, one.number)
     source = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
     assert source == json.loads(json.dumps(one.spec))
     text = json.dumps({k: v for k, v in source.items() if k != "choices"}, ensure_ascii=False)
@@ -353,12 +353,12 @@ def test_cards_are_deterministic_and_anchored():
 
 
 def test_the_static_card_reads_without_a_script():
-    html = card_html.card(READ, "demo", 1)
+    html = card_html.question_card(READ, "demo", 1)
     assert "<b>1.</b> How long does it take to read 64\u00a0MB at 3.35\u00a0TB/s?" in html
     assert "Answer: a time, such as 65 us" in html
     assert '<details class="solution" open>' in html
     assert "every byte crosses the link once" in html
-    assert card_html.card(demo[2].question, "demo", 2).count("<li>") == 3
+    assert card_html.question_card(demo[2].question, "demo", 2).count("<li>") == 3
 
 
 def test_the_example_is_never_the_answer():
@@ -369,7 +369,7 @@ def test_the_example_is_never_the_answer():
 
 def test_json_cannot_end_its_script():
     question = make(ask="Is `</script>` {V} or {W}?")
-    html = card_html.card(question, "x", 1)
+    html = card_html.question_card(question, "x", 1)
     assert html.count("</script") == 1
 
 
@@ -443,7 +443,7 @@ def shelf(monkeypatch):
 
 
 def test_questions_are_found_by_name(shelf):
-    assert load("demo") is demo
+    assert load_set("demo") is demo
     assert check("demo.1", "19.1 us").right
     assert repr(ask("demo.4")).startswith("demo.4 (number)")
     assert repr(quiz("demo")).startswith("Demonstration: 9 questions")
@@ -472,12 +472,12 @@ def test_unknown_names_say_what_there_is(shelf, name, says):
 def test_a_module_without_questions_is_named(shelf):
     shelf.questions = None
     with pytest.raises(QuestionError, match='expected questions = QuestionSet\\("demo"'):
-        load("demo")
+        load_set("demo")
 
 
 # --- every set of the book ---
 
-EVERY = [one for name in sets() for one in load(name)] if importlib.util.find_spec(PACKAGE) else []
+EVERY = [one for name in sets() for one in load_set(name)] if importlib.util.find_spec(PACKAGE) else []
 
 
 def test_the_book_has_questions():
@@ -507,7 +507,7 @@ def test_every_question_grades_its_own_outcomes(one):
 
 @pytest.mark.parametrize("name", sets() if EVERY else [])
 def test_every_set_is_in_order(name):
-    found = load(name)
+    found = load_set(name)
     assert len({one.question.ask for one in found}) == len(found), "a question is asked twice"
     assert all(card_html.solution(one.question) or one.question.kind == "choice" for one in found)
     kinds = {one.question.kind for one in found}

@@ -21,7 +21,7 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.collectives.routes import Direct, Link, Switched, Torus, Tree, children, worst
+from gpuscale.schedules.collectives.routes import Direct, Link, Switched, TorusRoutes, Tree, children, worst
 
 F = Fraction
 
@@ -130,7 +130,7 @@ def test_a_tree_is_crossed_the_shortest_way(degrees, rails):
 
 @pytest.mark.parametrize("axes", [(2,), (5,), (6,), (3, 4), (2, 2, 3)])
 def test_a_torus_is_crossed_the_shortest_ways(axes):
-    grid = Torus(axes)
+    grid = TorusRoutes(axes)
     edges = {}
     for node in range(prod(axes)):
         for axis, length in enumerate(axes):
@@ -148,19 +148,19 @@ def test_a_torus_is_crossed_the_shortest_ways(axes):
 
 
 def test_the_pod_link_by_link():
-    """1,024 GPUs: NVLink carries what seven neighbours pass on, a node's cards 127/128, a unit's cables 3/4."""
+    """1,024 GPUs: NVLink carries what seven neighbours pass on, a node's NICs 127/128, a unit's cables 3/4."""
     schedule = hierarchical.all_gather((8, 32, 4))
     assert worst(schedule.per_link(Tree((8, 32, 4), rails=True))) == {1: F(7, 8), 2: F(127, 128), 3: F(3, 4)}
     assert worst(schedule.per_link(Tree((8, 32, 4)))) == {1: F(1023, 1024), 2: F(127, 128), 3: F(3, 4)}
 
 
-def test_every_card_of_a_node_carries_the_same():
+def test_every_nic_of_a_node_carries_the_same():
     loads = hierarchical.all_gather((4, 3, 2), ring=True).per_link(Tree((4, 3, 2), rails=True))
-    cards = {link: load for link, load in loads.items() if link.level == 2}
-    assert len(cards) == 2 * 24 and set(cards.values()) == {F(5, 6) / 4}
-    assert children(cards)[(2, 0, True)] == F(5, 6)
+    nics = {link: load for link, load in loads.items() if link.level == 2}
+    assert len(nics) == 2 * 24 and set(nics.values()) == {F(5, 6) / 4}
+    assert children(nics)[(2, 0, True)] == F(5, 6)
     flat = ring.all_gather(24).per_link(Tree((4, 3, 2), rails=True))
-    assert {link.lane for link in flat if link.level == 2 and link.up} == {3}, "a plain ring leaves by one card"
+    assert {link.lane for link in flat if link.level == 2 and link.up} == {3}, "a plain ring leaves by one NIC"
 
 
 @settings(deadline=None, derandomize=True, max_examples=60)
@@ -210,15 +210,15 @@ def test_adding_switches_of_a_tree():
 
 @pytest.mark.parametrize("n", range(2, 13))
 def test_an_all_to_all_loads_every_link_of_a_ring_alike(n):
-    loads = torus.all_to_all([n]).per_link(Torus([n]))
+    loads = torus.all_to_all([n]).per_link(TorusRoutes([n]))
     assert len(loads) == 2 * n
     assert set(loads.values()) == {F(1, 8) if n % 2 == 0 else F(n * n - 1, 8 * n * n)}
-    assert torus.all_to_all([n]).link_time(Torus([n]), lambda link: 1, 0, 1) == max(loads.values())
+    assert torus.all_to_all([n]).link_time(TorusRoutes([n]), lambda link: 1, 0, 1) == max(loads.values())
 
 
 @pytest.mark.parametrize("axes", [(2, 3), (4, 4), (2, 2, 2), (3, 1, 4), (5, 3)])
 def test_hop_by_hop_loads_the_links_as_the_shortest_ways_do(axes):
-    n, grid = prod(axes), Torus(axes)
+    n, grid = prod(axes), TorusRoutes(axes)
     loads = torus.all_to_all(axes).per_link(grid)
     assert loads == exchange.all_to_all(n).per_link(grid) == direct.all_to_all(n).per_link(grid)
     for axis, length in enumerate(axes):
@@ -228,7 +228,7 @@ def test_hop_by_hop_loads_the_links_as_the_shortest_ways_do(axes):
 
 @pytest.mark.parametrize("axes", [(8,), (3,), (4, 4), (2, 2, 2)])
 def test_rings_on_all_axes_at_once_share_the_links(axes):
-    loads = torus.all_gather(axes).per_link(Torus(axes))
+    loads = torus.all_gather(axes).per_link(TorusRoutes(axes))
     assert len(loads) == 2 * len(axes) * prod(axes)
     assert set(loads.values()) == {(1 - F(1, prod(axes))) / (2 * len(axes))}
 

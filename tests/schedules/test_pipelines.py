@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gpuscale.schedules.pipelines.both_ways import dualpipe, v_schedule, zb_v
 from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1
-from gpuscale.schedules.pipelines.timetable import Run, Slot, Transfer, single, timetable
+from gpuscale.schedules.pipelines.timetable import PipelineRun, PipelineTransfer, Slot, single, timetable
 
 few = settings(deadline=None, derandomize=True, max_examples=15, suppress_health_check=list(HealthCheck))
 TIME = st.fractions(0, 4, max_denominator=4).filter(bool)
@@ -119,7 +119,7 @@ def test_passes_that_overlap_share_their_time():
 
 
 def broken(*slots, transfers=()):
-    return Run(
+    return PipelineRun(
         "Broken",
         2,
         2,
@@ -131,7 +131,10 @@ def broken(*slots, transfers=()):
 
 
 GOOD = [(0, 0, 1, "F", 0), (1, 1, 2, "F", 1), (1, 2, 3, "B", 1), (0, 3, 4, "B", 0)]
-SENT = [Transfer(0, 1, Fraction(1), Fraction(1), "F", 0, 0), Transfer(1, 0, Fraction(3), Fraction(3), "B", 0, 1)]
+SENT = [
+    PipelineTransfer(0, 1, Fraction(1), Fraction(1), "F", 0, 0),
+    PipelineTransfer(1, 0, Fraction(3), Fraction(3), "B", 0, 1),
+]
 
 
 @pytest.mark.parametrize(

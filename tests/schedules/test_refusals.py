@@ -16,8 +16,8 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.collectives.routes import Torus, Tree
-from gpuscale.schedules.collectives.schedule import Schedule, Table
+from gpuscale.schedules.collectives.routes import TorusRoutes, Tree
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable
 
 
 def broken(columns, start=((1, 0), (0, 1)), **more):
@@ -71,7 +71,7 @@ def test_columns_that_do_not_fit_are_refused(rows, more, message):
 
 
 def test_a_result_that_never_arrives_is_seen():
-    table = Table()
+    table = TransferTable()
     table.add(0, 0, 1, 0)
     schedule = Schedule("Half", 2, 2, table.done(), np.eye(2) > 0, np.ones((2, 2), bool))
     with pytest.raises(ValueError, match="chunk 1 of the result of rank 0 never arrived"):
@@ -118,7 +118,7 @@ def test_a_world_without_ranks_is_refused(n):
     for make in makers:
         with pytest.raises(ValueError, match="ranks: expected a whole number, [12] or more; got"):
             make(n)
-    for make in (hierarchical.all_gather, switched.all_reduce, torus.all_to_all, Torus, Tree):
+    for make in (hierarchical.all_gather, switched.all_reduce, torus.all_to_all, TorusRoutes, Tree):
         with pytest.raises(ValueError, match="(degrees|axes): expected a whole number, 1 or more; got"):
             make([2, n])
 

@@ -21,7 +21,7 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.collectives.routes import Torus, Tree
+from gpuscale.schedules.collectives.routes import TorusRoutes, Tree
 from gpuscale.schedules.collectives.schedule import Schedule, followed, mirrored
 
 SIZES = [1, 2, 3, 5, 8, 16]
@@ -179,8 +179,8 @@ def test_counts_stop_where_they_are_told():
     assert [schedule.busiest(upto) for upto in (0, 1, 3, 6)] == [0, Fraction(1, 4), Fraction(3, 4), Fraction(3, 2)]
     assert schedule.moved(2) == schedule.between(range(4), range(4), 2) == 2
     assert schedule.sent(0, 2) == schedule.received(3, 2) == Fraction(1, 2)
-    assert schedule.per_link(Torus([4]), 1) == {
-        link: Fraction(1, 4) for link in schedule.per_link(Torus([4])) if link.forward
+    assert schedule.per_link(TorusRoutes([4]), 1) == {
+        link: Fraction(1, 4) for link in schedule.per_link(TorusRoutes([4])) if link.forward
     }
     with pytest.raises(ValueError, match="upto: expected 0 to 6 steps; got 7"):
         schedule.moved(7)

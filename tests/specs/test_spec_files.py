@@ -24,7 +24,7 @@ luck = { value = 0.5, unit = "%", basis = "per run", source = "lab" }
 price_per_hour = { value = 3, unit = "USD/h", basis = "list price", source = "lab", date = "2026-09" }
 
 [my_ring]
-kind = "fabric"
+kind = "link"
 title = "Ring"
 bw = { value = 100, unit = "Gbit/s", basis = "one direction", source = "lab", printed = "200 Gbit/s" }
 
@@ -64,7 +64,7 @@ def write(tmp_path):
 def test_a_readers_file_comes_back_as_written(fresh, write):
     gpu, ring, run = specs.load(write(MINE))
     assert (gpu.bf16, gpu.hbm, gpu.luck) == (1.2e15, 96 * 2**30, 0.005)
-    assert gpu == specs.chip("my_gpu") and ring.bw == specs.fabric("my_ring").bw == 12.5e9
+    assert gpu == specs.chip("my_gpu") and ring.bw == specs.link("my_ring").bw == 12.5e9
     assert gpu.max_warps_per_sm == 48 and gpu.registers_per_sm == 65536  # its own limit, and those of 9.0
     assert gpu.as_of == "2026-10-01" and gpu.spec("price_per_hour").date == "2026-09"
     assert specs.measured("my_run").time[0] == run.row(host="a")["time"] == 0.002
@@ -78,10 +78,10 @@ def test_a_file_replaces_its_own_parts_and_no_others(fresh, write):
     specs.load(write(MINE))
     specs.load(write(MINE.replace("value = 1.2,", "value = 1.5,").replace("[my_ring]", "[my_circle]")))
     assert specs.chip("my_gpu").bf16 == 1.5e15
-    assert "my_circle" in specs.fabrics() and "my_ring" not in specs.fabrics()
+    assert "my_circle" in specs.links() and "my_ring" not in specs.links()
     with pytest.raises(specs.SpecError, match="mine.toml has a chip of that name; expected another"):
         specs.load(write(MINE, "other.toml"))
-    assert "nvlink_4" in specs.fabrics() and "my_gpu" in specs.chips()
+    assert "nvlink_4" in specs.links() and "my_gpu" in specs.chips()
 
 
 def test_a_bad_file_adds_nothing(fresh, write):
@@ -156,7 +156,7 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         # a part
         ('[x]\nkind = "chip"\n', ["part 'x'", "no title"]),
         ("[x]\ntitle = 3\n", ["part 'x'", "title 3 is no text"]),
-        ('[x]\ntitle = "X"\nkind = "gpu"\n', ["'gpu' is no kind", "chip, fabric, model"]),
+        ('[x]\ntitle = "X"\nkind = "gpu"\n', ["'gpu' is no kind", "chip, link, model"]),
         ('["my gpu"]\ntitle = "X"\n', ["'my gpu' is no name", "small letters"]),
         ('[h100_sxm]\ntitle = "mine"\n', ["'h100_sxm'", "built-in data has a chip", "such as my_h100_sxm"]),
         ("bf16 = 1\n", ["'bf16'", "stands outside of a part"]),
@@ -244,7 +244,7 @@ def test_table_puts_parts_side_by_side_with_their_provenance(fresh):
 
 
 def test_every_card_and_measured_table_is_well_formed(fresh):
-    for kind in (specs.chips, specs.fabrics, specs.models, specs.capabilities):
+    for kind in (specs.chips, specs.links, specs.models, specs.capabilities):
         for part in kind().values():
             page = Page(part.about()._repr_html_())
             assert page.count["tr"] == len(part.fields) + 1

@@ -16,7 +16,7 @@ from gpuscale.specs.reading import KINDS
 from gpuscale.units import KiB, MiB, base_unit
 
 BIB = Path(__file__).parents[2] / "chapters" / "references.bib"
-FILES = ("chips", "fabrics", "models", "measured", "measured_network", "measured_training", "topologies")
+FILES = ("chips", "links", "models", "measured", "measured_network", "measured_training", "topologies")
 
 
 def parts():
@@ -134,26 +134,26 @@ def test_links_add_up():
     for c in specs.chips().values():
         if "nvlink_links" in c:
             assert c.nvlink_bw == c.nvlink_links * c.nvlink_link_bw, c.key
-        if "fabric" in c and c.key != "h800_sxm":
-            assert c.nvlink_bw == specs.fabric(c.fabric).bw, c.key
+        if "link" in c and c.key != "h800_sxm":
+            assert c.nvlink_bw == specs.link(c.link).bw, c.key
         if "pcie_bw" in c:
-            assert c.pcie_bw == specs.fabric(c.pcie).bw, c.key
-    assert specs.chip("h800_sxm").nvlink_bw < specs.fabric("nvlink_4").bw
-    for f in specs.fabrics().values():
+            assert c.pcie_bw == specs.link(c.pcie).bw, c.key
+    assert specs.chip("h800_sxm").nvlink_bw < specs.link("nvlink_4").bw
+    for f in specs.links().values():
         assert not {"bw", "links", "link_bw"} <= set(f.fields) or f.bw == f.links * f.link_bw, f.key
         assert "lane_bw" not in f or f.link_bw == f.lanes * f.lane_bw, f.key
     for new, old in (("pcie_4", "pcie_3"), ("pcie_5", "pcie_4"), ("pcie_6", "pcie_5"), ("pcie_7", "pcie_6")):
-        assert specs.fabric(new).bw == pytest.approx(2 * specs.fabric(old).bw, rel=0.05)
-    h100 = specs.fabric("nvlink_4")  # every port of the switches that the GPUs need is there
+        assert specs.link(new).bw == pytest.approx(2 * specs.link(old).bw, rel=0.05)
+    h100 = specs.link("nvlink_4")  # every port of the switches that the GPUs need is there
     assert h100.node_gpus * h100.links <= h100.node_switches * h100.switch_ports
     for key in ("nvlink_5", "nvl72"):
-        f = specs.fabric(key)
+        f = specs.link(key)
         assert f.node_gpus * f.links == f.node_switches * f.switch_ports
     for key, links in (("nvswitch_1", 6), ("nvswitch_3", 18), ("nvswitch_4", 18)):
-        f = specs.fabric(key)
+        f = specs.link(key)
         assert f.node_gpus * links <= f.node_switches * f.switch_ports, key
-    for key in ("tpu_v5e", "tpu_v5p"):  # a chip's links are those of its fabric
-        c, f = specs.chip(key), specs.fabric(key.replace("tpu_", "tpu_ici_"))
+    for key in ("tpu_v5e", "tpu_v5p"):  # a chip's links are those of its interconnect
+        c, f = specs.chip(key), specs.link(key.replace("tpu_", "tpu_ici_"))
         assert (c.ici_links, c.ici_link_bw, c.pod_chips) == (f.links, f.link_bw, f.pod_chips)
 
 
@@ -288,7 +288,7 @@ def test_parts_and_tables_do_not_change_and_can_be_kept():
     ("ask", "error", "words"),
     [
         (lambda: specs.chip("h100"), KeyError, ["no chip 'h100'", "h100_sxm, h100_nvl", "tpu_v5p"]),
-        (lambda: specs.fabric("nvlink4"), KeyError, ["no fabric", "did you mean nvlink_4", "pcie_3"]),
+        (lambda: specs.link("nvlink4"), KeyError, ["no link", "did you mean nvlink_4", "pcie_3"]),
         (lambda: specs.measured("mamf"), specs.UnknownPart, ["mamf_bf16", "peak_from_clock"]),
         (lambda: specs.chip(7), specs.UnknownPart, ["no chip 7"]),
         (lambda: specs.chip("h100_sxm").fp4, AttributeError, ["H100", "no 'fp4'", "bf16", "hbm_bw"]),

@@ -127,7 +127,7 @@ def _drawn(formula, count, draw) -> dict[str, np.ndarray]:
 def kept(need, values) -> np.ndarray:
     """Where inputs meet a need, by sympy's own printing and nothing of the library's."""
     names = sorted(q.name for q in need.symbols)
-    test = sympy.lambdify(names, need.condition, modules=[{"log2": np.log2}, "numpy"])
+    test = sympy.lambdify(names, need.relation, modules=[{"log2": np.log2}, "numpy"])
     return np.broadcast_to(test(*(np.asarray(values[name]) for name in names)), np.shape(values[names[0]]))
 
 

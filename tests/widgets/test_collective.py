@@ -10,9 +10,9 @@ from support.stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, pain
 
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
 from gpuscale.schedules.collectives import doubling, exchange, in_network, ring, torus, trees
-from gpuscale.schedules.collectives.routes import Torus
+from gpuscale.schedules.collectives.routes import TorusRoutes
 from gpuscale.widgets import primitive_stepper, transfer_words
-from gpuscale.widgets.collective import exact
+from gpuscale.widgets.collective import exact_value
 
 EVERY = sorted(SHAPES)
 
@@ -145,11 +145,11 @@ def test_a_wrong_formula_is_refused():
 
 
 def test_counts_are_compared_exactly():
-    assert exact(GATHER, N=3, V=10**6) == Fraction(2 * 10**6, 3)
-    assert exact(recursive_doubling_bytes, N=8, V=1) == 3
+    assert exact_value(GATHER, N=3, V=10**6) == Fraction(2 * 10**6, 3)
+    assert exact_value(recursive_doubling_bytes, N=8, V=1) == 3
     assert stepper(ring.all_gather(3), GATHER, V=10**6)  # a third of a byte is no matter
     with pytest.raises(ValueError, match="expected a rational number"):
-        exact(recursive_doubling_bytes, N=3, V=1)
+        exact_value(recursive_doubling_bytes, N=3, V=1)
 
 
 def test_what_can_be_counted():
@@ -159,7 +159,7 @@ def test_what_can_be_counted():
         for count in ("sent", "received", "moved", lambda t: switch.received(8, t))
     }
     assert list(text.values()) == ["64.0\u00a0MB", "64.0\u00a0MB", "1.02\u00a0GB", "512\u00a0MB"]
-    link = json.loads(stepper(torus.all_gather((5,)), count="link", routes=Torus((5,))).spec)["meter"]
+    link = json.loads(stepper(torus.all_gather((5,)), count="link", routes=TorusRoutes((5,))).spec)["meter"]
     assert link["name"] == "Bytes on the busiest link"
     assert link["values"][-1] == pytest.approx(V * 4 / 10)  # half in each direction
     assert "meter" not in json.loads(stepper(switch, V=0).spec)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks
 
 
 def _need_node(name: str, rank: int, ranks: int) -> None:
@@ -30,7 +30,7 @@ def _row(ranks: int, chunks: int, rank: int) -> np.ndarray:
 
 
 def _make(title: str, ranks: int, chunks: int, rows: tuple, start: np.ndarray, end: np.ndarray) -> Schedule:
-    table = Table()
+    table = TransferTable()
     table.add(0, *rows)
     return Schedule(title, ranks, chunks, table.done(), start, end)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, need_power, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_power, need_ranks
 
 
 def _masks(ranks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -12,7 +12,7 @@ def _masks(ranks: int) -> tuple[np.ndarray, np.ndarray]:
     return np.eye(ranks, dtype=bool), np.ones((ranks, ranks), bool)
 
 
-def _exchange(table: Table, step: int, ranks: int, distance: int, of_partner: bool, reduce: bool) -> None:
+def _exchange(table: TransferTable, step: int, ranks: int, distance: int, of_partner: bool, reduce: bool) -> None:
     """Partners at a distance swap the aligned block of ``distance`` chunks around the sender or its partner."""
     rank, place = (a.ravel() for a in np.indices((ranks, distance)))
     partner = rank ^ distance
@@ -22,7 +22,7 @@ def _exchange(table: Table, step: int, ranks: int, distance: int, of_partner: bo
 
 def all_gather(ranks: int) -> Schedule:
     """Recursive doubling: in step k, partners at distance 2^k swap all they have. Ranks: a power of two."""
-    power, table = need_power(ranks), Table()
+    power, table = need_power(ranks), TransferTable()
     for k in range(power):
         _exchange(table, k, ranks, 1 << k, of_partner=False, reduce=False)
     own, every = _masks(ranks)
@@ -31,7 +31,7 @@ def all_gather(ranks: int) -> Schedule:
 
 def reduce_scatter(ranks: int) -> Schedule:
     """Recursive halving: partners at distance N/2, N/4, ..., 1 give each other the half that the other keeps."""
-    power, table = need_power(ranks), Table()
+    power, table = need_power(ranks), TransferTable()
     for k in range(power):
         _exchange(table, k, ranks, ranks >> (k + 1), of_partner=True, reduce=True)
     own, every = _masks(ranks)
@@ -40,7 +40,7 @@ def reduce_scatter(ranks: int) -> Schedule:
 
 def all_reduce(ranks: int) -> Schedule:
     """Recursive doubling: in each of log2(N) steps, partners swap the whole vector and add."""
-    power, table = need_power(ranks), Table()
+    power, table = need_power(ranks), TransferTable()
     rank, chunk = (a.ravel() for a in np.indices((ranks, ranks)))
     for k in range(power):
         table.add(k, rank, rank ^ (1 << k), chunk, True)
@@ -50,7 +50,7 @@ def all_reduce(ranks: int) -> Schedule:
 
 def halving_doubling(ranks: int) -> Schedule:
     """Halving-doubling all-reduce: the recursive-halving reduce-scatter, then the recursive-doubling all-gather."""
-    power, table = need_power(ranks), Table()
+    power, table = need_power(ranks), TransferTable()
     for k in range(power):
         _exchange(table, k, ranks, ranks >> (k + 1), of_partner=True, reduce=True)
         _exchange(table, power + k, ranks, 1 << k, of_partner=False, reduce=False)
@@ -73,7 +73,7 @@ def barrier(ranks: int) -> Schedule:
 
 
 def _dissemination(ranks: int) -> tuple[np.ndarray, ...]:
-    table, step, distance = Table(), 0, 1
+    table, step, distance = TransferTable(), 0, 1
     while distance < ranks:
         rank, back = (a.ravel() for a in np.indices((ranks, min(distance, ranks - distance))))
         table.add(step, rank, (rank + distance) % ranks, (rank - back) % ranks)

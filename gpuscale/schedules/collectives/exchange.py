@@ -7,7 +7,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, close_gaps, need_power, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, need_power, need_ranks
 
 
 def all_to_all(ranks: int) -> Schedule:
@@ -16,7 +16,7 @@ def all_to_all(ranks: int) -> Schedule:
     Chunk s N + t is what rank s has for rank t; V is the whole array, N^2 chunks.
     """
     need_ranks(ranks)
-    table = Table()
+    table = TransferTable()
     step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
     target = (source + step + 1) % ranks
     table.add(step, source, target, source * ranks + target)
@@ -26,7 +26,7 @@ def all_to_all(ranks: int) -> Schedule:
 def pairwise_all_to_all(ranks: int) -> Schedule:
     """Dense all-to-all in pairs: in step t, ranks that differ in the bits of t + 1 swap. Ranks: a power of two."""
     need_power(ranks)
-    table = Table()
+    table = TransferTable()
     step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
     target = source ^ (step + 1)
     table.add(step, source, target, source * ranks + target)
@@ -39,7 +39,7 @@ def bruck_all_to_all(ranks: int) -> Schedule:
     Few steps, but a block is sent once for each set bit: log2(N)/2 times for a power of two.
     """
     need_ranks(ranks)
-    table = Table()
+    table = TransferTable()
     source, far = (a.ravel() for a in np.indices((ranks, ranks)))
     for step in range((ranks - 1).bit_length()):
         bit = 1 << step
@@ -49,7 +49,7 @@ def bruck_all_to_all(ranks: int) -> Schedule:
     return _blocks("Bruck all-to-all", ranks, table)
 
 
-def _blocks(title: str, ranks: int, table: Table) -> Schedule:
+def _blocks(title: str, ranks: int, table: TransferTable) -> Schedule:
     chunk = np.arange(ranks**2)
     start, end = (owner == np.arange(ranks)[:, None] for owner in (chunk // ranks, chunk % ranks))
     return Schedule(title, ranks, ranks**2, table.done(), start, end)
@@ -122,7 +122,7 @@ def dispatch(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sc
     home = np.arange(tokens) // (tokens // shards)
     start = home == np.arange(shards)[:, None]
     token, target = np.nonzero(hit)
-    table = Table()
+    table = TransferTable()
     if node:
         _by_node(table, hit, home, node)
     else:
@@ -132,7 +132,7 @@ def dispatch(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sc
     return Schedule("Top-k dispatch", shards, tokens, close_gaps(table.done()), start, hit.T, group=node)
 
 
-def _by_node(table: Table, hit: np.ndarray, home: np.ndarray, node: int) -> None:
+def _by_node(table: TransferTable, hit: np.ndarray, home: np.ndarray, node: int) -> None:
     """First between nodes along one place in the node, then inside the nodes."""
     tokens, shards = hit.shape
     nodes, place = shards // node, home % node

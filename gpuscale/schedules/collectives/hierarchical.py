@@ -3,7 +3,7 @@
 ``degrees``: children of a unit at each level, from the lowest, (8, 32, 4) for a pod of 1,024 GPUs; ranks are numbered
 from left to right. ``inner``: the array is sharded over that many neighbouring ranks, and each rank talks only to
 those with its number modulo ``inner``; V is the whole array. Which physical links a phase loads is for
-``gpuscale.schedules.collectives.routes.Tree`` to say, with network cards that feed their GPU (rails) or not.
+``gpuscale.schedules.collectives.routes.Tree`` to say, with NICs that feed their GPU (rails) or not.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, close_gaps, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, need_ranks
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tupl
     """Lays the phases one after another; a piece runs one stage behind the piece before it."""
     degrees = _need_degrees(degrees)
     need_ranks(pieces, "pieces")
-    ranks, phases, table = prod(degrees), _phases(degrees, inner), Table()
+    ranks, phases, table = prod(degrees), _phases(degrees, inner), TransferTable()
     stages = [(phase, "scatter") for phase in reversed(phases)] if "scatter" in kinds else []
     stages += [(phase, "gather") for phase in phases] if "gather" in kinds else []
     length = [phase.turns(ring) for phase, _ in stages]

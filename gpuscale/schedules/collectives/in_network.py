@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks
 
 
 def _cells(ranks: int, pieces: int) -> tuple[np.ndarray, ...]:
@@ -15,7 +15,7 @@ def _cells(ranks: int, pieces: int) -> tuple[np.ndarray, ...]:
     return rank, chunk, chunk // pieces, chunk % pieces
 
 
-def _schedule(title: str, ranks: int, pieces: int, table: Table, start: str, end: str) -> Schedule:
+def _schedule(title: str, ranks: int, pieces: int, table: TransferTable, start: str, end: str) -> Schedule:
     chunk = np.arange(ranks * pieces)
     masks = {"own": chunk // pieces == np.arange(ranks)[:, None], "all": np.ones((ranks, chunk.size), bool)}
     return Schedule(
@@ -32,7 +32,7 @@ def all_reduce(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
     sent. With ``own`` true, the switch reads and writes the owner as well: V (N + 1)/N. ``pieces``: the vector is cut
     into that many, each one step behind the one before, so that both directions are busy at once; pieces + 3 steps.
     """
-    table = Table()
+    table = TransferTable()
     switch = ranks
     rank, chunk, owner, piece = _cells(ranks, pieces)
     away = np.ones(rank.size, bool) if own else rank != owner
@@ -47,7 +47,7 @@ def all_reduce(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
 
 def all_reduce_at_once(ranks: int, pieces: int = 1) -> Schedule:
     """All-reduce in two phases, as SHARP does it: every rank sends all, the switch adds and sends the sum to all."""
-    table, switch = Table(), ranks
+    table, switch = TransferTable(), ranks
     rank, chunk, _, piece = _cells(ranks, pieces)
     table.add(piece, rank, switch, chunk, True)
     table.add(piece + 1, switch, rank, chunk)
@@ -56,7 +56,7 @@ def all_reduce_at_once(ranks: int, pieces: int = 1) -> Schedule:
 
 def reduce_scatter(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
     """The first two phases: the switch adds each shard and hands the sum to its owner."""
-    table, switch = Table(), ranks
+    table, switch = TransferTable(), ranks
     rank, chunk, owner, piece = _cells(ranks, pieces)
     away = np.ones(rank.size, bool) if own else rank != owner
     home = rank == owner
@@ -68,7 +68,7 @@ def reduce_scatter(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
 
 def all_gather(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
     """The last two phases: each rank sends its shard once, the switch copies it to the others (``own``: to all)."""
-    table, switch = Table(), ranks
+    table, switch = TransferTable(), ranks
     rank, chunk, owner, piece = _cells(ranks, pieces)
     away = np.ones(rank.size, bool) if own else rank != owner
     home = rank == owner

@@ -18,7 +18,7 @@ from gpuscale.schedules.collectives.schedule import need_ranks
 
 class Link(NamedTuple):
     """A link of a tree: ``level`` (1: into the node's switches), the ``child`` of that level below it (numbered over
-    the whole tree), ``up`` or down, and the ``lane``: the network card, where each GPU of a node has its own."""
+    the whole tree), ``up`` or down, and the ``lane``: the NIC, where each GPU of a node has its own."""
 
     level: int
     child: int
@@ -51,8 +51,8 @@ class Direct:
 class Tree:
     """A tree of switches. ``degrees``: children of a unit at each level, from the lowest: (8, 32, 4) is a pod.
 
-    GPUs are numbered from left to right. With ``rails`` the network cards feed their GPU directly: what goes to
-    another node leaves by the card of the sender and arrives by that of the receiver and does not touch level 1.
+    GPUs are numbered from left to right. With ``rails`` the NICs feed their GPU directly: what goes to
+    another node leaves by the NIC of the sender and arrives by that of the receiver and does not touch level 1.
     """
 
     def __init__(self, degrees: Sequence[int], rails: bool = False):
@@ -92,7 +92,7 @@ class Switched:
         up = source < target
         (low, child), (high, over) = (self._level(node) for node in sorted((source, target)))
         lane, name = 0, child
-        if low == 0 and high == 2:  # the network card of a GPU
+        if low == 0 and high == 2:  # the NIC of a GPU
             low, (name, lane) = 1, divmod(child, self.degrees[0])
         if high != low + 1 or name // self.degrees[low] != over:
             raise ValueError(f"target: expected the switch above, or a child of a switch; got {source} to {target}")
@@ -100,7 +100,7 @@ class Switched:
 
 
 def children(loads: dict) -> dict:
-    """Loads of a tree with the cards of a node taken together: {(level, child, up): load}."""
+    """Loads of a tree with the NICs of a node taken together: {(level, child, up): load}."""
     out: dict = {}
     for link, load in loads.items():
         out[link[:3]] = out.get(link[:3], 0) + load
@@ -115,7 +115,7 @@ def worst(loads: dict) -> dict:
     return out
 
 
-class Torus:
+class TorusRoutes:
     """A torus with links between neighbours only. ``axes``: its lengths; the last axis has neighbouring numbers.
 
     A transfer goes along the first axis, then the second, each the shorter way round; where both are equally long

@@ -29,7 +29,7 @@ class Transfer(NamedTuple):
     units: int
 
 
-class Table:
+class TransferTable:
     """Collects rows as numpy columns; ``done()`` hands them to a Schedule in the order of their steps."""
 
     def __init__(self):
@@ -88,8 +88,8 @@ def need_power(ranks: int) -> int:
 class Schedule:
     """Who sends which chunk to whom in which step.
 
-    ``columns``: step, source, target, chunk, reduce, as ``Table.done()`` gives them. ``start`` and ``end``: true or
-    false, shape (ranks, chunks): which chunks a rank holds before the first step, and which make up its result.
+    ``columns``: step, source, target, chunk, reduce, as ``TransferTable.done()`` gives them. ``start`` and ``end``:
+    true or false, shape (ranks, chunks): which chunks a rank holds before the first step, and which make up its result.
     ``size``: units of each chunk (1 each). ``whole``: units of the full buffer V (the sum of the sizes).
     ``switches``: nodes that are no ranks; their ids follow those of the ranks, ``switch_names`` names them.
     ``group``: ranks of one node, for drawing (0: no nodes). Raises ValueError for columns that name what is not there.

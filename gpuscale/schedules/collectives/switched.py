@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, close_gaps, followed, mirrored, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, followed, mirrored, need_ranks
 
 
 def _need_degrees(degrees: Sequence[int], least: int = 1) -> tuple[int, ...]:
@@ -50,7 +50,7 @@ def _switches(degrees: tuple[int, ...]) -> dict:
     return {"switches": sum(many), "switch_names": tuple(names), "group": degrees[0] if len(degrees) > 1 else 0}
 
 
-def _climb(table: Table, degrees: tuple[int, ...], first: int = 0) -> None:
+def _climb(table: TransferTable, degrees: tuple[int, ...], first: int = 0) -> None:
     """The rows of an all-gather: every unit hands up all that it holds, then hands down what its children lack."""
     ranks, units, top = prod(degrees), _units(degrees), _top(degrees)
     chunk = np.arange(ranks)
@@ -66,7 +66,7 @@ def _climb(table: Table, degrees: tuple[int, ...], first: int = 0) -> None:
 def all_gather(degrees: Sequence[int]) -> Schedule:
     """All-gather by copying switches: each rank sends its shard once, each link carries each shard once."""
     degrees = _need_degrees(degrees)
-    table, ranks = Table(), prod(degrees)
+    table, ranks = TransferTable(), prod(degrees)
     _climb(table, degrees)
     own, every = np.eye(ranks, dtype=bool), np.ones((ranks, ranks), bool)
     return Schedule("All-gather by switches", ranks, ranks, table.done(), own, every, **_switches(degrees))
@@ -75,7 +75,7 @@ def all_gather(degrees: Sequence[int]) -> Schedule:
 def reduce_scatter(degrees: Sequence[int]) -> Schedule:
     """Reduce-scatter by adding switches: the all-gather backwards."""
     degrees = _need_degrees(degrees)
-    table, ranks = Table(), prod(degrees)
+    table, ranks = TransferTable(), prod(degrees)
     _climb(table, degrees)
     own, every = np.eye(ranks, dtype=bool), np.ones((ranks, ranks), bool)
     columns = mirrored(table.done())
@@ -93,7 +93,7 @@ def all_reduce(degrees: Sequence[int], inner: int = 1, pieces: int = 1) -> Sched
     need_ranks(pieces, "pieces")
     if ranks % need_ranks(inner, "inner"):
         raise ValueError(f"inner: expected a divisor of the {ranks} ranks; got {inner}")
-    table, top = Table(), _top(degrees)
+    table, top = TransferTable(), _top(degrees)
     for level in range(top if inner < ranks else 0):
         (low, below), (high, unit) = units[level], units[level + 1]
         rank, piece = (a.ravel() for a in np.indices((ranks, pieces)))
@@ -108,15 +108,15 @@ def all_reduce(degrees: Sequence[int], inner: int = 1, pieces: int = 1) -> Sched
 
 
 def rail_all_reduce(degrees: Sequence[int]) -> Schedule:
-    """All-reduce with network cards that feed their GPU: the node's switch reduces and scatters (its owner's part
+    """All-reduce with NICs that feed their GPU: the node's switch reduces and scatters (its owner's part
     stays at the owner), the network's switches reduce each shard along its rail, the node's switch copies the result.
 
-    A node's cards carry V up and V down; 2 levels + 2 steps. The switches of a node have no link to the network:
-    those of level 2 hang below the GPUs' cards. Two levels or more.
+    A node's NICs carry V up and V down; 2 levels + 2 steps. The switches of a node have no link to the network:
+    those of level 2 hang below the GPUs' NICs. Two levels or more.
     """
     degrees = _need_degrees(degrees, least=2)
     ranks, node, units = prod(degrees), degrees[0], _units(degrees)
-    inside, table, top = units[1][0], Table(), max(1, _top(degrees))
+    inside, table, top = units[1][0], TransferTable(), max(1, _top(degrees))
     rank, chunk = (a.ravel() for a in np.indices((ranks, node)))
     home, away = rank % node == chunk, rank % node != chunk
     sw, last = inside + rank // node, 2 * top + 1

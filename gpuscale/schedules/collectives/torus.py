@@ -1,7 +1,7 @@
 """Collectives on a ring or torus whose ranks have links to their neighbours only.
 
-``axes``: the lengths; ranks are numbered with the last axis fastest, as in ``routes.Torus``, which
-says what each link carries: ``schedule.per_link(Torus(axes))``.
+``axes``: the lengths; ranks are numbered with the last axis fastest, as in ``routes.TorusRoutes``, which
+says what each link carries: ``schedule.per_link(TorusRoutes(axes))``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, followed, mirrored, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, followed, mirrored, need_ranks
 
 
 def _need_axes(axes: Sequence[int]) -> tuple[int, ...]:
@@ -22,7 +22,7 @@ def _need_axes(axes: Sequence[int]) -> tuple[int, ...]:
 
 def _gather(axes: tuple[int, ...], both: bool, rotate: bool) -> tuple[tuple[np.ndarray, ...], int]:
     """The columns of an all-gather and the number of pieces. Chunk = owner * pieces + piece."""
-    table, piece = Table(), 0
+    table, piece = TransferTable(), 0
     pieces = (len(axes) if rotate else 1) * (2 if both else 1)
     for turn in range(len(axes) if rotate else 1):
         order = [(turn + i) % len(axes) for i in range(len(axes))]
@@ -35,7 +35,7 @@ def _gather(axes: tuple[int, ...], both: bool, rotate: bool) -> tuple[tuple[np.n
     return table.done(), pieces
 
 
-def _phase(table: Table, axes, axis: int, done: list[int], way: int, first: int, cut: tuple[int, int]) -> None:
+def _phase(table: TransferTable, axes, axis: int, done: list[int], way: int, first: int, cut: tuple[int, int]) -> None:
     """A ring along one axis; each rank starts with the chunks of all that differ from it in the axes ``done``."""
     ranks, length, many = prod(axes), axes[axis], prod(axes[a] for a in done)
     turn, rank, part = (a.ravel() for a in np.indices((length - 1, ranks, many)))
@@ -96,7 +96,7 @@ def all_to_all(axes: Sequence[int]) -> Schedule:
     source, target, half = (a.ravel() for a in np.indices((ranks, ranks, halves)))
     chunk = np.arange(source.size)
     at, goal = np.array(np.unravel_index(source, axes)), np.array(np.unravel_index(target, axes))
-    table, first = Table(), 0
+    table, first = TransferTable(), 0
     for axis, length in enumerate(axes):
         ahead = (goal[axis] - at[axis]) % length
         back = (length - ahead) % length

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, Table, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks
 
 
 def _need_root(root: int, ranks: int) -> None:
@@ -25,7 +25,7 @@ def _rounds(ranks: int) -> list[tuple[np.ndarray, np.ndarray]]:
 def broadcast(ranks: int, root: int = 0) -> Schedule:
     """Binomial broadcast: those who have the buffer double in each of ceil(log2 N) steps."""
     _need_root(root, ranks)
-    table = Table()
+    table = TransferTable()
     for step, (teller, hearer) in enumerate(_rounds(ranks)):
         table.add(step, (teller + root) % ranks, (hearer + root) % ranks, 0)
     start = np.arange(ranks)[:, None] == root
@@ -35,7 +35,7 @@ def broadcast(ranks: int, root: int = 0) -> Schedule:
 def reduce(ranks: int, root: int = 0) -> Schedule:
     """Binomial reduce: the broadcast backwards, with sums."""
     _need_root(root, ranks)
-    table = Table()
+    table = TransferTable()
     for step, (hearer, teller) in enumerate(reversed(_rounds(ranks))):
         table.add(step, (teller + root) % ranks, (hearer + root) % ranks, 0, True)
     end = np.arange(ranks)[:, None] == root
@@ -45,7 +45,7 @@ def reduce(ranks: int, root: int = 0) -> Schedule:
 def all_reduce(ranks: int) -> Schedule:
     """Binomial reduce to rank 0, then binomial broadcast: 2 ceil(log2 N) steps with the whole vector in each."""
     need_ranks(ranks)
-    table, rounds = Table(), _rounds(ranks)
+    table, rounds = TransferTable(), _rounds(ranks)
     for step, (hearer, teller) in enumerate(reversed(rounds)):
         table.add(step, teller, hearer, 0, True)
     for step, (teller, hearer) in enumerate(rounds):
@@ -98,7 +98,7 @@ def double_tree_all_reduce(ranks: int, chunks: int) -> Schedule:
     need_ranks(ranks)
     if need_ranks(chunks, "chunks") % 2:
         raise ValueError(f"chunks: expected an even number, half for each tree; got {chunks}")
-    table, half = Table(), chunks // 2
+    table, half = TransferTable(), chunks // 2
     for which, tree in enumerate(double_parents(ranks)):
         _pipeline(table, tree, np.arange(half), which * half)
     every = np.ones((ranks, chunks), bool)
@@ -108,13 +108,13 @@ def double_tree_all_reduce(ranks: int, chunks: int) -> Schedule:
 def tree_all_reduce(ranks: int, chunks: int) -> Schedule:
     """The same over one binary tree, for comparison: chunks - 1 + 2 h steps."""
     need_ranks(ranks)
-    table = Table()
+    table = TransferTable()
     _pipeline(table, parents(ranks), np.arange(need_ranks(chunks, "chunks")), 0)
     every = np.ones((ranks, chunks), bool)
     return Schedule("Binary tree all-reduce", ranks, chunks, table.done(), every, every)
 
 
-def _pipeline(table: Table, tree: list[int], turn: np.ndarray, first: int) -> None:
+def _pipeline(table: TransferTable, tree: list[int], turn: np.ndarray, first: int) -> None:
     depth = depths(tree)
     height = max(depth)
     for rank, parent in enumerate(tree):

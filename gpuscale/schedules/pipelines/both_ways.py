@@ -10,10 +10,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from gpuscale.schedules.pipelines.orders import split_times
-from gpuscale.schedules.pipelines.timetable import Run, need_count, need_time, single, timetable
+from gpuscale.schedules.pipelines.timetable import PipelineRun, need_count, need_time, single, timetable
 
 
-def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Run:
+def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
     """ZB-V: rank r holds the stages r and 2 ranks - 1 - r, so that a backward pass starts where its forward pass ends.
 
     Times are those of one of the 2 ranks stages. At least 2 ranks - 1 microbatches.
@@ -54,7 +54,7 @@ def _fold(p: int, rank: int, count: int) -> list:
     return w.blocks
 
 
-def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> Run:
+def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> PipelineRun:
     """DualPipe: half of the microbatches enter at rank 0, half at the last one; every rank holds two stages.
 
     Stage s is on rank s for the first half of the microbatches and on rank ranks - 1 - s for the others. ``ranks`` and
@@ -78,7 +78,7 @@ def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_ho
     return _run("DualPipe", orders, p, count, (t_F, t_B, t_W, t_FB), t_hop)
 
 
-def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> Run:
+def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> PipelineRun:
     """DualPipe folded into a V: rank r holds the stages r and 2 ranks - 1 - r, so each stage has one home.
 
     Times are those of one of the 2 ranks stages. At least two microbatches for each rank.
@@ -98,7 +98,7 @@ def _enough(count: int, ranks: int) -> None:
         raise ValueError(f"microbatches: expected at least {2 * ranks}, two for each rank; got {count}")
 
 
-def _run(title, orders, stages, count, times, t_hop) -> Run:
+def _run(title, orders, stages, count, times, t_hop) -> PipelineRun:
     *alone, t_FB = times
     each = split_times(*alone, stages)
     together = None if t_FB is None else need_time(t_FB, "t_FB")

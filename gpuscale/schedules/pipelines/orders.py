@@ -7,18 +7,26 @@ between neighbours. Everything is a Fraction in the unit of the numbers given.
 
 from __future__ import annotations
 
-from gpuscale.schedules.pipelines.timetable import Run, Task, need_count, need_time, need_times, single, timetable
+from gpuscale.schedules.pipelines.timetable import (
+    PipelineRun,
+    Task,
+    need_count,
+    need_time,
+    need_times,
+    single,
+    timetable,
+)
 
 Order = list[tuple[Task, ...]]
 
 
-def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> Run:
+def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> PipelineRun:
     """The timetable of orders whose backward pass is one piece."""
     times = {"F": need_times(t_F, "t_F", stages), "B": need_times(t_B, "t_B", stages)}
     return timetable(title, orders, stages, microbatches, single(times), need_time(t_hop, "t_hop"))
 
 
-def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> Run:
+def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> PipelineRun:
     """GPipe: all forward passes, then all backward passes, the last microbatch first."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
     orders: list[Order] = [
@@ -27,7 +35,7 @@ def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> Run:
     return whole_backward("GPipe", orders, p, count, t_F, t_B, t_hop)
 
 
-def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bool = False) -> Run:
+def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bool = False) -> PipelineRun:
     """1F1B: a rank runs ahead by as many forward passes as stages follow it, then one forward, one backward.
 
     ``eager``: it runs ahead twice as far, so that transfers hide behind other microbatches.
@@ -49,7 +57,7 @@ def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> Order:
     return [(task,) for task in tasks + backward[len(forward) - ahead :]]
 
 
-def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=0) -> Run:
+def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=0) -> PipelineRun:
     """Interleaved 1F1B as Megatron-LM runs it: rank r holds the stages r, r + ranks, ..., ``chunks`` of them.
 
     ``t_F``, ``t_B``: of one of the ranks * chunks stages. Microbatches go in groups of one for each rank, so their
@@ -69,7 +77,7 @@ def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=
     return whole_backward("Interleaved 1F1B", orders, p * v, count, t_F, t_B, t_hop)
 
 
-def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Run:
+def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
     """ZB-H1: 1F1B with the gradients of the weights cut off; rank r does them r microbatches late, so that every rank
     keeps as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")

@@ -25,7 +25,7 @@ class Slot(NamedTuple):
     stage: int
 
 
-class Transfer(NamedTuple):
+class PipelineTransfer(NamedTuple):
     """What a slot sends on: activations of ``stage`` ("F") to the next one, gradients ("B") to the one before."""
 
     source: int
@@ -41,7 +41,7 @@ Task = tuple[str, int, int]  # kind, microbatch, stage
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class PipelineRun:
     """A timetable. ``bare`` is its length were all transfers free, for ``exposed``."""
 
     title: str
@@ -49,7 +49,7 @@ class Run:
     stages: int
     microbatches: int
     slots: tuple[Slot, ...]
-    transfers: tuple[Transfer, ...]
+    transfers: tuple[PipelineTransfer, ...]
     bare: Fraction
 
     @cached_property
@@ -157,7 +157,7 @@ def timetable(
     microbatches: int,
     lasts: Callable[[tuple[Task, ...]], Sequence[Fraction]],
     t_hop: Fraction,
-) -> Run:
+) -> PipelineRun:
     """Lets every rank work through its list.
 
     ``orders``: for each rank blocks of tasks (kind, microbatch, stage), mostly of one; the tasks of a block run one
@@ -168,7 +168,9 @@ def timetable(
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
     bare = max(slot.end for slot in free)
-    return Run(title, len(orders), stages, microbatches, tuple(sorted(slots, key=_when)), tuple(transfers), bare)
+    return PipelineRun(
+        title, len(orders), stages, microbatches, tuple(sorted(slots, key=_when)), tuple(transfers), bare
+    )
 
 
 def _when(slot: Slot) -> tuple:
@@ -186,7 +188,7 @@ class _State:
         self.free = [Fraction(0)] * len(orders)
         self.link: dict[tuple[int, int], Fraction] = {}
         self.slots: list[Slot] = []
-        self.transfers: list[Transfer] = []
+        self.transfers: list[PipelineTransfer] = []
 
     def ready(self, rank, block) -> Fraction | None:
         """When all that a block needs is there; None if some of it is not done yet."""
@@ -213,7 +215,7 @@ class _State:
             return
         start = max(done, self.link.get((rank, target), done))
         self.link[rank, target] = self.there[task] = start + self.t_hop
-        self.transfers.append(Transfer(rank, target, start, start + self.t_hop, *task))
+        self.transfers.append(PipelineTransfer(rank, target, start, start + self.t_hop, *task))
 
 
 def _play(orders, stages, lasts, t_hop):

@@ -42,7 +42,7 @@ class Issue:
 
 
 @dataclass(frozen=True)
-class Run:
+class WarpRun:
     """What a warp did: its issue slots in order and the values the lanes ended with."""
 
     issues: tuple[Issue, ...]
@@ -58,7 +58,7 @@ class Run:
         return sum(not lane for issue in self.issues[:step] for lane in issue.active)
 
 
-def run(program: Sequence[Op | Branch], values) -> Run:
+def run(program: Sequence[Op | Branch], values) -> WarpRun:
     """Run a program on one warp. ``values``: one number for each lane, shape (lanes,).
 
     A path is issued only if some lane takes it; lanes on the other path wait. Raises ValueError for no lanes.
@@ -68,7 +68,7 @@ def run(program: Sequence[Op | Branch], values) -> Run:
         raise ValueError(f"values: expected one number for each lane, shape (lanes,); got shape {lanes.shape}")
     issues: list[Issue] = []
     _run(program, lanes, np.ones(lanes.size, dtype=bool), "all", issues)
-    return Run(tuple(issues), lanes)
+    return WarpRun(tuple(issues), lanes)
 
 
 def _run(program, lanes, active, path, issues) -> None:

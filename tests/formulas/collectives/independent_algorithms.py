@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.reference_machines import bisected
 
 from gpuscale.schedules.collectives import direct, doubling, ring, trees
-from gpuscale.schedules.collectives.schedule import Schedule, Table
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable
 
 SIZES = st.integers(1, 40)
 POWERS = st.integers(0, 6).map(lambda e: 2**e)
@@ -18,7 +18,7 @@ PRICED = st.fixed_dictionaries({"alpha": COSTS, "V": COSTS, "W": COSTS})
 
 def one_by_one(ranks: int, chunks: int) -> Schedule:
     """The root sends to one rank after another: its own chunk to each, or the only one to all."""
-    table = Table()
+    table = TransferTable()
     for rank in range(1, ranks):
         table.add(rank - 1, 0, rank, rank % chunks)
     start = np.zeros((ranks, chunks), bool)
@@ -50,14 +50,14 @@ def a_ring_goes_round_twice(book, n):
     assert at(book.all_reduce_bytes, N=n, V=3) == 3 * both.busiest()
 
 
-@judges("ring_all_gather", "ring_reduce_scatter", "ring_all_reduce", "step_time", over=st.tuples(SIZES, PRICED))
+@judges("ring_all_gather", "ring_reduce_scatter", "ring_all_reduce", "time_of_steps", over=st.tuples(SIZES, PRICED))
 def time_round_a_ring(book, case):
     n, costs = case
     for name in ("all_gather", "reduce_scatter", "all_reduce"):
         schedule = getattr(ring, name)(n)
         priced(getattr(book, f"ring_{name}"), schedule, costs)
         counted = {"n_steps": schedule.steps, "V_rank": schedule.busiest() * costs["V"]}
-        assert at(book.step_time, alpha=costs["alpha"], W=costs["W"], **counted) == schedule.time(**costs)
+        assert at(book.time_of_steps, alpha=costs["alpha"], W=costs["W"], **counted) == schedule.time(**costs)
 
 
 @judges("doubling_steps", "halving_doubling_steps", "recursive_doubling_bytes", over=POWERS)

@@ -9,7 +9,7 @@ from formulas.harness import at, close, judges
 from hypothesis import strategies as st
 
 from gpuscale.schedules.collectives import exchange, torus
-from gpuscale.schedules.collectives.routes import Torus
+from gpuscale.schedules.collectives.routes import TorusRoutes
 
 SIZES = st.integers(1, 20)
 # shards, experts on each, experts of a token
@@ -136,47 +136,49 @@ def the_busiest_link_of_a_ring(book, case):
     half, costs = case
     for n, kind in ((2 * half, "even"), (2 * half + 1, "odd")):
         schedule = torus.all_to_all((n,))
-        load = max(schedule.per_link(Torus((n,))).values())
+        load = max(schedule.per_link(TorusRoutes((n,))).values())
         assert at(getattr(book, f"ring_load_{kind}"), V=costs["V"], N=n) == load * costs["V"]
         ours = at(getattr(book, f"ring_all_to_all_{kind}"), V=costs["V"], W=costs["W"], N=n)
         assert ours == load * costs["V"] / costs["W"]
-        assert schedule.link_time(Torus((n,)), lambda _: costs["W"], 0, costs["V"]) == load * costs["V"] / costs["W"]
+        assert (
+            schedule.link_time(TorusRoutes((n,)), lambda _: costs["W"], 0, costs["V"]) == load * costs["V"] / costs["W"]
+        )
 
 
 @judges("ring_load_even", "ring_load_odd", over=st.integers(1, 10))
 def bytes_on_the_busiest_link_of_a_ring(book, half):
     for n, name in ((2 * half, "ring_load_even"), (2 * half + 1, "ring_load_odd")):
-        loads = torus.all_to_all((n,)).per_link(Torus((n,)))
+        loads = torus.all_to_all((n,)).per_link(TorusRoutes((n,)))
         assert set(loads.values()) == {at(getattr(book, name), V=1, N=n)}
 
 
 @judges("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (6, 6), (2, 2, 2), (4, 4, 4)]))
 def the_busiest_link_of_equal_sides(book, sides):
-    load = max(torus.all_to_all(sides).per_link(Torus(sides)).values())
+    load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
     assert at(book.cube_all_to_all, V=3, W=2, D_1=sides[0], n_dim=len(sides)) == load * 3 / 2
 
 
 @judges("torus_all_to_all", over=st.tuples(*[st.integers(1, 4)] * 3).filter(lambda sides: max(sides) % 2 == 0))
 def the_busiest_link_of_a_torus(book, sides):
-    load = max(torus.all_to_all(sides).per_link(Torus(sides)).values())
+    load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
     given = dict(zip(("D_1", "D_2", "D_3"), sides, strict=True))
     assert at(book.torus_all_to_all, **given, V=3, W=2) == load * 3 / 2
 
 
 @judges("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (2, 2, 2)]))
 def the_busiest_link_of_a_cube(book, sides):
-    load = max(torus.all_to_all(sides).per_link(Torus(sides)).values())
+    load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
     assert at(book.cube_all_to_all, D_1=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
 
 
 @judges("both_ways_all_gather", over=st.tuples(st.integers(1, 16), PRICED))
 def half_of_each_chunk_either_way(book, case):
     n, costs = case
-    took = torus.all_gather((n,)).link_time(Torus((n,)), lambda _: costs["W"], 0, costs["V"])
+    took = torus.all_gather((n,)).link_time(TorusRoutes((n,)), lambda _: costs["W"], 0, costs["V"])
     assert at(book.both_ways_all_gather, V=costs["V"], W=costs["W"], N=n) == took
 
 
 @judges("torus_all_gather", over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]))
 def all_sides_at_work(book, sides):
-    took = torus.all_gather(sides).link_time(Torus(sides), lambda _: Fraction(2), 0, 3)
+    took = torus.all_gather(sides).link_time(TorusRoutes(sides), lambda _: Fraction(2), 0, 3)
     assert at(book.torus_all_gather, V=3, W=2, n_dim=len(sides), N=int(np.prod(sides))) == took

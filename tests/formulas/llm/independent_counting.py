@@ -244,7 +244,7 @@ def a_step_with_layers_run_again(book, case):
     assert ask(book.selective_repeated_flops, m, **known) == Fraction(attention, tokens)
     for extra in (again, attention):
         done = shapes.flops([*forward, *back]) + extra
-        assert ask(book.hardware_flops, m, **known, ops_again=Fraction(extra, tokens)) == done
+        assert ask(book.hardware_flops, m, **known, ops_recompute=Fraction(extra, tokens)) == done
     twice = [p for p in [*forward, *back, *forward] if p.weight]
     assert ask(book.recompute_flops, m, **known) == shapes.flops(twice)
 

@@ -90,8 +90,8 @@ def kernels_of_a_rank(book, case):
     m, tokens = replace(gpt(1, unit, width, 3), dropout=1), unit * tokens
     alone = {one.__name__: one(m, 0, 1, tokens) for one in (traffic.forward, traffic.backward)}
     known = {"L_stage": layers, "B_mb": seqs * tokens, "Y": ranks}
-    for kind, name in (("forward", "fwd"), ("backward", "bwd"), ("forward", "again")):
-        found = [one for one in alone[kind] if name != "again" or _cheap(one.name)]
+    for kind, name in (("forward", "fwd"), ("backward", "bwd"), ("forward", "recompute")):
+        found = [one for one in alone[kind] if name != "recompute" or _cheap(one.name)]
         known[f"V_btw_{name}"] = Fraction(moved(found, "between", widths), tokens)
         known[f"V_blk_{name}"] = sum(Fraction(moved(found, place, widths), tokens) for place in ("attention", "MLP"))
     for shared, again in product((0, 1), (0, 1, 2)):
@@ -100,7 +100,7 @@ def kernels_of_a_rank(book, case):
         back = [one for _ in range(layers) for one in traffic.backward(m, 0, **run)]
         back += {0: [], 1: [one for one in there if _cheap(one.name)], 2: there}[again]
         for formula, found in ((book.kernels_forward, there), (book.kernels_backward, back)):
-            ours = ask(formula, m, **known, n_sp=shared, n_again=again)
+            ours = ask(formula, m, **known, n_sp=shared, n_recompute=again)
             assert ours == traffic.size(found, *widths)
 
 

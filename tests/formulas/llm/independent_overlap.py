@@ -83,7 +83,7 @@ def activations_beside_products(book, case):
 
 
 @judges("tp_backward_ratio", over=SHAPES)
-def slopes_beside_products(book, case):
+def gradients_beside_products(book, case):
     x, into, out, given = layer((*case[:4], 2, *case[5:]))
     _, work = sharded.mlp_backward(x, into[0], out, x + 1, given["Y"])
     assert need(book.tp_backward_ratio, given) == work.sent / given["W"] / (Fraction(work.flops[0]) / given["C"])

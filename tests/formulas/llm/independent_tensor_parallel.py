@@ -56,11 +56,11 @@ def an_all_reduce_moves_the_same_bytes(book, case):
 
 
 @judges("tp_backward_comms", "tp_math", over=SHAPES)
-def slopes_computed_on_several_ranks(book, case):
+def gradients_computed_on_several_ranks(book, case):
     x, into, out, given = layer((*case[:4], 2, *case[5:]))
-    slope = numbers(*x.shape) + 1
-    found, work = sharded.mlp_backward(x, into[0], out, slope, given["Y"])
-    whole = sharded.whole_mlp_backward(x, into[0], out, slope)
+    gradient = numbers(*x.shape) + 1
+    found, work = sharded.mlp_backward(x, into[0], out, gradient, given["Y"])
+    whole = sharded.whole_mlp_backward(x, into[0], out, gradient)
     for name, axis in (("x", 0), ("into", 1), ("out", 0)):
         np.testing.assert_array_equal(np.concatenate(found[name], axis), whole[name])
     assert need(book.tp_backward_comms, given) == work.sent / given["W"]
@@ -244,12 +244,12 @@ def keys_and_values_gathered(book, case):
 
 
 @judges("cp_backward_comms", over=CUT)
-def keys_and_values_gathered_and_their_slopes_summed(book, case):
+def keys_and_values_gathered_and_their_gradients_summed(book, case):
     (_, k, v), _, _, given = sequence(case)
     work = sharded.Work(given["n_cp"])
     for array in (k, v):
         copies = work.gather(sharded.rows(array, given["n_cp"]))
-        work.scatter(copies)  # slopes have the shape of what they belong to
+        work.scatter(copies)  # gradients have the shape of what they belong to
     assert need(book.cp_backward_comms, given) == work.sent / given["W"]
 
 

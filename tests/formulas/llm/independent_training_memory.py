@@ -6,7 +6,7 @@ import numpy as np
 from formulas.harness import at, judges
 from hypothesis import strategies as st
 
-from gpuscale.emulate.stored import STATES, Layout, model
+from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
 from gpuscale.specs import parts
 
 WIDTHS = st.tuples(*[st.fractions(Fraction(1, 4), 8, max_denominator=4)] * 3)
@@ -19,7 +19,7 @@ def dense(case, ends: bool, zero: int = 0):
     """A model whose arrays divide evenly, and how it is laid out; its parameters, those of each end."""
     copies, slices, stages, depth, unit = case
     whole = copies * slices * unit
-    arrays = model(stages * depth, (2 * whole, whole), ends=3 * whole if ends else 0)
+    arrays = transformer_arrays(stages * depth, (2 * whole, whole), ends=3 * whole if ends else 0)
     layout = Layout(arrays, copies, slices, stages, zero=zero)
     assert all(layout.covers(state) for state in STATES)
     return layout, sum(a.size for a in arrays), 3 * whole
@@ -40,7 +40,7 @@ def states_of_every_rank(book, case):
 @judges("zero1_state", "zero2_state", "zero3_state", over=st.tuples(st.integers(1, 5), st.integers(5, 40), WIDTHS))
 def shards_that_do_not_come_out_even(book, case):
     copies, size, widths = case
-    arrays = model(2, (size, size + 3))
+    arrays = transformer_arrays(2, (size, size + 3))
     for zero, name in ((1, "zero1_state"), (2, "zero2_state"), (3, "zero3_state")):
         ours = at(getattr(book, name), P=sum(a.size for a in arrays), X=copies, **said(widths))
         over = Layout(arrays, copies, zero=zero).fullest(widths) - ours
@@ -106,7 +106,7 @@ def mixed(case, zero: int = 0):
     """A model with experts whose arrays divide evenly, laid out; and what the formulas take."""
     copies, slices, stages, shards, each = case
     whole = copies * slices * 2
-    arrays = model(stages, (whole, 3 * whole), experts=shards * each, expert=(2 * whole,))
+    arrays = transformer_arrays(stages, (whole, 3 * whole), experts=shards * each, expert=(2 * whole,))
     layout = Layout(arrays, copies, slices, stages, shards, zero)
     assert all(layout.covers(state) for state in STATES)
     routed = sum(a.size for a in arrays if a.expert is not None)

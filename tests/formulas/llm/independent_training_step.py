@@ -7,7 +7,7 @@ from math import prod
 from formulas.harness import at, judges
 from hypothesis import strategies as st
 
-from gpuscale.emulate.stored import Layout, model
+from gpuscale.emulate.stored import Layout, transformer_arrays
 from gpuscale.schedules.collectives import hierarchical
 from gpuscale.schedules.collectives.routes import Tree, worst
 
@@ -105,7 +105,7 @@ def a_pass_is_arithmetic_or_memory(book, case):
         "b_grad": grad,
         "L_stage": 1,
         "L": 2,
-        "ops_again": 2 * ops[0],
+        "ops_recompute": 2 * ops[0],
         "V_fwd": kernels,
         "V_bwd": kernels + kernels,
     }
@@ -114,7 +114,7 @@ def a_pass_is_arithmetic_or_memory(book, case):
     assert at(book.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
-@judges("again_flops", over=st.tuples(*[st.integers(1, 9)] * 4))
+@judges("recomputed_flops", over=st.tuples(*[st.integers(1, 9)] * 4))
 def what_is_run_again_layer_by_layer(book, case):
     layers, matrices, attention, up = case
     again = {0: 0, 1: 0, 2: 0}
@@ -123,9 +123,9 @@ def what_is_run_again_layer_by_layer(book, case):
         again[2] += attention + matrices + matrices
     for choice, ops in again.items():
         if choice:
-            given = {"L": layers, "P_layer": matrices, "ops_attn": attention, "P_up": up, "n_again": choice}
-            assert at(book.again_flops, **given) == ops
-    assert at(book.again_flops, L=layers, P_layer=1, ops_attn=1, P_up=1, n_again=0) == 0
+            given = {"L": layers, "P_layer": matrices, "ops_attn": attention, "P_up": up, "n_recompute": choice}
+            assert at(book.recomputed_flops, **given) == ops
+    assert at(book.recomputed_flops, L=layers, P_layer=1, ops_attn=1, P_up=1, n_recompute=0) == 0
 
 
 # ---- links
@@ -165,9 +165,17 @@ def collectives_of_a_block_one_by_one(book, case):
         moved = []
         for _ in range(layers):
             for _block in ("attention", "MLP"):
-                moved += forward + (forward if again == 2 else []) + ["gather slopes", "scatter slopes"]
+                moved += forward + (forward if again == 2 else []) + ["gather gradients", "scatter gradients"]
                 moved += ["gather tokens once more"] if shared else []
-        given = {"n_cut": 2, "L_stage": layers, "b": 2, "B_mb": tokens, "D": width, "n_sp": shared, "n_again": again}
+        given = {
+            "n_cut": 2,
+            "L_stage": layers,
+            "b": 2,
+            "B_mb": tokens,
+            "D": width,
+            "n_sp": shared,
+            "n_recompute": again,
+        }
         assert at(book.tp_bytes, **given) == sum(2 * tokens * width for _ in moved)
 
 
@@ -178,10 +186,10 @@ def keys_and_values_pass_by_pass(book, case):
     if heads % ranks and ranks % heads:
         return
     for again in (0, 1, 2):
-        passes = ["forward", "backward", "slopes"] + (["forward again"] if again == 2 else [])
+        passes = ["forward", "backward", "gradients"] + (["forward again"] if again == 2 else [])
         moved = sum(2 * 3 * 2 * size * length * kept for _ in range(layers) for _ in passes for kept in held)
         given = {"b": 2, "L_stage": layers, "n_seq": size, "S": length, "n_kv": heads, "Y": ranks, "d_head": 3}
-        assert at(book.cp_bytes, **given, n_again=again) == moved
+        assert at(book.cp_bytes, **given, n_recompute=again) == moved
 
 
 @judges("stage_hop", over=st.tuples(SMALL, SMALL, RATE, RATE, st.integers(1, 4)))
@@ -244,7 +252,7 @@ def a_step_end_to_end(book, case):
 @judges("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL))
 def parameters_of_the_fullest_stage(book, case):
     stages, depth, size, words = case
-    arrays = model(stages * depth, (size,), ends=3 * words)
+    arrays = transformer_arrays(stages * depth, (size,), ends=3 * words)
     layout = Layout(arrays, stages=stages)
     given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in arrays), "n_emb": 2, "n_vocab": words}
     fullest = max(layout.count(rank, "weights") for rank in layout.ranks)
@@ -261,7 +269,7 @@ def routed(case, zero=0):
     """A stage of a model with experts, laid out; and what the formulas take."""
     copies, cp, slices, shards, depth = case
     whole = 4 * copies * cp * slices
-    arrays = model(depth, (whole,), experts=shards, expert=(whole,))
+    arrays = transformer_arrays(depth, (whole,), experts=shards, expert=(whole,))
     layout = Layout(arrays, copies * cp, slices, 1, shards, zero)
     experts = sum(a.size for a in arrays if a.expert is not None)
     given = {"P_stage": sum(a.size for a in arrays), "P_exp": 3 * experts, "L": 3 * depth, "L_stage": depth}
@@ -338,12 +346,12 @@ def what_a_layer_keeps_and_buffers(book, case):
             "n_few_mlp": few + 1,
         }
         given["n_sp"] = shared
-        assert at(book.layer_kept, **given, n_again=again) == held
+        assert at(book.layer_kept, **given, n_recompute=again) == held
         whole = tensors_of_a_layer(0, shared, ranks, width, (kept, kept + 1), ())
         for zero in range(4):
             buffers = [sum(Fraction(size, over) for _ in range(tokens) for size, over in whole)] if again else []
             buffers += {0: [], 1: [], 2: [5 * 4], 3: [5 * 4, 5 * 2, 5 * 2]}[zero]  # gradients; the layer and the next
-            more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": zero, "n_again": again}
+            more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": zero, "n_recompute": again}
             assert at(book.working_memory, **given, **more) == sum(buffers)
 
 

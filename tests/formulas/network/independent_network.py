@@ -131,7 +131,7 @@ TAPERED = st.tuples(st.integers(1, 2), st.sampled_from([2, 4]), st.integers(2, 5
 
 
 @judges("tapered_bisection", "tapered_bisection_odd", "tapered_share", over=TAPERED)
-def halves_of_a_tapered_fabric(book, case):
+def halves_of_a_tapered_network(book, case):
     gpus, nodes, units, up, rate = case
     if gpus * nodes % up:
         return
