@@ -132,18 +132,20 @@ def test_a_word_stands_for_more_only_where_it_is_none():
     assert "busbw" in search.matching("busb") and search.matching("bus") == {"bus"}
     assert {"tree", "trees"} <= search.matching("tre") and search.matching("tree") == {"tree", "trees"}
     assert search.matching("rates") == {"rate", "rates", "rated"} & search.matching("rate")
-    assert "ring" not in search.matching("r")
+    assert "ring" not in search.matching("r") and search.matching("usbw") == frozenset()
 
 
-@pytest.mark.parametrize("word", ["bubble", "zero", "bus", "patarasuk", "bisection"])
-def test_names_and_titles_come_before_all_else_and_sources_last(word):
-    """Told apart by hand: the word stands in the title or name; or nowhere but in the source."""
-    found = find(word)
-    titled = [word in f"{f.title} {f.name.replace('_', ' ')}".lower().replace("-", " ").split() for f in found]
-    assert titled == sorted(titled, reverse=True)
-    symbols = {f: " ".join(f"{q.name} {q.meaning} {q.also}" for q in (f.lhs, *f.inputs)) for f in found}
-    said = [word in f"{f.title} {f.name} {symbols[f]} {f.assumes}".lower() for f in found]
-    assert said == sorted(said, reverse=True)
+@pytest.mark.parametrize("word", ["backward", "buffer", "router", "nccl", "patarasuk"])
+def test_titles_come_before_symbols_before_conditions_before_sources(word):
+    """By where the word stands, for words that no synonym brings in."""
+
+    def stands(f) -> int:
+        symbols = " ".join(f"{q.name} {q.meaning} {q.also}" for q in (f.lhs, *f.inputs))
+        texts = (f"{f.title} {f.name}", symbols, f.assumes, f"{f.source} {source_name(f.source.partition(',')[0])}")
+        return next(place for place, text in enumerate(texts) if word in text.lower())
+
+    places = [stands(f) for f in find(word)]
+    assert places == sorted(places) and len(places) > 3
 
 
 def test_synonyms_come_before_symbols_and_what_is_given_before_what_is_taken():
@@ -212,7 +214,9 @@ def test_the_result_is_a_sequence_and_a_short_table():
     assert len(found) > 100 and found[0] in found and list(found)[:2] == list(found[:2])
     lines = repr(found).splitlines()
     assert lines[0] == f"{len(found)} formulas for 'gpu':"
-    assert len(lines) == search.SHOWN + 2 and lines[-1].strip().startswith(f"and {len(found) - search.SHOWN} more")
+    assert len(lines) == search.SHOWN + 2 <= 24 and lines[-1].strip().startswith(
+        f"and {len(found) - search.SHOWN} more"
+    )
     assert max(map(len, lines)) < 140
     assert repr(find("ring_steps")) == "1 formula for 'ring_steps':\n  ring_steps(N)  Steps of a ring  collectives"
 
