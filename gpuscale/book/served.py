@@ -30,9 +30,12 @@ STEPPER_FILES = ("steppers.js", "steppers.css")  # only pages that hold a steppe
 STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
 PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINTERS}  # and what only some of these load
 
+FILTER_FILES = ("filter.js", "filter.css")  # only a page with a filter loads these
+FILTER = 'class="filter"'
+
 
 def served(root: Path) -> dict[str, str]:
-    """The text of each file of our own that pages load: all of them, but for STEPPER_FILES and PAINTER_FILES."""
+    """The text of each file of our own that pages load; those in the lists above only some of them."""
     book = (root / "assets" / "book.css").read_text(encoding="utf-8")
     return {
         "gpuscale.js": tight_script(assets.script()),
@@ -40,5 +43,7 @@ def served(root: Path) -> dict[str, str]:
         "book.css": tight_style(book),
         "steppers.js": tight_script(assets.stepper_script()),
         "steppers.css": tight_style(assets.stepper_style()),
+        "filter.js": tight_script(assets.filter_script()),
+        "filter.css": tight_style(assets.filter_style()),
         **{f"{name}.js": tight_script(assets.painter_script(name)) for name in assets.PAINTERS},
     }

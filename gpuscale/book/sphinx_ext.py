@@ -20,7 +20,7 @@ from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import PAINTER_FILES, STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import FILTER, FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
@@ -141,7 +141,7 @@ def mark_cell(cell: nodes.Element) -> None:
 
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Load MathJax and steppers where a page needs them, and let wide equations be scrolled from the keyboard."""
+    """Load MathJax, steppers and filter where a page needs them; let wide equations be scrolled from the keyboard."""
     body = context.get("body", "")
     for plain, focusable in REGIONS.items():
         body = body.replace(plain, focusable)
@@ -153,10 +153,10 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     if TEX.search(body) and not known:
         app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
         app.add_js_file(app.config.mathjax_path, loading_method="defer")
-    if STEPPER in body:
-        script, style = STEPPER_FILES
-        app.add_css_file(style, priority=805)
-        app.add_js_file(script, loading_method="defer", priority=805)
+    for mark, (script, style) in ((STEPPER, STEPPER_FILES), (FILTER, FILTER_FILES)):
+        if mark in body:
+            app.add_css_file(style, priority=805)
+            app.add_js_file(script, loading_method="defer", priority=805)
     for mark, script in PAINTER_FILES.items():
         if mark in body:
             app.add_js_file(script, loading_method="defer", priority=806)

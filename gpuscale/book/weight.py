@@ -10,9 +10,9 @@ from pathlib import Path
 
 from gpuscale.book import prune
 from gpuscale.book.build import ROOT
-from gpuscale.book.served import PAINTER_FILES, STEPPER_FILES
+from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES
 
-OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *STEPPER_FILES, *PAINTER_FILES.values())
+OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *STEPPER_FILES, *FILTER_FILES, *PAINTER_FILES.values())
 
 
 def weigh(page: Path, site: Path) -> dict[str, int]:

@@ -4,5 +4,6 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
+    search="find",
     sweep="formula formulas",
 )

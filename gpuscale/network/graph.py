@@ -22,6 +22,14 @@ class Graph:
     level: np.ndarray
     link_bw: tuple
 
+    def __repr__(self) -> str:
+        """What a reader asks first; the cables are there by name."""
+        levels = (
+            f"level {level}: {self.switches(level):,} switches, {self.cables(level):,} cables"
+            for level in range(1, len(self.link_bw) + 1)
+        )
+        return "\n  ".join([f"A network of {self.ranks:,} ranks and {len(self.switch_level):,} switches", *levels])
+
     @property
     def vertices(self) -> int:
         return self.ranks + len(self.switch_level)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from gpuscale import specs
-from gpuscale.catalogue import sweep
+from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import worded
 from gpuscale.core.html import Html, anchor, escape
 from gpuscale.core.latex import inline, span, tex
@@ -45,6 +47,19 @@ def units() -> Html:
     rows = [f"<tr><td>{escape(u)}</td><td>{escape(w)}</td></tr>" for u, w in WORDS.items()]
     plain = "\n".join(f"{u}: {w}" for u, w in WORDS.items())
     return Html(_scroll("Units", ["Base unit", "Measures"], rows, "plain-table"), plain)
+
+
+def formula_search() -> Html:
+    """The box that filters the formula index; hidden where no script runs, so that a notebook shows nothing of it."""
+    data = json.dumps(search.index(), ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
+    return Html(
+        '<div class="filter" role="search" aria-label="Formulas" hidden>'
+        '<label for="formula-filter">Filter by name, symbol, synonym or source</label>'
+        '<input type="search" id="formula-filter" placeholder="bus bandwidth, fat tree, V_rank, MoE, T_comms" '
+        'autocomplete="off" autocapitalize="none" spellcheck="false">'
+        f'<output for="formula-filter"></output><script type="application/json">{data}</script></div>',
+        'The page has a box here that filters the formulas. In Python: gpuscale.find("bus bandwidth").',
+    )
 
 
 def formula_index(file: str) -> Html:

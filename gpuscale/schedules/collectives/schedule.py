@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuscale.schedules.collectives import state, traffic_count
+from gpuscale.schedules.wording import counted
 
 
 class Transfer(NamedTuple):
@@ -84,6 +85,13 @@ def need_power(ranks: int) -> int:
     return ranks.bit_length() - 1
 
 
+def _of_whole(share: Fraction) -> str:
+    """A fraction of V: "V/8", "7/4 V"."""
+    if share.numerator == 1 and share != 1:
+        return f"V/{share.denominator}"
+    return "V" if share == 1 else f"{share} V" if share else "nothing"
+
+
 @dataclass(frozen=True, eq=False)
 class Schedule:
     """Who sends which chunk to whom in which step.
@@ -113,6 +121,19 @@ class Schedule:
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "whole", int(size.sum()) if self.whole is None else int(self.whole))
         traffic_count.check(self)
+
+    def __repr__(self) -> str:
+        """What a reader asks first; the columns, thousands of numbers, are there by name."""
+        sizes = sorted({self._share(size) for size in self.size})
+        each = _of_whole(sizes[-1]) if len(sizes) == 1 else f"{_of_whole(sizes[0])} to {_of_whole(sizes[-1])}"
+        lines = [
+            self.title,
+            counted(self.ranks, "rank") + (f", {counted(self.switches, 'switch', 'es')}" if self.switches else ""),
+            f"{counted(self.chunks, 'chunk')} of {each}" if sizes else "no chunks",
+            f"{counted(self.steps, 'step')}, {counted(len(self.columns[0]), 'transfer')}",
+            f"{_of_whole(self.busiest())} sent by the busiest rank, {_of_whole(self.moved())} by all",
+        ]
+        return "\n  ".join(lines)
 
     @property
     def nodes(self) -> int:

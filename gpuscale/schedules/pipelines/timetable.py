@@ -12,6 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuscale.schedules.wording import counted
+
 
 class Slot(NamedTuple):
     """One piece of work. ``kind``: "F" forward; "B" backward, the input gradients alone where there is a "W" for the
@@ -40,6 +42,11 @@ class PipelineTransfer(NamedTuple):
 Task = tuple[str, int, int]  # kind, microbatch, stage
 
 
+def _number(time: Fraction) -> str:
+    """A time, short: 57, 2.38."""
+    return f"{float(time):.4g}"
+
+
 @dataclass(frozen=True, eq=False)
 class PipelineRun:
     """A timetable. ``bare`` is its length were all transfers free, for ``exposed``."""
@@ -51,6 +58,21 @@ class PipelineRun:
     slots: tuple[Slot, ...]
     transfers: tuple[PipelineTransfer, ...]
     bare: Fraction
+
+    def __repr__(self) -> str:
+        """What a reader asks first; the slots are there by name. Times are in the unit that they were given in."""
+        most = max(self.peak_activations(rank) for rank in range(self.ranks))
+        exposed = f", {_number(self.exposed)} of it exposed transfers" if self.exposed else ""
+        lines = [
+            self.title,
+            f"{counted(self.ranks, 'rank')}, {counted(self.stages, 'stage')}, "
+            + counted(self.microbatches, "microbatch", "es"),
+            f"{counted(len(self.slots), 'slot')}, {counted(len(self.transfers), 'transfer')}",
+            f"makespan {_number(self.makespan)}{exposed}",
+            f"bubble {float(self.bubble_fraction):.1%} of the time, {float(self.bubble_overhead):.1%} of the work",
+            f"at most {counted(most, 'activation')} held by a rank",
+        ]
+        return "\n  ".join(lines)
 
     @cached_property
     def makespan(self) -> Fraction:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuscale.schedules.wording import counted
+
 LANES = 32
 
 
@@ -47,6 +49,12 @@ class WarpRun:
 
     issues: tuple[Issue, ...]
     values: np.ndarray
+
+    def __repr__(self) -> str:
+        """What a reader asks first; the issue slots and the values are there by name."""
+        idle = self.idle_after(len(self.issues))
+        slots = f"{counted(len(self.issues), 'issue slot')}, {idle} of {self.lane_slots} lane slots idle"
+        return f"A warp of {counted(len(self.values), 'lane')}\n  {slots}"
 
     @property
     def lane_slots(self) -> int:
