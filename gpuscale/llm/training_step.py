@@ -67,7 +67,7 @@ stage_backward = Formula(
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
 _FITS = (nested(Y, D_1), nested(X * Y, D_1))
-group_nvlink = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X * Y), lhs=V_nvl)
+group_nvlink = hierarchy.sharded_bytes_rails.where(S_unit=Min(D_1, X * Y), lhs=V_nvl)
 group_nvlink = replace(
     group_nvlink, rhs=group_nvlink.rhs.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
     title="Bytes of a group over NVLink", needs=_FITS[:1],
