@@ -31,7 +31,7 @@ def page():
     engine.close()
 
 
-def judged(page, name, variant, text):
+def graded(page, name, variant, text):
     """The page's verdict and message."""
     call = f"JSON.stringify(grading.judge(SPECS[{json.dumps(name)}], {variant}, {json.dumps(text)}))"
     out = json.loads(page.eval(call))
@@ -39,7 +39,7 @@ def judged(page, name, variant, text):
 
 
 def same(page, name, text, variant=0):
-    assert judged(page, name, variant, text) == grading.judge(SPECS[name], variant, text)
+    assert graded(page, name, variant, text) == grading.judge(SPECS[name], variant, text)
 
 
 CORPUS = """
