@@ -39,6 +39,12 @@ def test_a_mutant_of_every_kind_is_planted():
     ]
 
 
+def test_lists_of_exceptions_name_formulas_and_reasons():
+    for listed in (mutants.EQUIVALENT, bindings.NEVER):
+        assert set(listed) <= set(FORMULAS)
+        assert all(reason for reasons in listed.values() for reason in reasons.values())
+
+
 @pytest.mark.parametrize("name", list(FORMULAS)[::23])
 def test_nothing_notices_a_formula_that_is_planted_unchanged(name):
     lib = Library(**{name: mutants.planted(FORMULAS[name], FORMULAS[name].rhs)})

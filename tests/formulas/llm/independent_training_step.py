@@ -1,14 +1,18 @@
 """A whole step: each formula against layers dealt out, links counted, passes laid in time, elements stored."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 
+import numpy as np
 from formulas.harness import at, checks
+from formulas.llm.independent_counting import matrices, routed
 from hypothesis import strategies as st
 
+from gpuscale.emulate import shapes, sharded
 from gpuscale.emulate.stored import Layout, model
-from gpuscale.schedules.collectives import hierarchical
+from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree, worst
 
 RATE = st.fractions(Fraction(1, 20), 20, max_denominator=20)
@@ -118,18 +122,18 @@ def a_pass_is_arithmetic_or_memory(lib, case):
     assert at(lib.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
-@checks("again_flops", over=st.tuples(*[st.integers(1, 9)] * 4))
-def what_is_run_again_layer_by_layer(lib, case):
-    layers, matrices, attention, up = case
-    again = {0: 0, 1: 0, 2: 0}
-    for _ in range(layers):
-        again[1] += attention + up + up
-        again[2] += attention + matrices + matrices
-    for choice, ops in again.items():
-        if choice:
-            given = {"L": layers, "P_layer": matrices, "ops_attn": attention, "P_up": up, "n_again": choice}
-            assert at(lib.again_flops, **given) == ops
-    assert at(lib.again_flops, L=layers, P_layer=1, ops_attn=1, P_up=1, n_again=0) == 0
+@checks("again_flops", over=st.tuples(routed(latent=True), SMALL))
+def what_is_run_again_product_by_product(lib, case):
+    """Latent attention, whose queries, keys and values are made from narrow vectors that are kept."""
+    m, tokens = case
+    m = replace(m, dense_layers=m.layers)
+    made = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
+    up = ("query up", "key up", "value up")
+    again = {0: [], 1: [p for p in made if not p.weight or p.name in up], 2: made}
+    for choice, products in again.items():
+        given = {"L": m.layers, "P_layer": matrices(m, 0), "P_up": matrices(m, 0, up), "n_again": choice}
+        given["ops_attn"] = Fraction(shapes.flops(shapes.attention_products(m, tokens)), tokens)
+        assert at(lib.again_flops, **given) == Fraction(shapes.flops(products), tokens)
 
 
 # ---- links
@@ -161,31 +165,43 @@ def both_levels_run_until_they_are_done(lib, case):
     assert at(lib.level_time, V_nvl=inside, V_net=across, W_1=nvlink, W_2=network) == ends[-1]
 
 
-@checks("tp_bytes", over=st.tuples(SMALL, SMALL, SMALL))
-def collectives_of_a_block_one_by_one(lib, case):
-    layers, tokens, width = case
-    forward = ["gather tokens", "scatter sums"]
-    for shared, again in product((0, 1), (0, 1, 2)):
-        moved = []
-        for _ in range(layers):
-            for _block in ("attention", "MLP"):
-                moved += forward + (forward if again == 2 else []) + ["gather slopes", "scatter slopes"]
-                moved += ["gather tokens once more"] if shared else []
-        given = {"n_cut": 2, "L_stage": layers, "b": 2, "B_mb": tokens, "D": width, "n_sp": shared, "n_again": again}
-        assert at(lib.tp_bytes, **given) == sum(2 * tokens * width for _ in moved)
+@checks("tp_bytes", over=st.tuples(SMALL, st.integers(2, 4), SMALL, SMALL))
+def collectives_of_blocks_that_are_computed(lib, case):
+    """The arrays of every gather and scatter of blocks over ranks, forward, again and backward."""
+    layers, ranks, tokens, width = case
+    x, out = np.ones((ranks * tokens, width), np.int16), np.ones((ranks, width), np.int16)
+    _, split = sharded.mlp(x, [out.T], out, ranks)
+    _, whole = sharded.mlp(x, [out.T], out, ranks, sequence=False)
+    _, back = sharded.mlp_backward(x, out.T, out, x, ranks)
+    passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed each way, or the tokens are split
+    for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2)):
+        blocks = [forward, backward] + ([forward] if again == 2 else [])
+        sent = sum(work.sent for _ in range(layers) for _block in ("attention", "MLP") for work in blocks)
+        given = {"n_cut": 2, "L_stage": layers, "b": 2, "B_mb": len(x), "D": width, "n_sp": shared, "n_again": again}
+        assert at(lib.tp_bytes, **given) * ring.all_gather(ranks).busiest() == sent
 
 
-@checks("cp_bytes", over=st.tuples(SMALL, SMALL, SMALL, SMALL, SMALL))
-def keys_and_values_pass_by_pass(lib, case):
-    layers, size, length, heads, ranks = case
-    held = [max(1, len(range(r, heads, ranks))) for r in range(ranks)]  # whole heads, one at least
+@checks("cp_bytes", over=st.tuples(SMALL, SMALL, st.integers(2, 4), SMALL, SMALL))
+def keys_and_values_gathered_pass_by_pass(lib, case):
+    """Each of Y ranks has its heads, whole ones, over ``pieces`` of the sequence."""
+    layers, size, pieces, heads, ranks = case
     if heads % ranks and ranks % heads:
         return
+    share = ring.all_gather(pieces).busiest()
     for again in (0, 1, 2):
-        passes = ["forward", "backward", "slopes"] + (["forward again"] if again == 2 else [])
-        moved = sum(2 * 3 * 2 * size * length * kept for _ in range(layers) for _ in passes for kept in held)
-        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": length, "n_kv": heads, "Y": ranks, "d_head": 3}
-        assert at(lib.cp_bytes, **given, n_again=again) == moved
+        moved = Fraction(0)
+        for rank in range(ranks):
+            held = len(range(rank, heads, ranks)) or 1
+            for _ in range(layers):
+                work = sharded.Work(pieces)
+                parts = sharded.rows(np.ones((pieces * 2, size, held, 3), np.int16), pieces)
+                for _array in ("keys", "values"):
+                    for _pass in ("forward", "backward", *(["forward again"] if again == 2 else [])):
+                        copies = work.gather(parts)
+                    work.scatter(copies)  # their gradients
+                moved += work.sent
+        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_kv": heads, "Y": ranks, "d_head": 3}
+        assert at(lib.cp_bytes, **given, n_again=again) * share == moved
 
 
 @checks("stage_hop", over=st.tuples(SMALL, SMALL, RATE, RATE, st.integers(1, 4)))
@@ -304,11 +320,11 @@ def tensors_that_stay(lib, case):
     up = [(wide, heads * (narrow + top)), (groups, heads * narrow), (groups, heads * shared)]
     named = {"r_q": wide, "r_kv": groups, "d_nope": narrow, "d_rope": top, "d_v": shared, "n_q": heads}
     assert at(lib.latent_up_params, **named) == sum(map(prod, up))
-    for matrices in (2, 3):
-        entering = [(wide,)] * (matrices - 1)  # all but the one that the activation function makes
-        assert at(lib.few_mlp, n_mat=matrices, F=wide) == sum(map(prod, entering))
+    for count in (2, 3):
+        entering = [(wide,)] * (count - 1)  # all but the one that the activation function makes
+        assert at(lib.few_mlp, n_mat=count, F=wide) == sum(map(prod, entering))
         routed_to = [one for _ in range(top) for one in [(narrow,), *entering]] + entering * shared
-        given = {"k": top, "n_shared": shared, "n_mat": matrices, "F": wide, "D": narrow}
+        given = {"k": top, "n_shared": shared, "n_mat": count, "F": wide, "D": narrow}
         assert at(lib.few_moe, **given) == sum(map(prod, routed_to))
 
 
