@@ -168,9 +168,8 @@ broadcast_floor = Formula(
     assumes="when a rank talks to one other at a time: the ranks that know can at best double",
 )
 best_all_reduce = Formula(
-    "Fastest of three all-reduces", T_comms,
-    Min(ring_all_reduce.rhs, halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
-    source=_THAKUR, assumes="for ring, halving-doubling and recursive doubling; " + _ONE + _TWO,
+    "Faster of two all-reduces", T_comms, Min(halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
+    source=_THAKUR, assumes="for halving-doubling and recursive doubling; " + _ONE + _TWO,
     needs=_POWER,
 )
 

@@ -182,8 +182,8 @@ sharded_bytes = Formula(
 )
 sharded_bytes_rails = Formula(
     "Bytes into a child, sharded array, rails", V_link,
-    V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_unit, Y)), source=_SHARDED,
-    assumes="for the NVLink level: " + _RAILS.removeprefix("when "), needs=_nested(S_unit),
+    V * _peers(1, S_unit), source=_SHARDED, assumes="for the NVLink level: " + _RAILS.removeprefix("when "),
+    needs=(_fits(S_unit),),
 )
 link_time = Formula(
     "Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED, assumes="at the link's full bandwidth",

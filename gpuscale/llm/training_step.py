@@ -68,7 +68,7 @@ stage_backward = Formula(
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
 _FITS = (nested(Y, D_1), nested(X * Y, D_1))
-_into_a_gpu = hierarchy.sharded_bytes_rails.where(S_child=1, S_unit=Min(D_1, X * Y)).rhs
+_into_a_gpu = hierarchy.sharded_bytes_rails.where(S_unit=Min(D_1, X * Y)).rhs
 group_nvlink = Formula(
     "Bytes of a group over NVLink", V_nvl, _into_a_gpu.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
     needs=_FITS[:1],

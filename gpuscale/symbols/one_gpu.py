@@ -35,7 +35,6 @@ S_level = Quantity("S_level", "B", "capacity of a memory level", r"S_\mathrm{lev
 S_sm = Quantity("S_sm", "B", "capacity of a memory in one SM", r"S_\mathrm{SM}")
 S_total = Quantity("S_total", "B", "capacity of all SMs together", r"S_\mathrm{total}")
 w_sm = Quantity("w_sm", "B", "bytes that one SM moves in a cycle", r"w_\mathrm{SM}")
-W_smem = Quantity("W_smem", "B/s", "bandwidth of the shared memory of all SMs together", r"W_\mathrm{SMEM}")
 W_nvl = Quantity("W_nvl", "B/s", "bandwidth of a GPU into NVLink, one direction", r"W_\mathrm{NVLink}")
 W_host = Quantity("W_host", "B/s", "bandwidth between a GPU and its host, one direction", r"W_\mathrm{host}")
 W_nic = Quantity("W_nic", "B/s", "bandwidth of a GPU's NIC, one direction", r"W_\mathrm{NIC}")
@@ -104,7 +103,6 @@ g_speed = Quantity("g_speed", "1", "how many times faster one unit is than anoth
 
 # Warps, divergence and occupancy
 w_lanes = Quantity("w_lanes", "1", "lanes of a warp", r"w", least=1, whole=True, also="warp size")
-n_path = Quantity("n_path", "1", "instructions on a path of the branch", r"n_\mathrm{path}", zero=True)
 n_then = Quantity("n_then", "1", "instructions when the condition holds", r"n_\mathrm{then}", zero=True)
 n_else = Quantity("n_else", "1", "instructions when it does not", r"n_\mathrm{else}", zero=True)
 m_then = Quantity("m_then", "1", "lanes of the warp for which the condition holds", r"m", zero=True)

@@ -10,7 +10,7 @@ from gpuscale.one_gpu import memory, processor
 from gpuscale.quiz import load_set, wording
 from gpuscale.schedules.timelines.requests import run
 from gpuscale.specs import chip, measured
-from gpuscale.symbols import Q, V, W, alpha
+from gpuscale.symbols import Q
 
 KIB = 1024
 LINK, LATENCY = 4.8e12, 550e-9
@@ -166,8 +166,3 @@ def test_bad_runs_say_what_was_expected(bad):
     given = {"window": 2, "size": 64, "start": 1e-6, "link": 1e9} | bad
     with pytest.raises(ValueError, match="expected"):
         run(**given)
-
-
-def test_symbols_are_the_books_own():
-    assert memory.bytes_in_flight.rhs == alpha * W and memory.half_size.rhs == alpha * W
-    assert memory.concurrent_bandwidth.approx == W and V in memory.transfer_time.inputs

@@ -1,47 +1,60 @@
-"""The court of the formulas: checks that judge them, and copies with an error in them that the checks must notice.
+"""Checks of the formulas by what does not share their algebra, and mutants of the formulas that the checks must notice.
 
-A check names the formulas it judges and gets them through a ``Book``, which can hold a wrong copy of one. With
+A check names the formulas it is about and gets them through a ``Library``, which can hold a mutant of one. With
 ``over``, a strategy of hypothesis, a check is a property: it gets a case as its second argument.
 """
 
 import copy
-import dataclasses
 import functools
 import importlib
+import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-import sympy
+from formulas import bindings, mutants
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.strategies import SearchStrategy
 from support.exact_rational import exactly
 
 from gpuscale.catalogue import sweep
 
 FORMULAS = {key.rpartition(".")[2]: f for key, f in sweep.formulas().items()}
-CHECKS: dict = {}
+EXAMPLES = 25
 
 
-class Book:
-    """The library's formulas by name; one of them may have its right side multiplied by a factor."""
+class Library:
+    """The library's formulas by name, some of them replaced."""
 
-    def __init__(self, name="", factor=1):
-        self._wrong = {}
-        if name:
-            f = FORMULAS[name]
-            self._wrong = {name: dataclasses.replace(f, rhs=f.rhs * factor, approx=None, regime=())}
+    def __init__(self, **replaced):
+        self._replaced = replaced
 
     def __getattr__(self, name):
-        return self._wrong.get(name) or FORMULAS[name]
+        return self._replaced.get(name) or FORMULAS[name]
 
 
-def judges(*names, over=None):
-    """Marks a check with the names of the formulas whose error it would find."""
+class Check(NamedTuple):
+    check: Callable
+    names: tuple[str, ...]
+    over: SearchStrategy | None
+    examples: int
+
+
+CHECKS: dict[str, Check] = {}
+
+
+def checks(*names, over=None, examples=EXAMPLES):
+    """Marks a check with the names of the formulas in which it would notice a mistake.
+
+    ``examples``: how many cases of ``over`` it gets; more where many whole numbers meet and a case is cheap.
+    """
 
     def mark(check):
         assert check.__name__ not in CHECKS, f"two checks are called {check.__name__}"
-        CHECKS[check.__name__] = (check, names, over)
+        CHECKS[check.__name__] = Check(check, names, over, examples)
         return check
 
     return mark
@@ -53,7 +66,11 @@ def close(ours, theirs, rel=1e-9):
 
 def rational(formula, **values) -> Fraction:
     """The right side at whole numbers and Fractions, exact."""
-    out = exactly(formula.rhs, values)
+    bindings.note(formula, values)
+    try:
+        out = exactly(formula.rhs, values)
+    except ValueError as error:  # sympy takes no maximum of what is divided by zero
+        raise AssertionError(f"{formula.name}: {error} at {values}") from None
     assert isinstance(out, Fraction), f"{formula.name}: {out} at {values}"
     return out
 
@@ -71,19 +88,16 @@ def at(formula, **values) -> Fraction:
     return rational(formula, **values)
 
 
-EXAMPLES = 25
-
-
 @functools.cache
-def cases(over) -> list:
-    """The cases of a property, drawn once: the library's formulas and the slips in them meet the same ones."""
+def cases(over, examples) -> list:
+    """The cases of a property, drawn once: the library's formulas and their mutants meet the same ones."""
     found = []
 
     @settings(
         deadline=None,
         derandomize=True,
         database=None,
-        max_examples=EXAMPLES,
+        max_examples=examples,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
@@ -95,47 +109,118 @@ def cases(over) -> list:
     return found
 
 
-def hear(check, over, book, examples):
-    """A check, or a property at that many examples."""
+def runs(name) -> list:
+    """What a check does, piece by piece: functions of a library, one for each case of a property."""
+    check, _, over, examples = CHECKS[name]
     if over is None:
-        check(book)
-        return
-    assert 0 < examples <= EXAMPLES
-    for case in cases(over)[:examples]:
-        try:
-            check(book, copy.deepcopy(case))
-        except BaseException as error:
-            error.add_note(f"{check.__name__} at the case {case!r}")
-            raise
+        return [functools.partial(_run, check)]
+    return [functools.partial(_run, check, case) for case in cases(over, examples)]
 
 
-def verdicts(formulas):
-    """The tests for a part of the library: each formula is judged, and each check notices a slip in each of its own."""
-    mine = {name: found for name, found in CHECKS.items() if set(found[1]) & set(formulas)}
+def _run(check, *rest):
+    *case, lib = rest
+    try:
+        check(lib, *copy.deepcopy(case))
+    except BaseException as error:
+        if case:
+            error.add_note(f"{check.__name__} at the case {case[0]!r}")
+        raise
+
+
+# What a check finds
+
+
+@functools.cache
+def bound(name) -> dict:
+    """Runs a check on the library; which arguments of each Max, Min and Piecewise decided in some case of it."""
+    watched = {
+        one: bindings.Watched.of(FORMULAS[one]) for one in CHECKS[name].names if bindings.nodes(FORMULAS[one].rhs)
+    }
+    lib = Library(**watched)
+    for run in runs(name):
+        run(lib)
+    return {one: f.seen for one, f in watched.items()}
+
+
+@functools.cache
+def seconds(name) -> float:
+    """How long the first case of a check takes: the quickest is tried first."""
+    first = runs(name)[0]
+    start = time.perf_counter()
+    first(Library())
+    return time.perf_counter() - start
+
+
+def notices(run, lib) -> bool:
+    try:
+        run(lib)
+    except AssertionError:
+        return True
+    return False
+
+
+def covering(formula: str) -> list[str]:
+    """The checks of a formula, the quickest first."""
+    return sorted((name for name, one in CHECKS.items() if formula in one.names), key=seconds)
+
+
+def survivors(name: str) -> list[str]:
+    """The mutants of a formula that none of its checks notices.
+
+    What noticed the last one is tried first, then few cases of every check, then all of them.
+    """
+    found = [runs(check) for check in covering(name)]
+    order = [run for few in found for run in few[:3]] + [run for many in found for run in many[3:]]
+    out = []
+    for label, mutant in mutants.of(FORMULAS[name]).items():
+        lib = Library(**{name: mutant})
+        noticed = next((run for run in order if notices(run, lib)), None)
+        if noticed is None:
+            out.append(label)
+        else:
+            order.remove(noticed)
+            order.insert(0, noticed)
+    return out
+
+
+def overlooked(name: str) -> list[tuple[str, str]]:
+    """Checks that name a formula and overlook a factor on the whole of it."""
+    out = []
+    for label, rhs in mutants.factors(FORMULAS[name].rhs).items():
+        lib = Library(**{name: mutants.planted(FORMULAS[name], rhs)})
+        out += [(check, label) for check in covering(name) if not any(notices(run, lib) for run in runs(check)[:15])]
+    return out
+
+
+def room_tests(formulas):
+    """The tests of a room: its formulas agree with their checks, and each check notices what is wrong with one."""
+    mine = [name for name, one in CHECKS.items() if set(one.names) & set(formulas)]
 
     @pytest.mark.parametrize("name", mine)
     def test_the_library_agrees_with(name):
-        check, _, over = CHECKS[name]
-        hear(check, over, Book(), EXAMPLES)
+        bound(name)
 
     def test_every_formula_meets_something_independent():
-        judged = {name for _, names, _ in CHECKS.values() for name in names}
-        assert not set(formulas) - judged, f"not judged: {set(formulas) - judged}"
-        assert judged <= set(FORMULAS), f"unknown: {judged - set(FORMULAS)}"
+        checked = {name for one in CHECKS.values() for name in one.names}
+        assert not set(formulas) - checked, f"not checked: {set(formulas) - checked}"
+        assert checked <= set(FORMULAS), f"unknown: {checked - set(FORMULAS)}"
 
-    @pytest.mark.parametrize("slip", [2, Fraction(2**30, 10**9)], ids=["twice", "GiB for GB"])
     @pytest.mark.parametrize("name", formulas)
-    def test_a_slip_is_noticed_by_every_check_that_judges_the_formula(name, slip):
-        wrong = Book(name, sympy.Rational(slip.numerator, slip.denominator))
-        for check, names, over in CHECKS.values():
-            if name in names:
-                with pytest.raises(AssertionError):
-                    hear(check, over, wrong, 15)
+    def test_mutants_are_noticed(name):
+        assert not overlooked(name)
+        assert sorted(survivors(name)) == sorted(mutants.EQUIVALENT.get(name, {}))
+
+    @pytest.mark.parametrize("name", [name for name in formulas if bindings.nodes(FORMULAS[name].rhs)])
+    def test_every_argument_decides_somewhere(name):
+        seen = set().union(*(bound(check)[name] for check in covering(name)))
+        never = [label for label in bindings.arguments(FORMULAS[name].rhs) if label not in seen]
+        assert sorted(never) == sorted(bindings.NEVER.get(name, {}))
 
     return (
         test_the_library_agrees_with,
         test_every_formula_meets_something_independent,
-        test_a_slip_is_noticed_by_every_check_that_judges_the_formula,
+        test_mutants_are_noticed,
+        test_every_argument_decides_somewhere,
     )
 
 

@@ -23,22 +23,32 @@ def all_gather_time(place, size, gpus):
     return evaluate(training_step.level_time.rhs, V_nvl=inside, V_net=across, **rates)
 
 
-MEASURED = [  # cluster, table, column, size and rate of its best row, GPUs, passes over the array
-    ("h100_superpod", "collectives_h100_10_nodes", "all_gather", 80, 1),
-    ("h100_superpod", "collectives_h100", "all_gather", 8, 1),
-    ("b200_superpod", "allreduce_b200", "busbw_4", 32, 2),
-    ("a100", "allreduce_a100", "busbw", 8, 2),
+# Cluster, GPUs, passes over the array, and what was measured beside the row that gives the share: table, column of
+# times, how far off. Arrays of 4 GiB and more, where start-ups count for little: over nodes, all-gathers of 4 GiB reach
+# 3.4% less than those of 16 GiB, which give the share; within a node 2% less.
+MEASURED = [
+    ("h100_superpod", 8, 1, "collectives_h100", "reduce_scatter_time", 0.02),
+    ("h100_superpod", 80, 1, "collectives_h100_10_nodes", "reduce_scatter_time", 0.04),
+    ("h100_superpod", 80, 2, "collectives_h100_10_nodes", "all_reduce_time", 0.04),
+    ("a100", 8, 2, "allreduce_a100", "time", 0.01),
 ]
 
 
-@pytest.mark.parametrize(("key", "table", "column", "gpus", "passes"), MEASURED)
-def test_a_plan_takes_the_time_that_was_measured(key, table, column, gpus, passes):
-    """The bus bandwidth of nccl-tests, from a plan's own time: all ranks' shards but one's, over each pass's time."""
-    row = max(specs.measured(table).rows, key=lambda row: row[column])
-    size = row["size"]
-    per_pass = all_gather_time(cluster(key), size, gpus)
-    arrived = sum(size / gpus for _ in range(gpus - 1))
-    assert passes * arrived / (passes * per_pass) == pytest.approx(row[column], rel=1e-9)
+@pytest.mark.parametrize(("key", "gpus", "passes", "table", "column", "off"), MEASURED)
+def test_a_plan_takes_the_time_that_was_measured(key, gpus, passes, table, column, off):
+    """Seconds of other sizes and collectives than the one whose best rate is the share."""
+    *rows, _ = [row for row in specs.measured(table).rows if row["size"] >= 4 * 2**30]  # the last gives the share
+    assert len(rows) >= 2
+    for row in rows:
+        told = passes * all_gather_time(cluster(key), row["size"], gpus)
+        assert told == pytest.approx(row[column], rel=off)
+
+
+def test_a_plan_takes_the_time_of_an_earlier_run():
+    """nccl-tests on other nodes of 8 B200, an all-reduce: its bus bandwidth is 2 (n - 1)/n times size over time."""
+    for row in specs.measured("allreduce_b200_earlier").rows[-4:]:
+        took = 2 * 31 / 32 * row["size"] / row["busbw"]
+        assert 2 * all_gather_time(cluster("b200_superpod"), row["size"], 32) == pytest.approx(took, rel=0.02)
 
 
 def test_a_plan_dispatches_to_experts_in_the_time_that_was_measured():

@@ -29,18 +29,23 @@ RUNS = {
 }
 
 
-def some_choices(ask, count):
-    """Random choices of a request that can be laid out, and that the slow way can follow."""
+def uncounted(ask, choice) -> bool:
+    """Whether the slow way refuses: it stores whole heads, and whole layers of experts unless tokens are split."""
+    if "experts" in ask.model:
+        return choice.tp > 1 and not choice.sp
+    return choice.tp > evaluation.model_inputs(ask)["key_heads"]
+
+
+def some_choices(ask, count, refused=False):
+    """Random choices of a request that can be laid out, and that the slow way can follow, or refuses."""
     rows, _ = layouts.layouts(evaluation.model_inputs(ask), ask)
-    kv = evaluation.model_inputs(ask)["key_heads"]
     parts = layouts.parts(rows, layouts.options(ask), ask.pins)
     draw, out = random.Random(5), []
     while len(out) < count:
         layout, picks = draw.choice(parts)
         i, j = draw.randrange(len(layout)), draw.randrange(len(picks))
         choice = choice_of({name: layout[name][i] for name in layout} | {name: picks[name][j] for name in picks})
-        experts = "experts" in ask.model
-        if choice.tp <= kv and not (experts and choice.tp > 1 and not choice.sp):
+        if uncounted(ask, choice) == refused:
             out.append(choice)
     return out
 
@@ -55,6 +60,15 @@ def test_the_function_agrees_with_counting(run, monkeypatch):
         assert set(theirs) <= set(ours)
         for name, value in theirs.items():
             assert ours[name] == pytest.approx(float(value), rel=1e-9, abs=1e-12), (str(choice), name)
+
+
+@pytest.mark.parametrize("run", ["dense", "experts", "latent"])
+def test_what_is_not_compared_is_what_counting_refuses(run, monkeypatch):
+    monkeypatch.setattr(layouts, "SHORT", 8)
+    ask = request(*RUNS[run])
+    for choice in some_choices(ask, 24, refused=True):
+        with pytest.raises(ValueError, match="ranks: expected"):
+            Slow(ask, choice).numbers()
 
 
 def test_the_search_finds_what_trying_all_finds():

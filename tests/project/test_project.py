@@ -40,11 +40,18 @@ def test_nothing_points_elsewhere(words):
     assert holding(words) == []
 
 
-def test_no_repository_is_named_before_there_is_one():
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    url = config["repository"]["url"]
-    assert url == "" or url.startswith("https://")
-    assert "urls" not in PROJECT["project"] or url in PROJECT["project"]["urls"].values()
+def named(metadata: str) -> set[str]:
+    """The addresses that a wheel's metadata give."""
+    return set(re.findall(r"^(?:Home-page|Download-URL|Project-URL):.*?(\S+)$", metadata, re.M))
+
+
+def test_the_wheel_names_the_repository_of_the_book_and_nothing_else(wheels):
+    url = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["repository"]["url"]
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        text = wheel.read(metadata).decode()
+    assert text.startswith("Metadata-Version") and named(text) == ({url} if url else set())
+    assert named(text + "Project-URL: Source, https://a.test/b\nHome-page: https://c.test\n") > named(text)
 
 
 def test_one_version():
@@ -80,15 +87,17 @@ def test_constraints_pin_what_the_project_names():
     assert {re.split(r"[<>=!~ ]", name)[0].lower() for name in named} <= pinned
 
 
-def test_the_wheel_holds_the_library_and_is_the_same_twice(tmp_path):
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """The wheel, built twice."""
     from gpuscale.book import wheel
 
-    paths = []
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        paths.append(wheel.build(ROOT, tmp_path / name))
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-    names = set(zipfile.ZipFile(paths[0]).namelist())
+    return [wheel.build(ROOT, tmp_path_factory.mktemp(name)) for name in ("one", "two")]
+
+
+def test_the_wheel_holds_the_library_and_is_the_same_twice(wheels):
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+    names = set(zipfile.ZipFile(wheels[0]).namelist())
     for path in (ROOT / "gpuscale").rglob("*"):
         ours = path.is_file() and path.suffix in (".py", ".toml", ".js", ".css")
         if ours and "book" not in path.relative_to(ROOT).parts:  # who installs the library makes no book

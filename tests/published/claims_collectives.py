@@ -321,7 +321,7 @@ ROWS = [
             f"{where}, node level",
             "Y = 4",
             0.0005555556,
-            lambda: hierarchy.sharded_all_gather_rails(V=V, Y=4, S_child=1, S_unit=8, W=W),
+            lambda: hierarchy.sharded_all_gather_rails(V=V, Y=4, S_unit=8, W=W),
             "disagrees",
             0.0002777778,
         )
@@ -482,11 +482,11 @@ ROWS = [
             f"(N - 1)/N as 1 at {n} GPUs",
             1,
             lambda n=n: algorithms.all_gather_bytes(V=1, N=n),
-            verdict,
+            outcome,
             ours,
             lambda: limit(algorithms.all_gather_bytes, V=1),
         )
-        for n, verdict, ours in ((8, "rounds", 0.875), (64, "rounds", 0.984375), (1024, "agrees", None))
+        for n, outcome, ours in ((8, "rounds", 0.875), (64, "rounds", 0.984375), (1024, "agrees", None))
     ),
     Row(CS7, "bytes of a chunk", 0.125e9, lambda: algorithms.ring_hop(V=V, N=8)),
     Row(CS7, "steps of a phase", 7, lambda: algorithms.ring_steps(N=8)),

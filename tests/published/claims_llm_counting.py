@@ -13,9 +13,9 @@ ONE = {"n_seq": 1, "S": 4096, "b": 1}
 DAY, HOUR = 86400.0, 3600.0
 
 
-def row(where, says, published, compute, ours=None, verdict="rounds", limit=None):
+def row(where, says, published, compute, ours=None, outcome="rounds", limit=None):
     """A row that agrees, or, where our own value is given, one that does not."""
-    return Row(where, says, published, compute, "agrees" if ours is None else verdict, ours, limit)
+    return Row(where, says, published, compute, "agrees" if ours is None else outcome, ours, limit)
 
 
 def heads(n_kv=64):

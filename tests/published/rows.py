@@ -18,13 +18,13 @@ class Row(NamedTuple):
     says: str
     published: float
     compute: Callable[[], float]
-    verdict: str = "agrees"
+    outcome: str = "agrees"
     ours: float | None = None
     limit: Callable[[], float] | None = None
 
 
-def judged(row: Row) -> str:
-    """The verdict that the numbers give."""
+def found(row: Row) -> str:
+    """The outcome that the numbers give."""
     off = abs(row.published / row.compute() - 1)
     if off <= 0.002:
         return "agrees"

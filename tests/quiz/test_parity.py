@@ -31,7 +31,7 @@ def page():
     engine.close()
 
 
-def judged(page, name, variant, text):
+def graded(page, name, variant, text):
     """The page's verdict and message."""
     call = f"JSON.stringify(grading.judge(SPECS[{json.dumps(name)}], {variant}, {json.dumps(text)}))"
     out = json.loads(page.eval(call))
@@ -39,7 +39,7 @@ def judged(page, name, variant, text):
 
 
 def same(page, name, text, variant=0):
-    assert judged(page, name, variant, text) == grading.judge(SPECS[name], variant, text)
+    assert graded(page, name, variant, text) == grading.judge(SPECS[name], variant, text)
 
 
 CORPUS = """
@@ -161,8 +161,8 @@ def test_the_books_questions_grade_alike(page, name):
         for variant in range(len(one.question.given)):
             typed = ["0", "1", "2", "3 us", "1 GB", "2 V/W"]
             if one.question.kind == "number":
-                slips = [one.question.expr, *one.question.amounts().values()]
-                typed += [one.question.show(one.question.value(e, variant)) for e in slips]
+                wrong = [one.question.expr, *one.question.amounts().values()]
+                typed += [one.question.show(one.question.value(e, variant)) for e in wrong]
             for text in typed:
                 call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
                 out = json.loads(page.eval(call))

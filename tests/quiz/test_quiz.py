@@ -166,7 +166,7 @@ def test_large_round_counts_are_said_in_words():
 
 
 @pytest.mark.parametrize(
-    ("slip", "factor"),
+    ("mistake", "factor"),
     [
         (mistakes.both_directions(W), 0.5),
         (mistakes.one_direction(W), 2),
@@ -188,11 +188,11 @@ def test_large_round_counts_are_said_in_words():
         ({"Formula.": Formula("Time", T, 5 * V / W, "none", "none")}, 5),
     ],
 )
-def test_standard_slips(slip, factor):
-    question = make(mistakes=slip)
+def test_standard_mistakes(mistake, factor):
+    question = make(mistakes=mistake)
     (_, right), (_, wrong) = outcomes(question, 0)
     assert wrong == pytest.approx(factor * right, rel=1e-9)
-    said = next(iter(slip))
+    said = next(iter(mistake))
     result = check(Item("x", 1, question), wrong)
     assert result.verdict == "wrong"
     assert result.message.startswith(wording.render(said, GIVEN))

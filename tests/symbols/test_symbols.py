@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import json
 import pickle
 import re
 import subprocess
@@ -26,6 +27,19 @@ def test_name_attribute_and_symbol_are_one_word():
         q = ALL[name]
         assert getattr(symbols, name) is q and q.name == name == str(q)
         assert name.isidentifier() and q.is_positive and q.unit in DIMENSIONS
+
+
+def test_every_quantity_is_used():
+    """In a formula, the planner, or a cell of a chapter; what only stands in the notation is dead."""
+    root = PACKAGE.parent
+    paths = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "symbols"]
+    texts = [path.read_text(encoding="utf-8") for path in [*paths, *(root / "exercises").glob("*.py")]]
+    for path in (root / "chapters").glob("*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    used = {word for text in texts for word in re.findall(r"\w+", text)}
+    levels = {name for name in ALL if re.fullmatch(r"\w+_\d", name) and name[:-2] in used}  # made by ``indexed``
+    assert set(ALL) - used - levels == set()
 
 
 def test_meaning_reads_as_a_phrase():

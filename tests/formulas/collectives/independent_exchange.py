@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 from formulas.collectives.independent_algorithms import PRICED
-from formulas.harness import at, close, judges
+from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 
 from gpuscale.schedules.collectives import exchange, torus
@@ -16,26 +16,26 @@ SIZES = st.integers(1, 20)
 ROUTED = st.tuples(st.integers(1, 5), st.integers(1, 3), st.integers(1, 4)).filter(lambda c: c[2] <= c[0] * c[1])
 
 
-@judges("all_to_all_block", "all_to_all_bytes", "all_to_all", over=st.tuples(SIZES, PRICED))
-def blocks_that_rotate(book, case):
+@checks("all_to_all_block", "all_to_all_bytes", "all_to_all", over=st.tuples(SIZES, PRICED))
+def blocks_that_rotate(lib, case):
     n, costs = case
     schedule = exchange.all_to_all(n)
-    assert at(book.all_to_all_bytes, N=n, V=5) == 5 * schedule.busiest()
-    assert at(book.all_to_all, **costs, N=n) == schedule.time(**costs)
+    assert at(lib.all_to_all_bytes, N=n, V=5) == 5 * schedule.busiest()
+    assert at(lib.all_to_all, **costs, N=n) == schedule.time(**costs)
     if n > 1:
-        assert at(book.all_to_all_block, N=n, V=5) == 5 * schedule.between([0], [1])
+        assert at(lib.all_to_all_block, N=n, V=5) == 5 * schedule.between([0], [1])
 
 
-@judges("node_all_to_all", over=st.tuples(st.integers(1, 5), st.integers(1, 4), PRICED))
-def blocks_that_leave_their_node(book, case):
+@checks("node_all_to_all", over=st.tuples(st.integers(1, 5), st.integers(1, 4), PRICED))
+def blocks_that_leave_their_node(lib, case):
     nodes, gpus, costs = case
     schedule = exchange.all_to_all(nodes * gpus)
     out = schedule.between(range(gpus), range(gpus, nodes * gpus)) if nodes > 1 else 0
-    assert at(book.node_all_to_all, V=costs["V"], M=nodes, W_node=costs["W"]) == out * costs["V"] / costs["W"]
+    assert at(lib.node_all_to_all, V=costs["V"], M=nodes, W_node=costs["W"]) == out * costs["V"] / costs["W"]
 
 
-@judges("imbalanced_all_to_all", over=st.tuples(st.integers(2, 9), st.integers(1, 3), PRICED))
-def one_shard_that_gets_more(book, case):
+@checks("imbalanced_all_to_all", over=st.tuples(st.integers(2, 9), st.integers(1, 3), PRICED))
+def one_shard_that_gets_more(lib, case):
     n, more, costs = case
     size = np.full((n, n), n - 1)
     size[:, 0] += more * (n - 1)  # blocks for shard 0; the others give up as much
@@ -44,7 +44,7 @@ def one_shard_that_gets_more(book, case):
         return
     schedule = exchange.all_to_all(n).sized(size.ravel())
     fullest = Fraction(int(size[:, 0].sum()), int(size.sum()) // n)
-    ours = at(book.imbalanced_all_to_all, V=costs["V"], W=costs["W"], N=n, g_load=fullest)
+    ours = at(lib.imbalanced_all_to_all, V=costs["V"], W=costs["W"], N=n, g_load=fullest)
     assert ours == schedule.received(0) * costs["V"] / costs["W"] == schedule.time(0, costs["W"], costs["V"])
 
 
@@ -56,35 +56,35 @@ def every_choice(experts: int, k: int, shards: int) -> np.ndarray:
     return np.array(list(combinations(range(experts), k)) * shards)
 
 
-@judges("hit_top_k", "shards_hit", over=ROUTED)
-def every_set_of_experts(book, case):
+@checks("hit_top_k", "shards_hit", over=ROUTED)
+def every_set_of_experts(lib, case):
     shards, each, k = case
     hit = exchange.expected_shards(shards * each, shards, k)
-    assert at(book.hit_top_k, E=shards * each, Z=shards, k=k) == hit / shards
-    assert at(book.shards_hit, Z=shards, f_hit=hit / shards) == hit
+    assert at(lib.hit_top_k, E=shards * each, Z=shards, k=k) == hit / shards
+    assert at(lib.shards_hit, Z=shards, f_hit=hit / shards) == hit
 
 
-@judges("hit_independent", "hit_bound", over=st.tuples(st.integers(1, 5), st.integers(1, 5)))
-def every_roll_of_the_dice(book, case):
+@checks("hit_independent", "hit_bound", over=st.tuples(st.integers(1, 5), st.integers(1, 5)))
+def every_roll_of_the_dice(lib, case):
     shards, k = case
-    assert at(book.hit_independent, Z=shards, k=k) == exchange.expected_shards_independent(shards, k) / shards
+    assert at(lib.hit_independent, Z=shards, k=k) == exchange.expected_shards_independent(shards, k) / shards
     most = max(len(set(picks)) for picks in np.ndindex(*[shards] * k))
-    assert at(book.hit_bound, Z=shards, k=k) == Fraction(most, shards)
+    assert at(lib.hit_bound, Z=shards, k=k) == Fraction(most, shards)
 
 
-@judges("hit_top_k", "hit_independent", "hit_bound")
-def published_shares(book):
+@checks("hit_top_k", "hit_independent", "hit_bound")
+def published_shares(lib):
     """Shares from the GPU chapter of How to Scale Your Model, and recomputed for 256 experts, 8 of them chosen."""
-    close(book.hit_independent(Z=8, k=8) * 7 / 8, 0.5743422, 1e-6)
-    close(book.hit_independent(Z=64, k=8) * 63 / 64, 0.1165, 5e-4)
-    close(book.hit_bound(Z=64, k=8) * 63 / 64, 0.1230, 5e-4)
+    close(lib.hit_independent(Z=8, k=8) * 7 / 8, 0.5743422, 1e-6)
+    close(lib.hit_independent(Z=64, k=8) * 63 / 64, 0.1165, 5e-4)
+    close(lib.hit_bound(Z=64, k=8) * 63 / 64, 0.1230, 5e-4)
     for shards, share in ((8, 0.662), (64, 0.1199), (256, 8 / 256)):
-        close(book.hit_top_k(E=256, Z=shards, k=8), share, 6e-4)
-    assert book.hit_bound(Z=8, k=8) == 1
+        close(lib.hit_top_k(E=256, Z=shards, k=8), share, 6e-4)
+    assert lib.hit_bound(Z=8, k=8) == 1
 
 
-@judges("dispatch", "top_k_dispatch", "sparse_all_to_all", over=ROUTED)
-def tokens_sent_once_to_each_shard(book, case):
+@checks("dispatch", "top_k_dispatch", "sparse_all_to_all", over=ROUTED)
+def tokens_sent_once_to_each_shard(lib, case):
     shards, each, k = case
     experts = shards * each
     choice = every_choice(experts, k, shards)
@@ -94,13 +94,13 @@ def tokens_sent_once_to_each_shard(book, case):
     told = len(choice) * width * size
     took = schedule.busiest() * told / Fraction(rate)
     hit = Fraction(int(exchange.hit_shards(choice, experts, shards).sum()), len(choice) * shards)
-    assert at(book.dispatch, **tokens, Z=shards, W=rate, f_hit=hit) == took
-    assert at(book.top_k_dispatch, **tokens, Z=shards, W=rate, E=experts, k=k) == took
-    assert at(book.sparse_all_to_all, V=told * shards, N=shards, W=rate, f_hit=hit) == took
+    assert at(lib.dispatch, **tokens, Z=shards, W=rate, f_hit=hit) == took
+    assert at(lib.top_k_dispatch, **tokens, Z=shards, W=rate, E=experts, k=k) == took
+    assert at(lib.sparse_all_to_all, V=told * shards, N=shards, W=rate, f_hit=hit) == took
 
 
-@judges("node_sparse_all_to_all", over=st.tuples(st.integers(1, 3), *[st.integers(1, 2)] * 3))
-def tokens_sent_once_to_each_node(book, case):
+@checks("node_sparse_all_to_all", over=st.tuples(st.integers(1, 3), *[st.integers(1, 2)] * 3))
+def tokens_sent_once_to_each_node(lib, case):
     nodes, gpus, each, k = case
     shards, experts = nodes * gpus, nodes * gpus * each
     if k > experts:
@@ -109,76 +109,76 @@ def tokens_sent_once_to_each_node(book, case):
     schedule = exchange.dispatch(choice, experts, shards, node=gpus)
     out = schedule.between(range(gpus), range(gpus, shards)) if nodes > 1 else 0
     hit = exchange.expected_shards(experts, nodes, k) / nodes
-    ours = at(book.node_sparse_all_to_all, V=nodes * len(choice), M=nodes, W_node=5, f_hit=hit)
+    ours = at(lib.node_sparse_all_to_all, V=nodes * len(choice), M=nodes, W_node=5, f_hit=hit)
     assert ours == out * len(choice) / Fraction(5)
 
 
-@judges("node_limited", over=st.tuples(st.integers(1, 4), st.integers(1, 4)))
-def tokens_that_may_go_to_few_nodes(book, case):
+@checks("node_limited", over=st.tuples(st.integers(1, 4), st.integers(1, 4)))
+def tokens_that_may_go_to_few_nodes(lib, case):
     limit, k = case
     nodes, each = 4, 4
     choice = exchange.limited_choice(400, nodes * each, k, nodes, limit)
     reached = exchange.hit_shards(choice, nodes * each, nodes).sum(axis=1)
-    assert at(book.node_limited, M_lim=limit, k=k) == reached.max()
+    assert at(lib.node_limited, M_lim=limit, k=k) == reached.max()
 
 
 # Rings and tori without a switch
 
 
-@judges(
+@checks(
     "ring_all_to_all_even",
     "ring_all_to_all_odd",
     "ring_load_even",
     "ring_load_odd",
     over=st.tuples(st.integers(1, 10), PRICED),
 )
-def the_busiest_link_of_a_ring(book, case):
+def the_busiest_link_of_a_ring(lib, case):
     half, costs = case
     for n, kind in ((2 * half, "even"), (2 * half + 1, "odd")):
         schedule = torus.all_to_all((n,))
         load = max(schedule.per_link(TorusRoutes((n,))).values())
-        assert at(getattr(book, f"ring_load_{kind}"), V=costs["V"], N=n) == load * costs["V"]
-        ours = at(getattr(book, f"ring_all_to_all_{kind}"), V=costs["V"], W=costs["W"], N=n)
+        assert at(getattr(lib, f"ring_load_{kind}"), V=costs["V"], N=n) == load * costs["V"]
+        ours = at(getattr(lib, f"ring_all_to_all_{kind}"), V=costs["V"], W=costs["W"], N=n)
         assert ours == load * costs["V"] / costs["W"]
         assert (
             schedule.link_time(TorusRoutes((n,)), lambda _: costs["W"], 0, costs["V"]) == load * costs["V"] / costs["W"]
         )
 
 
-@judges("ring_load_even", "ring_load_odd", over=st.integers(1, 10))
-def bytes_on_the_busiest_link_of_a_ring(book, half):
+@checks("ring_load_even", "ring_load_odd", over=st.integers(1, 10))
+def bytes_on_the_busiest_link_of_a_ring(lib, half):
     for n, name in ((2 * half, "ring_load_even"), (2 * half + 1, "ring_load_odd")):
         loads = torus.all_to_all((n,)).per_link(TorusRoutes((n,)))
-        assert set(loads.values()) == {at(getattr(book, name), V=1, N=n)}
+        assert set(loads.values()) == {at(getattr(lib, name), V=1, N=n)}
 
 
-@judges("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (6, 6), (2, 2, 2), (4, 4, 4)]))
-def the_busiest_link_of_equal_sides(book, sides):
+@checks("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (6, 6), (2, 2, 2), (4, 4, 4)]))
+def the_busiest_link_of_equal_sides(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
-    assert at(book.cube_all_to_all, V=3, W=2, D_1=sides[0], n_dim=len(sides)) == load * 3 / 2
+    assert at(lib.cube_all_to_all, V=3, W=2, D_1=sides[0], n_dim=len(sides)) == load * 3 / 2
 
 
-@judges("torus_all_to_all", over=st.tuples(*[st.integers(1, 4)] * 3).filter(lambda sides: max(sides) % 2 == 0))
-def the_busiest_link_of_a_torus(book, sides):
+@checks("torus_all_to_all", over=st.tuples(*[st.integers(1, 4)] * 3).filter(lambda sides: max(sides) % 2 == 0))
+def the_busiest_link_of_a_torus(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
     given = dict(zip(("D_1", "D_2", "D_3"), sides, strict=True))
-    assert at(book.torus_all_to_all, **given, V=3, W=2) == load * 3 / 2
+    assert at(lib.torus_all_to_all, **given, V=3, W=2) == load * 3 / 2
 
 
-@judges("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (2, 2, 2)]))
-def the_busiest_link_of_a_cube(book, sides):
+@checks("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (2, 2, 2)]))
+def the_busiest_link_of_a_cube(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
-    assert at(book.cube_all_to_all, D_1=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
+    assert at(lib.cube_all_to_all, D_1=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
 
 
-@judges("both_ways_all_gather", over=st.tuples(st.integers(1, 16), PRICED))
-def half_of_each_chunk_either_way(book, case):
+@checks("both_ways_all_gather", over=st.tuples(st.integers(1, 16), PRICED))
+def half_of_each_chunk_either_way(lib, case):
     n, costs = case
     took = torus.all_gather((n,)).link_time(TorusRoutes((n,)), lambda _: costs["W"], 0, costs["V"])
-    assert at(book.both_ways_all_gather, V=costs["V"], W=costs["W"], N=n) == took
+    assert at(lib.both_ways_all_gather, V=costs["V"], W=costs["W"], N=n) == took
 
 
-@judges("torus_all_gather", over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]))
-def all_sides_at_work(book, sides):
+@checks("torus_all_gather", over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]))
+def all_sides_at_work(lib, sides):
     took = torus.all_gather(sides).link_time(TorusRoutes(sides), lambda _: Fraction(2), 0, 3)
-    assert at(book.torus_all_gather, V=3, W=2, n_dim=len(sides), N=int(np.prod(sides))) == took
+    assert at(lib.torus_all_gather, V=3, W=2, n_dim=len(sides), N=int(np.prod(sides))) == took

@@ -5,7 +5,7 @@ from functools import partial
 from itertools import pairwise
 from math import prod
 
-from formulas.harness import at, judges
+from formulas.harness import at, checks
 from hypothesis import strategies as st
 
 from gpuscale.schedules.collectives import hierarchical, switched
@@ -54,11 +54,11 @@ def names(*parts):
     return [NAMES[depth].format(part) for part in parts for depth in (2, 3)]
 
 
-def each(book, pair, *parts):
+def each(lib, pair, *parts):
     """For both depths: degrees, bandwidths, and the formulas with their inputs put in."""
     for degrees, rates in pair:
         given = named(degrees, rates) | {"V": 7}
-        formulas = [getattr(book, NAMES[len(degrees)].format(part)) for part in parts]
+        formulas = [getattr(lib, NAMES[len(degrees)].format(part)) for part in parts]
         yield degrees, rates, [partial(put, formula, given) for formula in formulas]
 
 
@@ -66,27 +66,27 @@ def put(formula, given: dict, more: dict) -> Fraction:
     return at(formula, **given, **more)
 
 
-@judges("node_bandwidth", "leaf_bandwidth", "spine_bandwidth", over=st.tuples(st.integers(2, 6), RATES))
-def a_level_by_itself(book, case):
+@checks("node_bandwidth", "leaf_bandwidth", "spine_bandwidth", over=st.tuples(st.integers(2, 6), RATES))
+def a_level_by_itself(lib, case):
     children, rate = case
     for place, name in enumerate(("node_bandwidth", "leaf_bandwidth", "spine_bandwidth"), 1):
         degrees = tuple(children if level == place else 1 for level in (1, 2, 3))
         load = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))[place]
-        assert at(getattr(book, name), **{f"D_{place}": children, f"W_{place}": rate}) == rate / load
+        assert at(getattr(lib, name), **{f"D_{place}": children, f"W_{place}": rate}) == rate / load
 
 
-@judges(*names("rule", "sum", "all_reduce"), over=PAIRS)
-def phases_of_the_levels(book, pair):
-    for degrees, rates, (rule, added, reduced) in each(book, pair, "rule", "sum", "all_reduce"):
+@checks(*names("rule", "sum", "all_reduce"), over=PAIRS)
+def phases_of_the_levels(lib, pair):
+    for degrees, rates, (rule, added, reduced) in each(lib, pair, "rule", "sum", "all_reduce"):
         times = [7 * load / rates[level - 1] for level, load in own_phases(degrees).items()]
         assert rule({}) == max(times, default=0) and added({}) == sum(times)
         assert reduced({}) == 2 * max(times, default=0)
 
 
-@judges(*names("phases"), over=st.tuples(PAIRS, st.tuples(RATES, RATES, RATES)))
-def rings_one_level_after_another(book, case):
+@checks(*names("phases"), over=st.tuples(PAIRS, st.tuples(RATES, RATES, RATES)))
+def rings_one_level_after_another(lib, case):
     pair, waits = case
-    for degrees, rates, (phases,) in each(book, pair, "phases"):
+    for degrees, rates, (phases,) in each(lib, pair, "phases"):
         time = sum(7 * load / rates[level - 1] for level, load in own_phases(degrees).items())
         for level, wait in enumerate(waits[: len(degrees)], 1):
             alone = tuple(d if i == level else 1 for i, d in enumerate(degrees, 1))
@@ -94,10 +94,10 @@ def rings_one_level_after_another(book, case):
         assert phases({f"alpha_{i}": wait for i, wait in enumerate(waits, 1)}) == time
 
 
-@judges(*names("links", "transit", "all_reduce_links", "all_reduce_transit"), over=PAIRS)
-def bytes_over_every_link(book, pair):
+@checks(*names("links", "transit", "all_reduce_links", "all_reduce_transit"), over=PAIRS)
+def bytes_over_every_link(lib, pair):
     parts = ("links", "transit", "all_reduce_links", "all_reduce_transit")
-    for degrees, rates, (links, transit, summed, summed_transit) in each(book, pair, *parts):
+    for degrees, rates, (links, transit, summed, summed_transit) in each(lib, pair, *parts):
         for rails, gather, both in ((True, links, summed), (False, transit, summed_transit)):
             tree = Tree(degrees, rails)
             expected = 7 * slowest(hierarchical.all_gather(degrees).per_link(tree), rates)
@@ -105,55 +105,68 @@ def bytes_over_every_link(book, pair):
             assert both({}) == 7 * slowest(hierarchical.all_reduce(degrees).per_link(tree), rates)
 
 
-@judges(*names("switches"), over=st.tuples(trees(2, least=2), trees(3, least=2, most=3)))
-def sums_in_every_switch(book, pair):
-    for degrees, rates, (switches,) in each(book, pair, "switches"):
+@checks(*names("switches"), over=st.tuples(trees(2, least=2), trees(3, least=2, most=3)))
+def sums_in_every_switch(lib, pair):
+    for degrees, rates, (switches,) in each(lib, pair, "switches"):
         assert switches({}) == 7 * slowest(switched.all_reduce(degrees).per_link(Switched(degrees)), rates)
 
 
-@judges(*names("sharded", "sharded_transit"), over=PAIRS)
-def shards_over_every_link(book, pair):
-    for degrees, rates, found in each(book, pair, "sharded", "sharded_transit"):
-        for inner in inner_axes(degrees):
-            schedule = hierarchical.all_gather(degrees, inner)
+# Sides that an inner axis can divide, or take several of, without taking all.
+def halved(depth: int):
+    sides = st.tuples(*[st.sampled_from([1, 2, 4])] * depth).filter(lambda degrees: prod(degrees) <= 32)
+    return st.tuples(sides, st.tuples(*[RATES] * depth))
+
+
+def whole_fabric(degrees, inner: int):
+    """The tree that holds an inner axis: one level more where it reaches beyond, and one rank of X is in here."""
+    return degrees if inner <= prod(degrees) else (*degrees, 2)
+
+
+@checks(*names("sharded", "sharded_transit"), over=st.tuples(halved(2), halved(3)), examples=60)
+def shards_over_every_link(lib, pair):
+    for degrees, rates, found in each(lib, pair, "sharded", "sharded_transit"):
+        for inner in [*inner_axes(degrees), 2 * prod(degrees)]:
+            fabric = whole_fabric(degrees, inner)
+            schedule = hierarchical.all_gather(fabric, inner)
             for rails, sharded in zip((True, False), found, strict=True):
-                assert sharded({"Y": inner}) == 7 * slowest(schedule.per_link(Tree(degrees, rails)), rates)
+                assert sharded({"Y": inner}) == 7 * slowest(schedule.per_link(Tree(fabric, rails)), rates)
 
 
-@judges("child_bytes", over=trees(3, most=3))
-def bytes_into_a_child(book, case):
+@checks("child_bytes", over=trees(3, most=3))
+def bytes_into_a_child(lib, case):
     degrees, _ = case
     loads = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))
     for level in (1, 2, 3):
         given = {"V": 5, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
-        assert at(book.child_bytes, **given) == 5 * loads.get(level, 0)
+        assert at(lib.child_bytes, **given) == 5 * loads.get(level, 0)
 
 
-@judges("sharded_bytes", "sharded_all_gather", "link_time", over=trees(3, most=3))
-def shards_into_a_child(book, case):
+@checks("sharded_bytes", "sharded_all_gather", "link_time", over=trees(3, most=3))
+def shards_into_a_child(lib, case):
     degrees, rates = case
-    for inner in inner_axes(degrees):
-        loads = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees)))
+    for inner in [*inner_axes(degrees), 2 * prod(degrees)]:
+        fabric = whole_fabric(degrees, inner)
+        loads = worst(hierarchical.all_gather(fabric, inner).per_link(Tree(fabric)))
         for level, rate in enumerate(rates, 1):
             given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
             load = 5 * loads.get(level, 0)
-            assert at(book.sharded_bytes, **given) == load
-            assert at(book.sharded_all_gather, **given, W=rate) == load / rate
-            assert at(book.link_time, V_link=load, W=rate) == load / rate
+            assert at(lib.sharded_bytes, **given) == load
+            assert at(lib.sharded_all_gather, **given, W=rate) == load / rate
+            assert at(lib.link_time, V_link=load, W=rate) == load / rate
 
 
-@judges("sharded_bytes_rails", "sharded_all_gather_rails", over=trees(2))
-def shards_into_a_gpu_with_its_own_card(book, case):
+@checks("sharded_bytes_rails", "sharded_all_gather_rails", over=trees(2))
+def shards_into_a_gpu_with_its_own_card(lib, case):
     degrees, rates = case
     for inner in inner_axes(degrees):
         load = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True))).get(1, 0)
-        given = {"V": 5, "Y": inner, "S_child": 1, "S_unit": degrees[0]}
-        assert at(book.sharded_bytes_rails, **given) == 5 * load
-        assert at(book.sharded_all_gather_rails, **given, W=rates[0]) == 5 * load / rates[0]
+        given = {"V": 5, "Y": inner, "S_unit": degrees[0]}
+        assert at(lib.sharded_bytes_rails, **given) == 5 * load
+        assert at(lib.sharded_all_gather_rails, **given, W=rates[0]) == 5 * load / rates[0]
 
 
-@judges("sharded_switch_bytes", "sharded_switch_all_reduce", over=trees(3, least=2, most=3))
-def shards_summed_in_every_switch(book, case):
+@checks("sharded_switch_bytes", "sharded_switch_all_reduce", over=trees(3, least=2, most=3))
+def shards_summed_in_every_switch(lib, case):
     degrees, rates = case
     for inner in inner_axes(degrees):
         if inner == prod(degrees):
@@ -161,12 +174,12 @@ def shards_summed_in_every_switch(book, case):
         loads = worst(switched.all_reduce(degrees, inner).per_link(Switched(degrees)))
         for level, rate in enumerate(rates, 1):
             given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1])}
-            assert at(book.sharded_switch_bytes, **given) == 5 * loads[level]
-            assert at(book.sharded_switch_all_reduce, **given, W=rate) == 5 * loads[level] / rate
+            assert at(lib.sharded_switch_bytes, **given) == 5 * loads[level]
+            assert at(lib.sharded_switch_all_reduce, **given, W=rate) == 5 * loads[level] / rate
 
 
-@judges("nodes_bandwidth", over=trees(3, most=3).filter(lambda case: prod(case[0]) > 1))
-def nodes_added_one_by_one(book, case):
+@checks("nodes_bandwidth", over=trees(3, most=3).filter(lambda case: prod(case[0]) > 1))
+def nodes_added_one_by_one(lib, case):
     degrees, rates = case
     gpus, unit, units = degrees
     for tree in (degrees, (gpus, max(unit - 1, 1), 1)):  # whole units, and a part of one
@@ -174,18 +187,18 @@ def nodes_added_one_by_one(book, case):
         if gpus * nodes > 1:
             loads = hierarchical.all_gather(tree).per_link(Tree(tree, rails=True))
             given = named((gpus, unit), rates[:2]) | {"W_3": rates[2], "M": nodes}
-            assert at(book.nodes_bandwidth, **given) == 1 / slowest(loads, rates)
+            assert at(lib.nodes_bandwidth, **given) == 1 / slowest(loads, rates)
 
 
-@judges("unit_switch_in", "unit_switch_out", "top_switch_out", over=st.tuples(*[st.integers(2, 4)] * 3))
-def what_every_switch_gets_and_gives(book, degrees):
+@checks("unit_switch_in", "unit_switch_out", "top_switch_out", over=st.tuples(*[st.integers(2, 4)] * 3))
+def what_every_switch_gets_and_gives(lib, degrees):
     schedule = switched.all_gather(degrees)
     for level in (1, 2, 3):
         node = switched.switch(degrees, level)
         given = {"V": 3, "S_unit": prod(degrees[:level]), "S_top": prod(degrees)}
         if level < 3:
-            assert at(book.unit_switch_in, **given) == 3 * schedule.received(node)
+            assert at(lib.unit_switch_in, **given) == 3 * schedule.received(node)
         if level == 1:
-            assert at(book.unit_switch_out, **given) == 3 * schedule.sent(node)
+            assert at(lib.unit_switch_out, **given) == 3 * schedule.sent(node)
     given = {"V": 3, "S_unit": prod(degrees[:2]), "S_top": prod(degrees)}
-    assert at(book.top_switch_out, **given) == 3 * schedule.sent(switched.switch(degrees, 3))
+    assert at(lib.top_switch_out, **given) == 3 * schedule.sent(switched.switch(degrees, 3))

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from formulas.collectives.independent_algorithms import PRICED
-from formulas.harness import at, close, judges
+from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 from support.reference_machines import transfer
 
@@ -19,113 +19,113 @@ def settled(make, **costs):
     return 2 * many - few
 
 
-@judges("nvls_bytes", "nvls_bytes_self", "multicast_bytes", "multicast_sent", "switch_in", "switch_out", over=SIZES)
-def bytes_through_one_switch(book, n):
+@checks("nvls_bytes", "nvls_bytes_self", "multicast_bytes", "multicast_sent", "switch_in", "switch_out", over=SIZES)
+def bytes_through_one_switch(lib, n):
     plain, own = in_network.all_reduce(n), in_network.all_reduce(n, own=True)
     for rank in range(n):
-        assert at(book.nvls_bytes, N=n, V=3) == 3 * plain.sent(rank) == 3 * plain.received(rank)
-        assert at(book.nvls_bytes_self, N=n, V=3) == 3 * own.sent(rank) == 3 * own.received(rank)
-    assert at(book.switch_in, N=n, V=3) == 3 * plain.received(n)
-    assert at(book.switch_out, N=n, V=3) == 3 * plain.sent(n)
+        assert at(lib.nvls_bytes, N=n, V=3) == 3 * plain.sent(rank) == 3 * plain.received(rank)
+        assert at(lib.nvls_bytes_self, N=n, V=3) == 3 * own.sent(rank) == 3 * own.received(rank)
+    assert at(lib.switch_in, N=n, V=3) == 3 * plain.received(n)
+    assert at(lib.switch_out, N=n, V=3) == 3 * plain.sent(n)
     gather, scatter = in_network.all_gather(n), in_network.reduce_scatter(n)
-    assert at(book.multicast_bytes, N=n, V=3) == 3 * gather.received(0) == 3 * scatter.sent(0)
-    assert at(book.multicast_sent, N=n, V=3) == 3 * gather.sent(0) == 3 * scatter.received(0)
+    assert at(lib.multicast_bytes, N=n, V=3) == 3 * gather.received(0) == 3 * scatter.sent(0)
+    assert at(lib.multicast_sent, N=n, V=3) == 3 * gather.sent(0) == 3 * scatter.received(0)
 
 
-@judges("nvls_all_reduce", "nvls_all_reduce_self", "nvls_steps", over=st.tuples(st.integers(2, 9), PRICED))
-def phases_that_overlap_piece_by_piece(book, case):
+@checks("nvls_all_reduce", "nvls_all_reduce_self", "nvls_steps", over=st.tuples(st.integers(2, 9), PRICED))
+def phases_that_overlap_piece_by_piece(lib, case):
     n, costs = case
     way_in_and_out = 2
     trips = Fraction(in_network.all_reduce(n).steps, way_in_and_out)
-    assert at(book.nvls_steps) == trips
+    assert at(lib.nvls_steps) == trips
     for own, name in ((False, "nvls_all_reduce"), (True, "nvls_all_reduce_self")):
         flow = settled(lambda pieces, own=own: in_network.all_reduce(n, own, pieces), **costs)
-        assert at(getattr(book, name), **costs, N=n) == trips * costs["alpha"] + flow
+        assert at(getattr(lib, name), **costs, N=n) == trips * costs["alpha"] + flow
 
 
-@judges("nvls_gain", "nvls_gain_self", over=SIZES)
-def the_ring_against_the_switch(book, n):
+@checks("nvls_gain", "nvls_gain_self", over=SIZES)
+def the_ring_against_the_switch(lib, n):
     around = ring.all_reduce(n).busiest()
-    assert at(book.nvls_gain, N=n) == around / in_network.all_reduce(n).busiest()
-    assert at(book.nvls_gain_self, N=n) == around / in_network.all_reduce(n, own=True).busiest()
+    assert at(lib.nvls_gain, N=n) == around / in_network.all_reduce(n).busiest()
+    assert at(lib.nvls_gain_self, N=n) == around / in_network.all_reduce(n, own=True).busiest()
 
 
-@judges("nvls_bus", over=st.tuples(st.integers(2, 9), PRICED))
-def what_a_ring_would_have_carried_meanwhile(book, case):
+@checks("nvls_bus", over=st.tuples(st.integers(2, 9), PRICED))
+def what_a_ring_would_have_carried_meanwhile(lib, case):
     n, costs = case
     kept = costs | {"W": costs["W"] * Fraction(3, 4)}
     took = settled(lambda pieces: in_network.all_reduce(n, own=True, pieces=pieces), **kept)
-    assert at(book.nvls_bus, W=costs["W"], eta=Fraction(3, 4), N=n) == ring.all_reduce(n).busiest() * costs["V"] / took
+    assert at(lib.nvls_bus, W=costs["W"], eta=Fraction(3, 4), N=n) == ring.all_reduce(n).busiest() * costs["V"] / took
 
 
-@judges("ring_share", "nvls_from", over=st.tuples(SIZES, PRICED))
-def as_many_ranks_as_make_the_two_equal(book, case):
+@checks("ring_share", "nvls_from", over=st.tuples(SIZES, PRICED))
+def as_many_ranks_as_make_the_two_equal(lib, case):
     """The ring is given the very bus bandwidth that the switch reaches at n ranks: they meet there."""
     n, costs = case
     bus = ring.all_reduce(n).busiest() / in_network.all_reduce(n, own=True).busiest() * costs["W"] / 2
-    share = at(book.ring_share, W_ring=bus, W=costs["W"], eta=Fraction(1, 2))
+    share = at(lib.ring_share, W_ring=bus, W=costs["W"], eta=Fraction(1, 2))
     assert share * costs["W"] / 2 == bus
-    assert at(book.nvls_from, r_ring=bus * 2 / costs["W"]) == n
+    assert at(lib.nvls_from, r_ring=bus * 2 / costs["W"]) == n
 
 
-@judges("ring_share", "nvls_from", "nvls_bus")
-def measured_on_eight_h200(book):
+@checks("ring_share", "nvls_from", "nvls_bus")
+def measured_on_eight_h200(lib):
     """All-reduce of 8 GiB: 473.1 GB/s by the switch and 365.6 by the ring on 8 GPUs; by GPUs 414.2, 435.6, 460.0.
 
     The library took the ring on 4 GPUs and the switch from 5 on. ML Engineering, network.
     """
     eta = 473.1e9 / (450e9 * 14 / 9)
-    assert abs(book.ring_share(W_ring=365.6e9, W=450e9, eta=eta) - 1.202) < 0.001
-    assert abs(book.nvls_from(r_ring=1.2021) - 4.01) < 0.01
+    assert abs(lib.ring_share(W_ring=365.6e9, W=450e9, eta=eta) - 1.202) < 0.001
+    assert abs(lib.nvls_from(r_ring=1.2021) - 4.01) < 0.01
     for gpus, seen in ((5, 414.2e9), (6, 435.6e9), (7, 460.0e9), (8, 473.1e9)):
-        close(book.nvls_bus(W=450e9, eta=eta, N=gpus), seen, 0.03)
+        close(lib.nvls_bus(W=450e9, eta=eta, N=gpus), seen, 0.03)
 
 
 # What a benchmark prints
 
 
-@judges("algorithm_bandwidth", "all_reduce_bus", "all_gather_bus", "ring_equivalent", over=st.tuples(SIZES, PRICED))
-def links_of_a_ring_as_a_benchmark_sees_them(book, case):
+@checks("algorithm_bandwidth", "all_reduce_bus", "all_gather_bus", "ring_equivalent", over=st.tuples(SIZES, PRICED))
+def links_of_a_ring_as_a_benchmark_sees_them(lib, case):
     n, costs = case
     for name, bus in (("all_reduce", "all_reduce_bus"), ("all_gather", "all_gather_bus")):
         schedule = getattr(ring, name)(n)
         took = schedule.time(**costs)
-        seen = at(book.algorithm_bandwidth, V=costs["V"], T_comms=took)
+        seen = at(lib.algorithm_bandwidth, V=costs["V"], T_comms=took)
         carried = schedule.busiest() * costs["V"] / took
-        assert at(getattr(book, bus), N=n, W_alg=costs["V"] / took) == carried
+        assert at(getattr(lib, bus), N=n, W_alg=costs["V"] / took) == carried
         close(transfer(float(costs["V"]), 0, float(seen)), float(took))
         if name == "all_reduce":
-            assert at(book.ring_equivalent, N=n, V=costs["V"], T_comms=took) == carried
+            assert at(lib.ring_equivalent, N=n, V=costs["V"], T_comms=took) == carried
 
 
-@judges("all_to_all_bus", over=st.tuples(SIZES, PRICED))
-def the_links_of_an_all_to_all(book, case):
+@checks("all_to_all_bus", over=st.tuples(SIZES, PRICED))
+def the_links_of_an_all_to_all(lib, case):
     n, costs = case
     schedule = exchange.all_to_all(n)
     took = schedule.time(**costs)
     of_one_rank = costs["V"] / n
-    assert at(book.all_to_all_bus, N=n, W_alg=of_one_rank / took) == schedule.busiest() * costs["V"] / took
+    assert at(lib.all_to_all_bus, N=n, W_alg=of_one_rank / took) == schedule.busiest() * costs["V"] / took
 
 
-@judges("ring_bus", over=st.tuples(SIZES, PRICED))
-def a_ring_whose_steps_wait(book, case):
+@checks("ring_bus", over=st.tuples(SIZES, PRICED))
+def a_ring_whose_steps_wait(lib, case):
     n, costs = case
     for make in (ring.all_reduce, ring.all_gather, ring.reduce_scatter):
         schedule = make(n)
-        assert at(book.ring_bus, **costs, N=n) == schedule.busiest() * costs["V"] / schedule.time(**costs)
+        assert at(lib.ring_bus, **costs, N=n) == schedule.busiest() * costs["V"] / schedule.time(**costs)
 
 
-@judges("nic_rate", over=st.tuples(st.integers(1, 8), st.integers(2, 8)))
-def the_cards_of_a_hierarchical_all_reduce(book, case):
+@checks("nic_rate", over=st.tuples(st.integers(1, 8), st.integers(2, 8)))
+def the_cards_of_a_hierarchical_all_reduce(lib, case):
     gpus, nodes = case
     schedule = hierarchical.all_reduce((gpus, nodes))
     loads = schedule.per_link(Tree((gpus, nodes), rails=True))
     card = max(load for link, load in loads.items() if link.level == 2)
     bus = ring.all_reduce(gpus * nodes).busiest()  # in a second, as both are
-    assert at(book.nic_rate, N=gpus * nodes, M=nodes, W_bus=bus) == card
+    assert at(lib.nic_rate, N=gpus * nodes, M=nodes, W_bus=bus) == card
 
 
-@judges("nic_rate")
-def published_rate_of_a_card(book):
+@checks("nic_rate")
+def published_rate_of_a_card(lib):
     """377.34 GB/s of bus bandwidth on 4 nodes of 8 B200 are 36.52 GB/s a card. ML Engineering, network."""
-    assert abs(book.nic_rate(N=32, M=4, W_bus=377.34e9) - 36.52e9) < 0.005e9
+    assert abs(lib.nic_rate(N=32, M=4, W_bus=377.34e9) - 36.52e9) < 0.005e9

@@ -2,7 +2,7 @@
 
 import pytest
 from formulas.collectives import independent_hierarchy as levels
-from formulas.harness import at, load, of_room, verdicts
+from formulas.harness import at, load, of_room, room_tests
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +14,9 @@ load()
 (
     test_the_library_agrees_with,
     test_every_formula_meets_something_independent,
-    test_a_slip_is_noticed_by_every_check_that_judges_the_formula,
-) = verdicts(of_room("collectives"))
+    test_mutants_are_noticed,
+    test_every_argument_decides_somewhere,
+) = room_tests(of_room("collectives"))
 
 few = settings(deadline=None, derandomize=True, max_examples=12, suppress_health_check=list(HealthCheck))
 MOST = {1: 9, 2: 4, 3: 3, 4: 2}

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from formulas.harness import at, judges
+from formulas.harness import at, checks
 from hypothesis import strategies as st
 
 from gpuscale.emulate import shapes
@@ -92,35 +92,35 @@ def parts(m):
 # Parameters
 
 
-@judges("attention_params", "mlp_params", "layer_vectors", "layer_matrices", over=dense())
-def a_layer_tensor_by_tensor(book, m):
+@checks("attention_params", "mlp_params", "layer_vectors", "layer_matrices", over=dense())
+def a_layer_tensor_by_tensor(lib, m):
     found, each = parts(m)
-    assert ask(book.attention_params, m) == found["P_attn"]
-    assert ask(book.mlp_params, m) == found["P_mlp"]
-    assert ask(book.layer_vectors, m) == found["P_vec"]
-    assert ask(book.layer_matrices, m, **found) == matrices(m, 0)
+    assert ask(lib.attention_params, m) == found["P_attn"]
+    assert ask(lib.mlp_params, m) == found["P_mlp"]
+    assert ask(lib.layer_vectors, m) == found["P_vec"]
+    assert ask(lib.layer_matrices, m, **found) == matrices(m, 0)
     assert sum(found.values()) == each[0]
 
 
-@judges("embedding_params", "parameters", "active_parameters", over=dense())
-def a_model_tensor_by_tensor(book, m):
+@checks("embedding_params", "parameters", "active_parameters", over=dense())
+def a_model_tensor_by_tensor(lib, m):
     found, each = parts(m)
     everything = shapes.tensors(m)
     outside = shapes.size(everything) - sum(each)
     looked_up = m.vocab * m.d_model + m.positions * m.d_model
     tables = shapes.size(t for t in everything if t[0] in ("embedding", "positions", "head"))
-    assert ask(book.embedding_params, m) == tables == outside - m.norm_vectors * m.d_model
-    assert ask(book.parameters, m, P_emb=tables, **found) == shapes.size(everything)
+    assert ask(lib.embedding_params, m) == tables == outside - m.norm_vectors * m.d_model
+    assert ask(lib.parameters, m, P_emb=tables, **found) == shapes.size(everything)
     multiplied = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
-    assert ask(book.active_parameters, m, **found) == multiplied
+    assert ask(lib.active_parameters, m, **found) == multiplied
     assert looked_up <= tables
 
 
-@judges("gpt_parameters", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), st.integers(0, 5)))
-def a_gpt_tensor_by_tensor(book, case):
+@checks("gpt_parameters", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), st.integers(0, 5)))
+def a_gpt_tensor_by_tensor(lib, case):
     layers, heads, width, vocab, positions = case
     m = gpt(layers, heads, width, vocab, positions)
-    assert ask(book.gpt_parameters, m) == shapes.size(shapes.tensors(m)) - 2 * m.d_model
+    assert ask(lib.gpt_parameters, m) == shapes.size(shapes.tensors(m)) - 2 * m.d_model
 
 
 def gpt(layers, heads, width, vocab, positions=0):
@@ -142,7 +142,7 @@ def gpt(layers, heads, width, vocab, positions=0):
     )
 
 
-@judges(
+@checks(
     "moe_layer_params",
     "moe_active_layer_params",
     "moe_layer_vectors",
@@ -151,11 +151,11 @@ def gpt(layers, heads, width, vocab, positions=0):
     "moe_active_parameters",
     over=routed(),
 )
-def a_model_with_experts(book, m):
-    experts_counted(book, m, {"P_vec": ask(book.moe_layer_vectors, m)})
+def a_model_with_experts(lib, m):
+    experts_counted(lib, m, {"P_vec": ask(lib.moe_layer_vectors, m)})
 
 
-@judges(
+@checks(
     "latent_attention_params",
     "latent_layer_vectors",
     "moe_layer_params",
@@ -165,50 +165,50 @@ def a_model_with_experts(book, m):
     "moe_active_layer_params",
     over=routed(latent=True),
 )
-def a_model_with_latent_attention(book, m):
-    assert ask(book.latent_attention_params, m) == matrices(m, 0, ATTENTION)
-    experts_counted(book, m, {"P_vec": ask(book.latent_layer_vectors, m)})
+def a_model_with_latent_attention(lib, m):
+    assert ask(lib.latent_attention_params, m) == matrices(m, 0, ATTENTION)
+    experts_counted(lib, m, {"P_vec": ask(lib.latent_layer_vectors, m)})
 
 
-def experts_counted(book, m, vectors):
+def experts_counted(lib, m, vectors):
     last = m.layers - 1
     if m.dense(last):  # no layer with experts is left
         return
     found, each = parts(m)
     assert vectors["P_vec"] == found["P_vec"]
     one = matrices(m, last, ["down 0", *(f"up {i} 0" for i in range(2))])
-    assert ask(book.moe_layer_params, m, P_mlp=one) == matrices(m, last) - found["P_attn"]
+    assert ask(lib.moe_layer_params, m, P_mlp=one) == matrices(m, last) - found["P_attn"]
     met = sum(p.inner * p.columns for p in shapes.layer_products(m, last, 1) if p.weight)
-    top = ask(book.moe_active_layer_params, m, P_mlp=one)
+    top = ask(lib.moe_active_layer_params, m, P_mlp=one)
     assert top == met - found["P_attn"]
     routed_only = sum(m.experts for layer in range(m.layers) if not m.dense(layer)) * one
-    assert ask(book.routed_parameters, m, P_mlp=one) == routed_only
+    assert ask(lib.routed_parameters, m, P_mlp=one) == routed_only
     tables = shapes.size(t for t in shapes.tensors(m) if t[0] in ("embedding", "positions", "head"))
     known = found | {"P_moe": matrices(m, last) - found["P_attn"], "P_top": top, "P_emb": tables}
-    assert ask(book.moe_parameters, m, **known) == shapes.size(shapes.tensors(m))
+    assert ask(lib.moe_parameters, m, **known) == shapes.size(shapes.tensors(m))
     multiplied = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
-    assert ask(book.moe_active_parameters, m, **known) == multiplied
+    assert ask(lib.moe_active_parameters, m, **known) == multiplied
 
 
 # Operations
 
 
-@judges("attention_flops", "causal_attention_flops", over=st.tuples(dense(), SMALL))
-def scores_and_sums_head_by_head(book, case):
+@checks("attention_flops", "causal_attention_flops", over=st.tuples(dense(), SMALL))
+def scores_and_sums_head_by_head(lib, case):
     m, tokens = case
     full = shapes.flops(shapes.attention_products(m, tokens))
     seen = shapes.flops(shapes.attention_products(m, tokens, causal=True))
-    assert ask(book.attention_flops, m, S=tokens) == Fraction(full, tokens)
-    assert ask(book.causal_attention_flops, m, S=tokens) == Fraction(seen, tokens)
+    assert ask(lib.attention_flops, m, S=tokens) == Fraction(full, tokens)
+    assert ask(lib.causal_attention_flops, m, S=tokens) == Fraction(seen, tokens)
 
 
-@judges("latent_attention_flops", "causal_latent_attention_flops", over=st.tuples(routed(latent=True), SMALL))
-def latent_scores_and_sums_head_by_head(book, case):
+@checks("latent_attention_flops", "causal_latent_attention_flops", over=st.tuples(routed(latent=True), SMALL))
+def latent_scores_and_sums_head_by_head(lib, case):
     m, tokens = case
     full = shapes.flops(shapes.attention_products(m, tokens))
     seen = shapes.flops(shapes.attention_products(m, tokens, causal=True))
-    assert ask(book.latent_attention_flops, m, S=tokens) == Fraction(full, tokens)
-    assert ask(book.causal_latent_attention_flops, m, S=tokens) == Fraction(seen, tokens)
+    assert ask(lib.latent_attention_flops, m, S=tokens) == Fraction(full, tokens)
+    assert ask(lib.causal_latent_attention_flops, m, S=tokens) == Fraction(seen, tokens)
 
 
 def work(m, tokens, causal=False):
@@ -219,58 +219,58 @@ def work(m, tokens, causal=False):
     return forward, shapes.backward(forward), active, Fraction(scores, tokens)
 
 
-@judges(
+@checks(
     "token_flops", "model_flops", "training_flops", over=st.tuples(st.one_of(dense(), routed()), SMALL, st.booleans())
 )
-def a_step_product_by_product(book, case):
+def a_step_product_by_product(lib, case):
     m, tokens, causal = case
     forward, back, active, scores = work(m, tokens, causal)
     known = {"P_act": active, "ops_attn": scores, "B": tokens}
-    assert ask(book.token_flops, m, **known) == Fraction(shapes.flops(forward), tokens)
-    assert ask(book.model_flops, m, **known) == shapes.flops([*forward, *back])
-    assert ask(book.training_flops, m, **known) == shapes.flops(p for p in [*forward, *back] if p.weight)
+    assert ask(lib.token_flops, m, **known) == Fraction(shapes.flops(forward), tokens)
+    assert ask(lib.model_flops, m, **known) == shapes.flops([*forward, *back])
+    assert ask(lib.training_flops, m, **known) == shapes.flops(p for p in [*forward, *back] if p.weight)
 
 
-@judges(
+@checks(
     "repeated_flops", "selective_repeated_flops", "hardware_flops", "recompute_flops", over=st.tuples(dense(), SMALL)
 )
-def a_step_with_layers_run_again(book, case):
+def a_step_with_layers_run_again(lib, case):
     m, tokens = case
     forward, back, active, scores = work(m, tokens)
     layers = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
     again, attention = shapes.flops(layers), shapes.flops(p for p in layers if not p.weight)
     known = {"P_act": active, "ops_attn": scores, "B": tokens, "P_layer": matrices(m, 0)}
-    assert ask(book.repeated_flops, m, **known) == Fraction(again, tokens)
-    assert ask(book.selective_repeated_flops, m, **known) == Fraction(attention, tokens)
+    assert ask(lib.repeated_flops, m, **known) == Fraction(again, tokens)
+    assert ask(lib.selective_repeated_flops, m, **known) == Fraction(attention, tokens)
     for extra in (again, attention):
         done = shapes.flops([*forward, *back]) + extra
-        assert ask(book.hardware_flops, m, **known, ops_recompute=Fraction(extra, tokens)) == done
+        assert ask(lib.hardware_flops, m, **known, ops_recompute=Fraction(extra, tokens)) == done
     twice = [p for p in [*forward, *back, *forward] if p.weight]
-    assert ask(book.recompute_flops, m, **known) == shapes.flops(twice)
+    assert ask(lib.recompute_flops, m, **known) == shapes.flops(twice)
 
 
-@judges("megatron_flops", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), SMALL))
-def a_gpt_with_layers_run_again(book, case):
+@checks("megatron_flops", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), SMALL))
+def a_gpt_with_layers_run_again(lib, case):
     layers, heads, width, vocab, tokens = case
     m = gpt(layers, heads, width, vocab)
     forward, back, _, _ = work(m, tokens)
     again = [p for layer in range(layers) for p in shapes.layer_products(m, layer, tokens)]
-    assert ask(book.megatron_flops, m, S=tokens, B=tokens) == shapes.flops([*forward, *back, *again])
+    assert ask(lib.megatron_flops, m, S=tokens, B=tokens) == shapes.flops([*forward, *back, *again])
 
 
-@judges(
+@checks(
     "mfu", "hfu", "mfu_from_hfu", "mfu_step_time", "run_time", over=st.tuples(dense(), SMALL, RATES, st.integers(1, 4))
 )
-def a_run_watched_by_the_clock(book, case):
+def a_run_watched_by_the_clock(lib, case):
     """GPUs that do the operations one by one at their rate, and waste as long again."""
     m, tokens, rate, gpus = case
     forward, back, _, _ = work(m, tokens)
     needed, done = (shapes.flops(found) for found in ([*forward, *back], [*forward, *back, *forward]))
     step = 2 * sum(Fraction(p.flops, gpus) / rate for p in [*forward, *back, *forward])
     run = {"N_gpu": gpus, "C": rate, "T_step": step}
-    assert at(book.hfu, ops_run=done, **run) == Fraction(1, 2)
-    share = at(book.mfu, ops=needed, **run)
+    assert at(lib.hfu, ops_run=done, **run) == Fraction(1, 2)
+    share = at(lib.mfu, ops=needed, **run)
     assert share == Fraction(needed, 2 * done)
-    assert at(book.mfu_from_hfu, HFU=Fraction(1, 2), ops=needed, ops_run=done) == share
-    assert at(book.mfu_step_time, ops=needed, N_gpu=gpus, C=rate, MFU=share) == step
-    assert at(book.run_time, T_step=step, B_run=5 * tokens, B=tokens) == sum([step] * 5)
+    assert at(lib.mfu_from_hfu, HFU=Fraction(1, 2), ops=needed, ops_run=done) == share
+    assert at(lib.mfu_step_time, ops=needed, N_gpu=gpus, C=rate, MFU=share) == step
+    assert at(lib.run_time, T_step=step, B_run=5 * tokens, B=tokens) == sum([step] * 5)

@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 from formulas.collectives.independent_hierarchy import inner_axes, named, slowest
-from formulas.harness import at, judges
+from formulas.harness import at, checks
 from hypothesis import strategies as st
 
 from gpuscale.schedules.collectives import hierarchical, in_network, ring, switched
@@ -61,19 +61,19 @@ def mlp(tokens: int, width: int, wide: int, matrices: int):
     return forward, backward, sum(w.size for w in [*ups, down])
 
 
-@judges("dp_forward_math", "dp_math", "dp_tokens", over=st.tuples(LAYER, SMALL, RATES))
-def products_of_an_mlp(book, case):
+@checks("dp_forward_math", "dp_math", "dp_tokens", over=st.tuples(LAYER, SMALL, RATES))
+def products_of_an_mlp(lib, case):
     (tokens, width, wide, matrices), ranks, rate = case
     forward, backward, _ = mlp(tokens, width, wide, matrices)
     given = {"B": tokens * ranks, "D": width, "F": wide, "n_mat": matrices, "X": ranks, "C": rate}
-    assert at(book.dp_forward_math, **given) == operations(forward) / rate
-    assert at(book.dp_math, **given) == operations(backward) / rate
+    assert at(lib.dp_forward_math, **given) == operations(forward) / rate
+    assert at(lib.dp_math, **given) == operations(backward) / rate
     split = np.array_split(np.arange(tokens * ranks), ranks)
-    assert {at(book.dp_tokens, **given)} == {len(part) for part in split}
+    assert {at(lib.dp_tokens, **given)} == {len(part) for part in split}
 
 
-@judges("moe_dp_math", "moe_dp_comms", "moe_dp_threshold", over=st.tuples(LAYER, SMALL, SMALL, SMALL, RATES, RATES))
-def products_and_gradients_of_experts(book, case):
+@checks("moe_dp_math", "moe_dp_comms", "moe_dp_threshold", over=st.tuples(LAYER, SMALL, SMALL, SMALL, RATES, RATES))
+def products_and_gradients_of_experts(lib, case):
     (tokens, width, wide, matrices), each, k, ranks, rate, link = case
     experts = k * each
     rows = tokens * k  # an even load: each expert of a rank gets as many rows of its E x tokens x k / E
@@ -87,19 +87,19 @@ def products_and_gradients_of_experts(book, case):
     given = {"B": on_a_rank * ranks, "D": width, "F": wide, "n_mat": matrices, "X": ranks, "C": rate, "W": link}
     given |= {"k": k, "E": experts, "b_grad": 2}
     comms = ring.all_reduce(ranks).time(0, link, 2 * weights)
-    assert at(book.moe_dp_math, **given) == math
-    assert at(book.moe_dp_comms, **given) == comms
-    assert at(book.moe_dp_threshold, **given) == on_a_rank * comms / math
+    assert at(lib.moe_dp_math, **given) == math
+    assert at(lib.moe_dp_comms, **given) == comms
+    assert at(lib.moe_dp_threshold, **given) == on_a_rank * comms / math
 
 
-@judges("dp_traffic", "zero2_traffic", "zero3_traffic", over=st.tuples(st.integers(1, 9), WIDTHS))
-def bytes_of_a_step(book, case):
+@checks("dp_traffic", "zero2_traffic", "zero3_traffic", over=st.tuples(st.integers(1, 9), WIDTHS))
+def bytes_of_a_step(lib, case):
     ranks, (weight, gradient) = case
     given = {"P": 5, "X": ranks, "b_w": weight, "b_grad": gradient}
     gather, scatter, both = (f(ranks).busiest() for f in (ring.all_gather, ring.reduce_scatter, ring.all_reduce))
-    assert at(book.dp_traffic, **given) == 5 * gradient * both
-    assert at(book.zero2_traffic, **given) == 5 * (gradient * scatter + weight * gather)
-    assert at(book.zero3_traffic, **given) == 5 * (weight * gather + weight * gather + gradient * scatter)
+    assert at(lib.dp_traffic, **given) == 5 * gradient * both
+    assert at(lib.zero2_traffic, **given) == 5 * (gradient * scatter + weight * gather)
+    assert at(lib.zero3_traffic, **given) == 5 * (weight * gather + weight * gather + gradient * scatter)
 
 
 TIMED = st.tuples(LAYER, st.integers(1, 7), RATES, RATES, WIDTHS)
@@ -114,34 +114,34 @@ def layer(case):
     return tokens, operations(forward) / rate, operations(backward) / rate, size, given
 
 
-@judges("dp_comms", "dp_threshold", over=TIMED)
-def gradients_summed_by_a_ring(book, case):
+@checks("dp_comms", "dp_threshold", over=TIMED)
+def gradients_summed_by_a_ring(lib, case):
     tokens, _, math, size, given = layer(case)
     comms = ring.all_reduce(given["X"]).time(0, given["W"], size * given["b_grad"])
-    assert at(book.dp_comms, **given) == comms
-    assert at(book.dp_threshold, **given) == tokens * comms / math
+    assert at(lib.dp_comms, **given) == comms
+    assert at(lib.dp_threshold, **given) == tokens * comms / math
 
 
-@judges("switch_dp_comms", "switch_dp_threshold", over=TIMED.filter(lambda case: case[1] > 1))
-def gradients_summed_in_a_switch(book, case):
+@checks("switch_dp_comms", "switch_dp_threshold", over=TIMED.filter(lambda case: case[1] > 1))
+def gradients_summed_in_a_switch(lib, case):
     tokens, _, math, size, given = layer(case)
     comms = in_network.all_reduce(given["X"]).busiest() * size * given["b_grad"] / given["W"]
     tree = switched.all_reduce((given["X"],)).per_link(Switched((given["X"],)))
     assert comms == max(tree.values()) * size * given["b_grad"] / given["W"]
-    assert at(book.switch_dp_comms, **given) == comms
-    assert at(book.switch_dp_threshold, **given) == tokens * comms / math
+    assert at(lib.switch_dp_comms, **given) == comms
+    assert at(lib.switch_dp_threshold, **given) == tokens * comms / math
 
 
-@judges(
+@checks(
     "zero3_forward_comms", "zero3_backward_comms", "zero3_forward_threshold", "zero3_backward_threshold", over=TIMED
 )
-def weights_gathered_in_each_pass(book, case):
+def weights_gathered_in_each_pass(lib, case):
     tokens, forward, backward, size, given = layer(case)
     gather = ring.all_gather(given["X"]).time(0, given["W"], size * given["b_w"])
     scatter = ring.reduce_scatter(given["X"]).time(0, given["W"], size * given["b_grad"])
     for name, comms, math in (("forward", gather, forward), ("backward", gather + scatter, backward)):
-        assert at(getattr(book, f"zero3_{name}_comms"), **given) == comms
-        assert at(getattr(book, f"zero3_{name}_threshold"), **given) == tokens * comms / math
+        assert at(getattr(lib, f"zero3_{name}_comms"), **given) == comms
+        assert at(getattr(lib, f"zero3_{name}_threshold"), **given) == tokens * comms / math
 
 
 def of_a_gpu(tokens: int, rate) -> tuple[Fraction, int]:
@@ -150,49 +150,55 @@ def of_a_gpu(tokens: int, rate) -> tuple[Fraction, int]:
     return operations(backward) / rate, size
 
 
-FABRIC = st.tuples(st.tuples(st.integers(1, 4), st.integers(1, 3)), st.tuples(RATES, RATES), RATES)
+FABRIC = st.tuples(st.tuples(st.integers(1, 4), st.integers(1, 4)), st.tuples(RATES, RATES), RATES)
 
 
-@judges("two_level_dp_threshold", "two_level_dp_transit_threshold", "seen_dp_threshold", over=FABRIC)
-def gradients_over_every_link(book, case):
+@checks("two_level_dp_threshold", "two_level_dp_transit_threshold", "seen_dp_threshold", over=FABRIC)
+def gradients_over_every_link(lib, case):
     (gpus, nodes), rates, rate = case
     math, size = of_a_gpu(3, rate)
     given = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1], "M": nodes, "b_grad": 2, "C": rate}
     for rails, name in ((True, "two_level_dp_threshold"), (False, "two_level_dp_transit_threshold")):
         loads = hierarchical.all_reduce((gpus, nodes)).per_link(Tree((gpus, nodes), rails))
         least = 3 * slowest(loads, rates) * size * 2 / math
-        assert at(getattr(book, name), **given) == least
+        assert at(getattr(lib, name), **given) == least
         if least:
             seen = 2 / slowest(loads, rates)
-            assert at(book.seen_dp_threshold, b_grad=2, C=rate, W_coll=seen) == least
+            assert at(lib.seen_dp_threshold, b_grad=2, C=rate, W_coll=seen) == least
 
 
-@judges("nodes_dp_threshold", over=st.tuples(*[st.integers(1, 3)] * 3, RATES, RATES, RATES, RATES))
-def gradients_of_nodes_added_one_by_one(book, case):
+@checks("nodes_dp_threshold", over=st.tuples(*[st.integers(1, 3)] * 3, RATES, RATES, RATES, RATES))
+def gradients_of_nodes_added_one_by_one(lib, case):
     gpus, unit, units, *rates, rate = case
     math, size = of_a_gpu(2, rate)
     for tree in ((gpus, unit, units), (gpus, max(unit - 1, 1), 1)):  # whole units, and a part of one
         if prod(tree) > 1:
             loads = hierarchical.all_reduce(tree).per_link(Tree(tree, rails=True))
             given = named((gpus, unit), rates[:2]) | {"W_3": rates[2], "M": tree[1] * tree[2], "b_grad": 4, "C": rate}
-            assert at(book.nodes_dp_threshold, **given) == 2 * slowest(loads, rates) * size * 4 / math
+            assert at(lib.nodes_dp_threshold, **given) == 2 * slowest(loads, rates) * size * 4 / math
 
 
-@judges("sharded_dp_threshold", over=FABRIC)
-def gradients_of_copies_on_several_gpus(book, case):
+@checks("sharded_dp_threshold", over=FABRIC)
+def gradients_of_copies_on_several_gpus(lib, case):
     """A copy of the model is spread over ``inner`` GPUs: each does that share of the products of its own tokens."""
     (gpus, nodes), rates, rate = case
-    for inner in inner_axes((gpus, nodes)):
+    for inner in [*inner_axes((gpus, nodes)), 2 * gpus * nodes]:  # the last is a copy on more than these nodes
         math, size = of_a_gpu(2 * inner, rate)  # tokens of a copy: two for each of its GPUs
-        loads = hierarchical.all_reduce((gpus, nodes), inner).per_link(Tree((gpus, nodes), rails=True))
+        tree = (gpus, nodes) if inner <= gpus * nodes else (gpus, nodes, 2)
+        loads = hierarchical.all_reduce(tree, inner).per_link(Tree(tree, rails=True))
         given = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1], "M": nodes, "Y": inner, "b_grad": 2, "C": rate}
         comms = slowest(loads, rates) * size * 2
-        assert at(book.sharded_dp_threshold, **given) == 2 * comms / (math / inner)
+        assert at(lib.sharded_dp_threshold, **given) == 2 * comms / (math / inner)
 
 
-@judges("dp_batch", "dp_gpus", over=st.tuples(st.integers(1, 30), st.integers(1, 30)))
-def tokens_dealt_out(book, case):
+@checks("dp_batch", "dp_gpus", over=st.tuples(st.integers(1, 9), st.integers(1, 9)))
+def tokens_dealt_out(lib, case):
+    """Tokens are handed round until every GPU has enough; then GPUs are added until one of them has too few."""
     gpus, least = case
-    batch = sum(len(range(least)) for _ in range(gpus))
-    assert at(book.dp_batch, N_gpu=gpus, B_min=least) == batch
-    assert at(book.dp_gpus, B=batch, B_min=least) == len(np.array_split(np.arange(batch), gpus))
+    held, batch = [0] * gpus, 0
+    while min(held) < least:
+        held[batch % gpus] += 1
+        batch += 1
+    assert at(lib.dp_batch, N_gpu=gpus, B_min=least) == batch
+    enough = [n for n in range(1, batch + 1) if min(map(len, np.array_split(np.arange(batch), n))) >= least]
+    assert at(lib.dp_gpus, B=batch, B_min=least) == max(enough)

@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from formulas.harness import at, close, judges
+from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 
 from gpuscale.emulate import routed
@@ -63,8 +63,8 @@ def hits(choice, experts, shards) -> Fraction:
     return Fraction(int(hit.sum()), hit.size)
 
 
-@judges("ep_math", "ep_backward_math", "ep_comms", "ep_width", "ep_width_top_k", "tokens_per_expert", over=LAYERS)
-def a_layer_over_ranks(book, case):
+@checks("ep_math", "ep_backward_math", "ep_comms", "ep_width", "ep_width_top_k", "tokens_per_expert", over=LAYERS)
+def a_layer_over_ranks(lib, case):
     ranks, each, k, hidden, matrices = case
     experts = ranks * each
     if k > experts:
@@ -74,24 +74,24 @@ def a_layer_over_ranks(book, case):
     given = {"B": len(choice), "D": WIDTH, "F": hidden, "k": k, "Z": ranks, "n_mat": matrices, "C": 5, "E": experts}
     given |= BYTES | {"W": RATE, "f_hit": hits(choice, experts, ranks)}
     assert len(set(done.flops)) == len(set(back.flops)) == 1
-    assert at(book.ep_math, **given) == Fraction(done.flops[0], 5)
-    assert at(book.ep_backward_math, **given) == Fraction(back.flops[0], 5)
+    assert at(lib.ep_math, **given) == Fraction(done.flops[0], 5)
+    assert at(lib.ep_backward_math, **given) == Fraction(back.flops[0], 5)
     took = moved(done, lambda s: s.busiest(), len(choice)) / RATE
-    assert at(book.ep_comms, **given) == took == moved(back, lambda s: s.busiest(), len(choice)) / RATE
+    assert at(lib.ep_comms, **given) == took == moved(back, lambda s: s.busiest(), len(choice)) / RATE
     just = took / Fraction(done.flops[0], 5) * hidden  # arithmetic grows as the width does
-    assert at(book.ep_width, **given) == at(book.ep_width_top_k, **given) == just
-    assert at(book.tokens_per_expert, **given) == Fraction(sum(done.rows), experts)
+    assert at(lib.ep_width, **given) == at(lib.ep_width_top_k, **given) == just
+    assert at(lib.tokens_per_expert, **given) == Fraction(sum(done.rows), experts)
 
 
-def every_choice_passed(experts, k, ranks, matrices, node):
+def every_choice_passed(experts, k, ranks, matrices, node, hidden=1):
     """Every choice of k experts, and what a layer moves and computes when each is taken once."""
     choice = every_choice(experts, k, ranks)
-    done, _, _ = passed(choice, experts, ranks, 1, matrices, node)
+    done, _, _ = passed(choice, experts, ranks, hidden, matrices, node)
     return choice, done
 
 
-@judges("ep_node_comms", "ep_fan_out", "ep_node_width", "ep_node_width_top_k", over=NODES)
-def a_layer_over_nodes(book, case):
+@checks("ep_node_comms", "ep_fan_out", "ep_node_width", "ep_node_width_top_k", over=NODES)
+def a_layer_over_nodes(lib, case):
     nodes, node, each, k, matrices = case
     ranks, experts = nodes * node, nodes * node * each
     if k > experts or experts > 12:
@@ -101,29 +101,31 @@ def a_layer_over_nodes(book, case):
     given |= BYTES | {"W_node": RATE, "W_nvl": 11}
     reached = hits(choice, experts, nodes)
     took = moved(done, from_first(nodes, node), len(choice)) / RATE
-    assert at(book.ep_node_comms, **given, f_hit=reached) == took
+    assert at(lib.ep_node_comms, **given, f_hit=reached) == took
     handed = moved(done, inside(ranks), len(choice)) / 11
-    assert at(book.ep_fan_out, **given, f_hit=hits(choice, experts, ranks)) == handed
+    assert at(lib.ep_fan_out, **given, f_hit=hits(choice, experts, ranks)) == handed
     just = took / Fraction(done.flops[0], 5)
-    assert at(book.ep_node_width, **given, f_hit=reached) == at(book.ep_node_width_top_k, **given) == just
+    assert at(lib.ep_node_width, **given, f_hit=reached) == at(lib.ep_node_width_top_k, **given) == just
 
 
-@judges("ep_level_comms", "ep_level_width", "ep_layer", over=NODES)
-def the_slower_of_both_levels(book, case):
+@checks("ep_level_comms", "ep_level_width", "ep_layer", over=NODES)
+def the_slower_of_both_levels(lib, case):
     nodes, node, each, k, matrices = case
     ranks, experts = nodes * node, nodes * node * each
     if k > experts or experts > 12:
         return
-    choice, done = every_choice_passed(experts, k, ranks, matrices, node)
+    hidden = 3
+    choice, done = every_choice_passed(experts, k, ranks, matrices, node, hidden)
     whole = node * (2 if nodes == 1 else 1)  # one node: its ranks may fill it or half of it
-    for fast, slow in ((11, 7), (3, 50)):
+    for fast, slow, peak in ((11, 7, 5), (3, 50, 5), (11, 7, 10**4), (3, 50, 10**4)):  # each of the three is slowest
         links = ((from_first(nodes, node), slow), (inside(ranks), fast))
         times = [moved(done, of, len(choice)) / rate for of, rate in links]
         given = {"B": len(choice), "D": WIDTH, "k": k, "Z": ranks, "D_1": whole, "E": experts, "n_mat": matrices}
-        given |= BYTES | {"W_node": slow, "W_nvl": fast, "C": 5, "F": 1}
-        assert at(book.ep_level_comms, **given) == max(times)
-        assert at(book.ep_level_width, **given) == max(times) / Fraction(done.flops[0], 5)
-        assert at(book.ep_layer, **given) == max(*times, Fraction(done.flops[0], 5))
+        given |= BYTES | {"W_node": slow, "W_nvl": fast, "C": peak, "F": hidden}
+        assert at(lib.ep_level_comms, **given) == max(times)
+        math = Fraction(done.flops[0], peak)
+        assert at(lib.ep_level_width, **given) == max(times) / math * hidden  # arithmetic grows as the width does
+        assert at(lib.ep_layer, **given) == max(*times, math)
 
 
 def spread_out(nodes: int, node: int, k: int, open_nodes: int) -> np.ndarray:
@@ -135,12 +137,12 @@ def spread_out(nodes: int, node: int, k: int, open_nodes: int) -> np.ndarray:
     return np.tile(chosen, (nodes * node, 1))
 
 
-@judges(
+@checks(
     "ep_node_width_bound",
     "ep_node_width_limited",
     over=st.tuples(st.integers(1, 5), st.integers(1, 3), st.integers(1, 6), st.integers(1, 5)),
 )
-def experts_on_different_nodes(book, case):
+def experts_on_different_nodes(lib, case):
     nodes, node, k, limit = case
     ranks, experts = nodes * node, nodes * node * k
     given = {"k": k, "M": nodes, "D_1": node, "n_mat": 2, "C": 5, "W_node": RATE} | BYTES
@@ -152,26 +154,27 @@ def experts_on_different_nodes(book, case):
         sent = len(choice) * WIDTH * (send(out) * BYTES["b_dispatch"] + send(back) * BYTES["b_combine"]) / RATE
         products = Fraction(2 * 2 * WIDTH * k * len(choice), ranks * 5)  # two products of width 1 for a row
         extra = {"M_lim": most} if name == "limited" else {}
-        assert at(getattr(book, f"ep_node_width_{name}"), **given, **extra) == sent / products
+        assert at(getattr(lib, f"ep_node_width_{name}"), **given, **extra) == sent / products
 
 
-@judges("ep_uneven_math", over=st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(0, 3)))
-def one_expert_that_all_want(book, case):
-    ranks, hidden, more = case
-    choice = np.array([[(t % ranks) if t >= more * ranks else 0] for t in range(4 * ranks)])
+@checks("ep_uneven_math", over=st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(0, 3), st.integers(1, 2)))
+def one_expert_that_all_want(lib, case):
+    ranks, hidden, more, k = case
+    first = [t % ranks if t >= more * ranks else 0 for t in range(4 * ranks)]
+    choice = np.array([[(one + i) % ranks for i in range(k)] for one in first])
     done, _, _ = passed(choice, ranks, ranks, hidden)
     fullest = Fraction(max(done.rows) * ranks, sum(done.rows))
-    given = {"B": len(choice), "D": WIDTH, "F": hidden, "k": 1, "Z": ranks, "n_mat": 2, "C": 5}
-    assert at(book.ep_uneven_math, **given, g_rows=fullest) == Fraction(max(done.flops), 5)
+    given = {"B": len(choice), "D": WIDTH, "F": hidden, "k": k, "Z": ranks, "n_mat": 2, "C": 5}
+    assert at(lib.ep_uneven_math, **given, g_rows=fullest) == Fraction(max(done.flops), 5)
 
 
-@judges(
+@checks(
     "ep_params",
     "ep_gradient_comms",
     "ep_gradient_batch",
     over=st.tuples(*[st.integers(1, 3)] * 3, st.integers(1, 5), st.sampled_from([2, 3])),
 )
-def gradients_of_a_rank_s_experts(book, case):
+def gradients_of_a_rank_s_experts(lib, case):
     ranks, each, k, copies, matrices = case
     experts = ranks * each
     if k > experts:
@@ -182,11 +185,11 @@ def gradients_of_a_rank_s_experts(book, case):
     assert stored == sum(g.size for one in back.gradients[:each] for g in one)
     given = {"E": experts, "Z": ranks, "X": copies, "n_mat": matrices, "D": WIDTH, "F": 3, "b_grad": 2, "W": RATE}
     given |= {"C": 5, "k": k}
-    assert at(book.ep_params, **given) == stored
+    assert at(lib.ep_params, **given) == stored
     took = ring.all_reduce(copies).busiest() * stored * 2 / RATE
-    assert at(book.ep_gradient_comms, **given) == took
+    assert at(lib.ep_gradient_comms, **given) == took
     of_one = Fraction(back.flops[0] * ranks, len(choice) * 5)  # backward arithmetic for a token of the rank
-    assert at(book.ep_gradient_batch, **given) == took / of_one
+    assert at(lib.ep_gradient_batch, **given) == took / of_one
 
 
 # Published
@@ -195,12 +198,12 @@ H100 = {"C": 990e12, "D_1": 8, "W_node": 400e9}
 PLAIN = {"n_mat": 2, "b_dispatch": 2, "b_combine": 2}
 
 
-@judges("ep_node_width_bound", "ep_node_width_limited", "ep_node_width_top_k")
-def published_widths(book):
+@checks("ep_node_width_bound", "ep_node_width_limited", "ep_node_width_top_k")
+def published_widths(lib):
     """Two regimes of the GPU chapter of How to Scale Your Model, and DeepSeek-V3's layer between them."""
-    close(book.ep_node_width_bound(M=2, k=8, **H100, **PLAIN), 2475)
-    close(book.ep_node_width_bound(M=10**6, k=8, **H100, **PLAIN), 8 * 2475, 1e-5)
-    close(book.ep_node_width_bound(M=8, k=8, **H100, **PLAIN), 17_325)
+    close(lib.ep_node_width_bound(M=2, k=8, **H100, **PLAIN), 2475)
+    close(lib.ep_node_width_bound(M=10**6, k=8, **H100, **PLAIN), 8 * 2475, 1e-5)
+    close(lib.ep_node_width_bound(M=8, k=8, **H100, **PLAIN), 17_325)
     gated = PLAIN | {"n_mat": 3}
-    close(book.ep_node_width_limited(M=8, M_lim=4, k=8, **H100, **gated) / 2048, 2.82, 1e-3)
-    close(book.ep_node_width_top_k(M=8, E=256, k=8, **H100, **PLAIN), 17_325 * 0.66184, 1e-4)
+    close(lib.ep_node_width_limited(M=8, M_lim=4, k=8, **H100, **gated) / 2048, 2.82, 1e-3)
+    close(lib.ep_node_width_top_k(M=8, E=256, k=8, **H100, **PLAIN), 17_325 * 0.66184, 1e-4)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-from formulas.harness import judges
+from formulas.harness import checks
 from formulas.llm.independent_counting import SMALL, TINY, ask, dense, gpt, routed
 from hypothesis import strategies as st
 
@@ -20,71 +20,71 @@ def moved(found, place, widths, but=""):
     return traffic.size(picked, *widths)
 
 
-@judges("between_forward", "between_backward", "norms_forward", over=st.tuples(dense(), TINY, TINY, WIDTHS))
-def kernels_between_blocks(book, case):
+@checks("between_forward", "between_backward", "norms_forward", over=st.tuples(dense(), TINY, TINY, WIDTHS))
+def kernels_between_blocks(lib, case):
     m, seqs, tokens, widths = case
     for dropout in (0, 1):
         m = replace(m, dropout=dropout)
         there, back = (one(m, 0, seqs, tokens) for one in (traffic.forward, traffic.backward))
         known = {"b": widths[0], "b_mask": widths[1], "n_drop": dropout}
-        for formula, found in ((book.between_forward, there), (book.between_backward, back)):
+        for formula, found in ((lib.between_forward, there), (lib.between_backward, back)):
             assert ask(formula, m, **known) * seqs * tokens == moved(found, "between", widths)
         norms = [one for one in there if one.name.startswith("norm before")]
-        assert ask(book.norms_forward, m, **known) * seqs * tokens == traffic.size(norms, *widths)
+        assert ask(lib.norms_forward, m, **known) * seqs * tokens == traffic.size(norms, *widths)
 
 
-@judges("rotary_traffic", over=st.tuples(dense(positions=0), TINY, TINY, WIDTHS))
-def queries_and_keys_turned(book, case):
+@checks("rotary_traffic", over=st.tuples(dense(positions=0), TINY, TINY, WIDTHS))
+def queries_and_keys_turned(lib, case):
     m, seqs, tokens, widths = case
     for one in (traffic.forward, traffic.backward):
-        ours = ask(book.rotary_traffic, m, b=widths[0]) * seqs * tokens
+        ours = ask(lib.rotary_traffic, m, b=widths[0]) * seqs * tokens
         assert ours == moved(one(m, 0, seqs, tokens), "attention", widths)
         learned = replace(m, positions=7)
         assert moved(one(learned, 0, seqs, tokens), "attention", widths) == 0
 
 
-@judges(
+@checks(
     "latent_norms_forward",
     "latent_norms_backward",
     "rotary_traffic",
     over=st.tuples(routed(latent=True), TINY, TINY, WIDTHS),
 )
-def latent_vectors(book, case):
+def latent_vectors(lib, case):
     m, seqs, tokens, widths = case
     m = replace(m, positions=0)
-    turned = ask(book.rotary_traffic, m, b=widths[0], n_kv=1, d_head=m.rope_dim)
-    for norms, one in ((book.latent_norms_forward, traffic.forward), (book.latent_norms_backward, traffic.backward)):
+    turned = ask(lib.rotary_traffic, m, b=widths[0], n_kv=1, d_head=m.rope_dim)
+    for norms, one in ((lib.latent_norms_forward, traffic.forward), (lib.latent_norms_backward, traffic.backward)):
         ours = (turned + ask(norms, m, b=widths[0])) * seqs * tokens
         assert ours == moved(one(m, m.layers - 1, seqs, tokens), "attention", widths)
 
 
-@judges("scores_forward", "scores_backward", over=st.tuples(dense(), TINY, SMALL, WIDTHS))
-def scores_in_memory(book, case):
+@checks("scores_forward", "scores_backward", over=st.tuples(dense(), TINY, SMALL, WIDTHS))
+def scores_in_memory(lib, case):
     m, seqs, tokens, widths = case
     m, known = replace(m, dropout=1), {"b": widths[0], "b_mask": widths[1], "S": tokens}
-    for formula, one in ((book.scores_forward, traffic.forward), (book.scores_backward, traffic.backward)):
+    for formula, one in ((lib.scores_forward, traffic.forward), (lib.scores_backward, traffic.backward)):
         theirs = moved(one(m, 0, seqs, tokens), "attention", widths, but="turning")
         assert ask(formula, m, **known) * seqs * tokens == theirs
 
 
-@judges("activation_forward", "activation_backward", over=st.tuples(dense(), TINY, TINY, WIDTHS))
-def activation_functions(book, case):
+@checks("activation_forward", "activation_backward", over=st.tuples(dense(), TINY, TINY, WIDTHS))
+def activation_functions(lib, case):
     m, seqs, tokens, widths = case
-    for formula, one in ((book.activation_forward, traffic.forward), (book.activation_backward, traffic.backward)):
+    for formula, one in ((lib.activation_forward, traffic.forward), (lib.activation_backward, traffic.backward)):
         assert ask(formula, m, b=widths[0]) * seqs * tokens == moved(one(m, 0, seqs, tokens), "MLP", widths)
 
 
-@judges("sorting_traffic", over=st.tuples(routed(latent=True), TINY, TINY, WIDTHS))
-def tokens_sorted_by_expert(book, case):
+@checks("sorting_traffic", over=st.tuples(routed(latent=True), TINY, TINY, WIDTHS))
+def tokens_sorted_by_expert(lib, case):
     m, seqs, tokens, widths = case
     m = replace(m, dense_layers=0)
     for one in (traffic.forward, traffic.backward):
         theirs = moved(one(m, 0, seqs, tokens), "MLP", widths, but="activation")
-        assert ask(book.sorting_traffic, m, b=widths[0]) * seqs * tokens == theirs
+        assert ask(lib.sorting_traffic, m, b=widths[0]) * seqs * tokens == theirs
 
 
-@judges("kernels_forward", "kernels_backward", over=st.tuples(RANKS, TINY, TINY, TINY, WIDTHS, st.integers(1, 3)))
-def kernels_of_a_rank(book, case):
+@checks("kernels_forward", "kernels_backward", over=st.tuples(RANKS, TINY, TINY, TINY, WIDTHS, st.integers(1, 3)))
+def kernels_of_a_rank(lib, case):
     """Layers of a GPT on one rank, the forward kernels once more where they are run again."""
     (ranks, unit), seqs, tokens, width, widths, layers = case
     m, tokens = replace(gpt(1, unit, width, 3), dropout=1), unit * tokens
@@ -99,7 +99,7 @@ def kernels_of_a_rank(book, case):
         there = [one for _ in range(layers) for one in traffic.forward(m, 0, **run)]
         back = [one for _ in range(layers) for one in traffic.backward(m, 0, **run)]
         back += {0: [], 1: [one for one in there if _cheap(one.name)], 2: there}[again]
-        for formula, found in ((book.kernels_forward, there), (book.kernels_backward, back)):
+        for formula, found in ((lib.kernels_forward, there), (lib.kernels_backward, back)):
             ours = ask(formula, m, **known, n_sp=shared, n_recompute=again)
             assert ours == traffic.size(found, *widths)
 

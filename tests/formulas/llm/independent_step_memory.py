@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from formulas.harness import at, judges, rational
+from formulas.harness import at, checks, rational
 from formulas.llm.independent_counting import RATES, SMALL, TINY, ask, dense, gpt, matrices, routed
 from hypothesis import strategies as st
 
@@ -12,7 +12,7 @@ RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and what all
 BYTES = st.sampled_from([2, 4])
 
 
-@judges(
+@checks(
     "kept_attention",
     "kept_mlp",
     "layer_activations",
@@ -22,38 +22,38 @@ BYTES = st.sampled_from([2, 4])
     "layer_activations_sp",
     over=st.tuples(dense(), RANKS, TINY, TINY, BYTES),
 )
-def a_layer_keeps_tensor_by_tensor(book, case):
+def a_layer_keeps_tensor_by_tensor(lib, case):
     m, (ranks, unit), seqs, tokens, size = case
     cut = {"d_ff": unit * m.d_ff, "heads": unit * m.heads, "kv_heads": unit * m.kv_heads}
     m, tokens = shapes.Model(**(vars(m) | cut)), unit * tokens
-    a = {"n_kept_attn": ask(book.kept_attention, m), "n_kept_mlp": ask(book.kept_mlp, m)}
+    a = {"n_kept_attn": ask(lib.kept_attention, m), "n_kept_mlp": ask(lib.kept_mlp, m)}
     known = a | {"b": size, "n_seq": seqs, "S": tokens, "Y": ranks}
     one = [t for t in shapes.kept(m, 0, 1, 1) if "norm" not in t.name and "enters attention" not in t.name]
     assert a["n_kept_mlp"] == shapes.elements(t for t in one if t.name.startswith("MLP"))
     assert a["n_kept_attn"] == shapes.elements(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
     whole = size * shapes.elements(shapes.kept(m, 0, seqs, tokens))
-    assert ask(book.layer_activations, m, **known) == ask(book.llama_activations, m, **known) == whole
-    assert ask(book.layer_activations_tp, m, **known) == size * shapes.elements(shapes.kept(m, 0, seqs, tokens, ranks))
+    assert ask(lib.layer_activations, m, **known) == ask(lib.llama_activations, m, **known) == whole
+    assert ask(lib.layer_activations_tp, m, **known) == size * shapes.elements(shapes.kept(m, 0, seqs, tokens, ranks))
     fully = size * shapes.elements(shapes.kept(m, 0, seqs, tokens, ranks, sequence=True))
-    assert ask(book.layer_activations_sp, m, **known) == fully
+    assert ask(lib.layer_activations_sp, m, **known) == fully
     entering = [t for t in shapes.kept(m, 0, seqs, tokens) if t.name == "enters first norm"]
-    assert ask(book.checkpoint_activations, m, **known) == size * shapes.elements(entering)
+    assert ask(lib.checkpoint_activations, m, **known) == size * shapes.elements(entering)
 
 
-@judges(
+@checks(
     "kept_moe", "kept_latent_attention", "layer_activations", over=st.tuples(routed(latent=True), TINY, SMALL, BYTES)
 )
-def a_layer_of_experts_keeps_tensor_by_tensor(book, case):
+def a_layer_of_experts_keeps_tensor_by_tensor(lib, case):
     m, seqs, tokens, size = case
     if m.dense(m.layers - 1):
         return
-    a = {"n_kept_attn": ask(book.kept_latent_attention, m), "n_kept_mlp": ask(book.kept_moe, m)}
+    a = {"n_kept_attn": ask(lib.kept_latent_attention, m), "n_kept_mlp": ask(lib.kept_moe, m)}
     found = shapes.kept(m, m.layers - 1, seqs, tokens)
     assert a["n_kept_mlp"] * seqs * tokens == shapes.elements(t for t in found if "expert" in t.name)
-    assert ask(book.layer_activations, m, **a, b=size, n_seq=seqs, S=tokens) == size * shapes.elements(found)
+    assert ask(lib.layer_activations, m, **a, b=size, n_seq=seqs, S=tokens) == size * shapes.elements(found)
 
 
-@judges(
+@checks(
     "gpt_activations",
     "gpt_activations_tp",
     "gpt_activations_sp",
@@ -61,7 +61,7 @@ def a_layer_of_experts_keeps_tensor_by_tensor(book, case):
     "gpt_activations_sp_selective",
     over=st.tuples(RANKS, TINY, TINY, TINY, BYTES, st.integers(1, 3)),
 )
-def a_gpt_layer_keeps_tensor_by_tensor(book, case):
+def a_gpt_layer_keeps_tensor_by_tensor(lib, case):
     (ranks, unit), seqs, tokens, width, size, mask = case
     m = gpt(1, unit, width, 3)
     tokens *= unit
@@ -71,25 +71,25 @@ def a_gpt_layer_keeps_tensor_by_tensor(book, case):
         found = shapes.kept_gpt(m, seqs, tokens, ranks, **how)
         return size * shapes.elements(found) + mask * shapes.elements(found, mask=True)
 
-    assert ask(book.gpt_activations, m, **known) == held(1)
-    assert ask(book.gpt_activations_tp, m, **known) == held(ranks)
-    assert ask(book.gpt_activations_sp, m, **known) == held(ranks, sequence=True)
-    assert ask(book.gpt_activations_tp_selective, m, **known) == held(ranks, selective=True)
-    assert ask(book.gpt_activations_sp_selective, m, **known) == held(ranks, sequence=True, selective=True)
+    assert ask(lib.gpt_activations, m, **known) == held(1)
+    assert ask(lib.gpt_activations_tp, m, **known) == held(ranks)
+    assert ask(lib.gpt_activations_sp, m, **known) == held(ranks, sequence=True)
+    assert ask(lib.gpt_activations_tp_selective, m, **known) == held(ranks, selective=True)
+    assert ask(lib.gpt_activations_sp_selective, m, **known) == held(ranks, sequence=True, selective=True)
 
 
-@judges("head_activations", "first_stage_activations", over=st.tuples(dense(), TINY, SMALL, BYTES, st.integers(1, 4)))
-def the_ends_of_the_model(book, case):
+@checks("head_activations", "first_stage_activations", over=st.tuples(dense(), TINY, SMALL, BYTES, st.integers(1, 4)))
+def the_ends_of_the_model(lib, case):
     m, seqs, tokens, size, stages = case
     elements = sum(seqs * tokens * width for width in (m.d_model, m.d_model))  # into the last norm, out of it
     logits = seqs * tokens * m.vocab
-    ours = ask(book.head_activations, m, n_seq=seqs, S=tokens, b=size, b_logit=4)
+    ours = ask(lib.head_activations, m, n_seq=seqs, S=tokens, b=size, b_logit=4)
     assert ours == size * elements + 4 * logits
-    assert at(book.first_stage_activations, L=stages * m.layers, V_act=size) == size * m.layers * in_flight(stages)
+    assert at(lib.first_stage_activations, L=stages * m.layers, V_act=size) == size * m.layers * in_flight(stages)
 
 
-@judges("partly_recomputed_activations", over=st.tuples(dense(), RANKS, TINY, TINY, st.integers(0, 7)))
-def some_layers_run_again(book, case):
+@checks("partly_recomputed_activations", over=st.tuples(dense(), RANKS, TINY, TINY, st.integers(0, 7)))
+def some_layers_run_again(lib, case):
     m, (ranks, unit), seqs, tokens, again = case
     cut = {"d_ff": unit * m.d_ff, "heads": unit * m.heads, "kv_heads": unit * m.kv_heads}
     m, tokens, again = shapes.Model(**(vars(m) | cut)), unit * tokens, min(again, m.layers)
@@ -102,7 +102,7 @@ def some_layers_run_again(book, case):
     attn = shapes.elements(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
     share = Fraction(m.layers - again, m.layers)
     known = {"n_kept_attn": attn, "n_kept_mlp": mlp, "g_keep": share, "b": 2, "n_seq": seqs, "S": tokens, "Y": ranks}
-    assert ask(book.partly_recomputed_activations, m, **known) == held
+    assert ask(lib.partly_recomputed_activations, m, **known) == held
 
 
 def in_flight(stages: int, microbatches: int = 12) -> int:
@@ -124,45 +124,45 @@ def in_flight(stages: int, microbatches: int = 12) -> int:
     return most
 
 
-@judges("layer_forward_time", "offload_time", over=st.tuples(dense(), TINY, SMALL, RATES))
-def a_layer_run_again_or_sent_away(book, case):
+@checks("layer_forward_time", "offload_time", over=st.tuples(dense(), TINY, SMALL, RATES))
+def a_layer_run_again_or_sent_away(lib, case):
     m, seqs, tokens, rate = case
     found = shapes.layer_products(m, 0, tokens)
     scores = Fraction(shapes.flops(p for p in found if not p.weight), tokens)
     took = sum(Fraction(p.flops) / rate for p in found) * seqs
-    ours = ask(book.layer_forward_time, m, n_seq=seqs, S=tokens, P_layer=matrices(m, 0), ops_attn=scores, C=rate)
+    ours = ask(lib.layer_forward_time, m, n_seq=seqs, S=tokens, P_layer=matrices(m, 0), ops_attn=scores, C=rate)
     assert ours == took
     held = 2 * shapes.elements(shapes.kept(m, 0, seqs, tokens))
-    assert at(book.offload_time, V_act=held, W_host=rate) == sum(Fraction(2) / rate for _ in range(held // 2))
+    assert at(lib.offload_time, V_act=held, W_host=rate) == sum(Fraction(2) / rate for _ in range(held // 2))
 
 
 # The cache
 
 
-@judges("kv_token", "kv_cache", "decode_read_time", over=st.tuples(dense(), TINY, SMALL, BYTES, RATES))
-def a_cache_layer_by_layer(book, case):
+@checks("kv_token", "kv_cache", "decode_read_time", over=st.tuples(dense(), TINY, SMALL, BYTES, RATES))
+def a_cache_layer_by_layer(lib, case):
     m, seqs, tokens, size, rate = case
-    assert ask(book.kv_token, m, b=size) == size * shapes.size(shapes.cached(m, 1))
+    assert ask(lib.kv_token, m, b=size) == size * shapes.size(shapes.cached(m, 1))
     held = sum(size * shapes.size(shapes.cached(m, tokens)) for _ in range(seqs))
-    assert at(book.kv_cache, n_seq=seqs, S=tokens, V_tok=size * shapes.size(shapes.cached(m, 1))) == held
+    assert at(lib.kv_cache, n_seq=seqs, S=tokens, V_tok=size * shapes.size(shapes.cached(m, 1))) == held
     weights = size * shapes.size(shapes.tensors(m))
-    ours = at(book.decode_read_time, b_w=size, P=shapes.size(shapes.tensors(m)), V_kv=held, W_hbm=rate)
+    ours = at(lib.decode_read_time, b_w=size, P=shapes.size(shapes.tensors(m)), V_kv=held, W_hbm=rate)
     assert ours == Fraction(weights + held) / rate
 
 
-@judges("latent_kv_token", over=st.tuples(routed(latent=True), BYTES))
-def a_latent_cache_layer_by_layer(book, case):
+@checks("latent_kv_token", over=st.tuples(routed(latent=True), BYTES))
+def a_latent_cache_layer_by_layer(lib, case):
     m, size = case
-    assert ask(book.latent_kv_token, m, b=size) == size * shapes.size(shapes.cached(m, 1))
+    assert ask(lib.latent_kv_token, m, b=size) == size * shapes.size(shapes.cached(m, 1))
 
 
-@judges("attention_intensity", over=st.tuples(dense(), SMALL, SMALL, BYTES))
-def attention_fused(book, case):
+@checks("attention_intensity", over=st.tuples(dense(), SMALL, SMALL, BYTES))
+def attention_fused(lib, case):
     m, tokens, asking, size = case
     asking = min(asking, tokens)
     ops = sum(2 * 2 * asking * tokens * m.head_dim for _ in range(m.heads))  # scores, and sums of values
     heads = [(asking, m.head_dim)] * 2 * m.heads + [(tokens, m.head_dim)] * 2 * m.kv_heads
     moved = size * shapes.size(("", shape) for shape in heads)
-    ours = ask(book.attention_intensity, m, S=tokens, n_ask=asking, b=size)
+    ours = ask(lib.attention_intensity, m, S=tokens, n_ask=asking, b=size)
     assert ours == Fraction(ops, moved)
-    assert rational(book.attention_intensity, S=1, n_ask=1, n_q=1, n_kv=1, b=1) == 1
+    assert rational(lib.attention_intensity, S=1, n_ask=1, n_q=1, n_kv=1, b=1) == 1

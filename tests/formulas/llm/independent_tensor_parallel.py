@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from formulas.harness import at, judges
+from formulas.harness import at, checks
 from hypothesis import strategies as st
 
 from gpuscale.emulate import ring_attention, sharded
@@ -35,56 +35,56 @@ def need(formula, given, **more) -> Fraction:
     return at(formula, **{q.name: values[q.name] for q in formula.inputs})
 
 
-@judges("tp_math", "tp_comms", "tp_efficiency", "block_activations", over=SHAPES)
-def an_mlp_computed_on_several_ranks(book, case):
+@checks("tp_math", "tp_comms", "tp_efficiency", "block_activations", over=SHAPES)
+def an_mlp_computed_on_several_ranks(lib, case):
     x, into, out, given = layer(case)
     shares, work = sharded.mlp(x, into, out, given["Y"])
     np.testing.assert_array_equal(np.concatenate(shares), sharded.whole_mlp(x, into, out))
     math, comms = (Fraction(work.flops[0]) / given["C"], work.sent / given["W"])
-    assert need(book.tp_math, given) == math and need(book.tp_comms, given) == comms
-    assert need(book.tp_efficiency, given) == math / (math + comms)
-    assert need(book.block_activations, given) == x.nbytes == work.held[0]
+    assert need(lib.tp_math, given) == math and need(lib.tp_comms, given) == comms
+    assert need(lib.tp_efficiency, given) == math / (math + comms)
+    assert need(lib.block_activations, given) == x.nbytes == work.held[0]
 
 
-@judges("tp_comms", over=SHAPES)
-def an_all_reduce_moves_the_same_bytes(book, case):
+@checks("tp_comms", over=SHAPES)
+def an_all_reduce_moves_the_same_bytes(lib, case):
     x, into, out, given = layer(case)
     copies, work = sharded.mlp(x, into, out, given["Y"], sequence=False)
     for copy in copies:
         np.testing.assert_array_equal(copy, sharded.whole_mlp(x, into, out))
-    assert need(book.tp_comms, given) == work.sent / given["W"]
+    assert need(lib.tp_comms, given) == work.sent / given["W"]
 
 
-@judges("tp_backward_comms", "tp_math", over=SHAPES)
-def gradients_computed_on_several_ranks(book, case):
+@checks("tp_backward_comms", "tp_math", over=SHAPES)
+def slopes_computed_on_several_ranks(lib, case):
     x, into, out, given = layer((*case[:4], 2, *case[5:]))
     gradient = numbers(*x.shape) + 1
     found, work = sharded.mlp_backward(x, into[0], out, gradient, given["Y"])
     whole = sharded.whole_mlp_backward(x, into[0], out, gradient)
     for name, axis in (("x", 0), ("into", 1), ("out", 0)):
         np.testing.assert_array_equal(np.concatenate(found[name], axis), whole[name])
-    assert need(book.tp_backward_comms, given) == work.sent / given["W"]
-    assert 2 * need(book.tp_math, given) == work.flops[0] / given["C"]
+    assert need(lib.tp_backward_comms, given) == work.sent / given["W"]
+    assert 2 * need(lib.tp_math, given) == work.flops[0] / given["C"]
 
 
-@judges("tp_limit", over=SHAPES)
-def the_width_at_which_both_take_equally_long(book, case):
+@checks("tp_limit", over=SHAPES)
+def the_width_at_which_both_take_equally_long(lib, case):
     """Work grows with F, bytes do not: the F of equal times, by counting, has Y as its limit."""
     x, into, out, given = layer(case)
     _, work = sharded.mlp(x, into, out, given["Y"])
     equal = given["F"] * (work.sent / given["W"]) / (work.flops[0] / given["C"])
-    assert need(book.tp_limit, given, F=equal) == given["Y"]
+    assert need(lib.tp_limit, given, F=equal) == given["Y"]
 
 
-@judges("tp_latency", "tp_half_batch", over=st.tuples(SHAPES, RATES))
-def start_ups_of_two_rings(book, case):
+@checks("tp_latency", "tp_half_batch", over=st.tuples(SHAPES, RATES))
+def start_ups_of_two_rings(lib, case):
     x, into, out, given = layer(case[0])
     ranks, wait = given["Y"], case[1]
     rings = ring.all_gather(ranks), ring.reduce_scatter(ranks)
     took = sum(r.time(wait, given["W"], x.nbytes) for r in rings)
-    assert need(book.tp_latency, given, alpha=wait) == took
+    assert need(lib.tp_latency, given, alpha=wait) == took
     waits, bytes_ = (sum(r.time(*cost, x.nbytes) for r in rings) for cost in ((wait, 10**30), (0, given["W"])))
-    even = need(book.tp_half_batch, given, alpha=wait)  # at that many tokens the bytes take as long as the waits
+    even = need(lib.tp_half_batch, given, alpha=wait)  # at that many tokens the bytes take as long as the waits
     assert abs(bytes_ / len(x) * even / waits - 1) < Fraction(1, 10**20)
 
 
@@ -99,32 +99,32 @@ def slowest(nodes, gpus, rates, inner=1):
     return max((share / rates[level - 1] for level, share in loads.items()), default=Fraction(0))
 
 
-@judges("tp_node_comms", over=NODES)
-def activations_over_every_link(book, case):
+@checks("tp_node_comms", over=NODES)
+def activations_over_every_link(lib, case):
     gpus, nodes, rates = case
     given = {"B": 6, "D": 5, "b": 3, "D_1": gpus, "W_1": rates[0], "W_2": rates[1]}
-    assert at(book.tp_node_comms, Y=gpus * nodes, **given) == 2 * 6 * 5 * 3 * slowest(nodes, gpus, rates)
+    assert at(lib.tp_node_comms, Y=gpus * nodes, **given) == 2 * 6 * 5 * 3 * slowest(nodes, gpus, rates)
     for part in range(1, gpus):  # a part of one node
         took = 2 * 6 * 5 * 3 * slowest(1, part, rates)
-        assert at(book.tp_node_comms, Y=part, **given) == took
+        assert at(lib.tp_node_comms, Y=part, **given) == took
 
 
-@judges("tp_node_limit", over=st.tuples(st.integers(2, 4), st.integers(2, 4), st.tuples(RATES, RATES), SHAPES))
-def the_width_at_which_full_nodes_are_even(book, case):
+@checks("tp_node_limit", over=st.tuples(st.integers(2, 4), st.integers(2, 4), st.tuples(RATES, RATES), SHAPES))
+def the_width_at_which_full_nodes_are_even(lib, case):
     gpus, nodes, rates, shape = case
     x, into, out, given = layer((1, *shape[1:]))
     _, work = sharded.mlp(x, into, out, 1)
     each = Fraction(work.flops[0]) / given["F"] / (gpus * nodes) / given["C"]  # arithmetic of a rank, for F = 1
     equal = 2 * x.nbytes * slowest(nodes, gpus, rates) / each
     links = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1]}
-    assert need(book.tp_node_limit, given, **links, F=equal) == gpus * nodes
+    assert need(lib.tp_node_limit, given, **links, F=equal) == gpus * nodes
 
 
-@judges("relaxed_dp_limit", "mixed_dp_limit", over=st.tuples(NODES, st.integers(1, 3), st.tuples(RATES, RATES, RATES)))
-def gradients_beside_a_model_of_several_ranks(book, case):
+@checks("relaxed_dp_limit", "mixed_dp_limit", over=st.tuples(NODES, st.integers(1, 3), st.tuples(RATES, RATES, RATES)))
+def gradients_beside_a_model_of_several_ranks(lib, case):
     """A model of P weights on Y ranks: each gathers its share over X and reduce-scatters its gradients."""
     (gpus, nodes, rates), more, (peak, weight, grad) = case
-    for inner in {1, gpus, gpus * nodes}:
+    for inner in {1, 2 if gpus % 2 == 0 else 1, gpus, gpus * nodes}:
         ranks = gpus * nodes * more
         copies, params = ranks // inner, 7
         each = slowest(nodes * more, gpus, rates, inner)
@@ -132,9 +132,9 @@ def gradients_beside_a_model_of_several_ranks(book, case):
         backward = 4 * Fraction(params) / inner / peak  # two products for each weight, for one token of a model
         given = {"C": peak, "b_w": weight, "b_grad": grad, "D_1": gpus, "X": copies, "Y": inner}
         tokens = comms / backward / inner  # for each GPU
-        assert at(book.mixed_dp_limit, **given, W_1=rates[0], W_2=rates[1]) == tokens
+        assert at(lib.mixed_dp_limit, **given, W_1=rates[0], W_2=rates[1]) == tokens
         if inner % gpus == 0:
-            assert at(book.relaxed_dp_limit, **given, W_2=rates[1]) == tokens
+            assert at(lib.relaxed_dp_limit, **given, W_2=rates[1]) == tokens
 
 
 # Attention by heads
@@ -157,28 +157,28 @@ def attend(case):
     return work, sum(w.size for w in weights), given | {"b": x.itemsize, "C": peak, "W": rate}
 
 
-@judges("tp_attention_math", "tp_attention_params", over=HEADS)
-def heads_computed_on_several_ranks(book, case):
+@checks("tp_attention_math", "tp_attention_params", over=HEADS)
+def heads_computed_on_several_ranks(lib, case):
     work, params, given = attend(case)
-    assert need(book.tp_attention_math, given) == work.flops[0] / given["C"]
+    assert need(lib.tp_attention_math, given) == work.flops[0] / given["C"]
     if given["Y"] <= given["n_kv"]:
-        assert need(book.tp_attention_params, given) * given["Y"] == params
+        assert need(lib.tp_attention_params, given) * given["Y"] == params
     held = given["D"] * given["d_head"] * 2 * (4 // given["Y"] + max(given["n_kv"] // given["Y"], 1))
-    assert need(book.tp_attention_params, given) == held
+    assert need(lib.tp_attention_params, given) == held
 
 
-@judges("tp_attention_limit", "tp_layer_limit", over=st.tuples(HEADS, SHAPES))
-def the_bandwidth_at_which_a_layer_is_even(book, case):
+@checks("tp_attention_limit", "tp_layer_limit", over=st.tuples(HEADS, SHAPES))
+def the_bandwidth_at_which_a_layer_is_even(lib, case):
     """The W of equal times, by counting, has Y as its limit."""
     (_, _, *rest), shape = case
     work, _, given = attend((2, 4, *rest))
     rate = work.sent / (work.flops[0] / given["C"])
-    assert need(book.tp_attention_limit, given, W=rate) == 2
+    assert need(lib.tp_attention_limit, given, W=rate) == 2
     tokens, matrices = given["B"], shape[4]
     x, out = numbers(tokens, 5) / 3, numbers(4, 5) / 3
     _, mlp = sharded.mlp(x, [numbers(5, 4) / 3] * (matrices - 1), out, 2)
     rate = (work.sent + mlp.sent) / ((work.flops[0] + mlp.flops[0]) / given["C"])
-    assert need(book.tp_layer_limit, given, F=4, n_mat=matrices, W=rate) == 2
+    assert need(lib.tp_layer_limit, given, F=4, n_mat=matrices, W=rate) == 2
 
 
 # One sequence over ranks
@@ -204,66 +204,66 @@ def flops(pairs: int, given) -> int:
     return 2 * 2 * pairs * given["n_q"] * given["d_head"]
 
 
-@judges(
+@checks(
     "ring_kv_block", "ring_attention_bytes", "ring_step_comms", "ring_kv_held", "ring_step_math", "cp_math", over=CUT
 )
-def a_sequence_passed_around_a_ring(book, case):
+def a_sequence_passed_around_a_ring(lib, case):
     _, _, log, given = sequence(case)
-    assert len(log.sent) == given["n_cp"] - 1 and set(log.sent) == {need(book.ring_kv_block, given)}
-    assert sum(log.sent) == need(book.ring_attention_bytes, given)
-    assert log.sent[0] / given["W"] == need(book.ring_step_comms, given)
-    assert log.held == need(book.ring_kv_held, given)
+    assert len(log.sent) == given["n_cp"] - 1 and set(log.sent) == {need(lib.ring_kv_block, given)}
+    assert sum(log.sent) == need(lib.ring_attention_bytes, given)
+    assert log.sent[0] / given["W"] == need(lib.ring_step_comms, given)
+    assert log.held == need(lib.ring_kv_held, given)
     for step in log.pairs[1:]:
-        assert {flops(pairs, given) / given["C"] for pairs in step} == {need(book.ring_step_math, given)}
+        assert {flops(pairs, given) / given["C"] for pairs in step} == {need(lib.ring_step_math, given)}
     assert {sum(rank) for rank in zip(*log.pairs, strict=True)} == {sum(map(sum, log.pairs)) // given["n_cp"]}
-    assert flops(sum(step[0] for step in log.pairs), given) / given["C"] == need(book.cp_math, given)
+    assert flops(sum(step[0] for step in log.pairs), given) / given["C"] == need(lib.cp_math, given)
 
 
-@judges("ring_full_math", over=CUT)
-def a_ring_without_a_mask(book, case):
+@checks("ring_full_math", over=CUT)
+def a_ring_without_a_mask(lib, case):
     _, _, log, given = sequence(case, causal=False)
     for step in log.pairs:
-        assert {flops(pairs, given) / given["C"] for pairs in step} == {need(book.ring_full_math, given)}
+        assert {flops(pairs, given) / given["C"] for pairs in step} == {need(lib.ring_full_math, given)}
 
 
-@judges("ring_attention_limit", over=CUT)
-def the_bandwidth_at_which_a_step_is_even(book, case):
+@checks("ring_attention_limit", over=CUT)
+def the_bandwidth_at_which_a_step_is_even(lib, case):
     """The W at which a step's transfer takes as long as its arithmetic: there the tokens of a rank are the limit."""
     _, _, log, given = sequence(case)
     rate = log.sent[0] / (flops(log.pairs[1][0], given) / given["C"])
-    assert need(book.ring_attention_limit, given, W=rate) == Fraction(given["S"], given["n_cp"])
+    assert need(lib.ring_attention_limit, given, W=rate) == Fraction(given["S"], given["n_cp"])
 
 
-@judges("cp_gather_comms", "gathered_kv_held", over=CUT)
-def keys_and_values_gathered(book, case):
+@checks("cp_gather_comms", "gathered_kv_held", over=CUT)
+def keys_and_values_gathered(lib, case):
     arrays, alone, _, given = sequence(case)
     found, work, log = ring_attention.gathered_attention(*arrays, given["n_cp"])
     np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
-    assert need(book.cp_gather_comms, given) == work.sent / given["W"]
-    assert need(book.gathered_kv_held, given) == log.held
+    assert need(lib.cp_gather_comms, given) == work.sent / given["W"]
+    assert need(lib.gathered_kv_held, given) == log.held
 
 
-@judges("cp_backward_comms", over=CUT)
-def keys_and_values_gathered_and_their_gradients_summed(book, case):
+@checks("cp_backward_comms", over=CUT)
+def keys_and_values_gathered_and_their_slopes_summed(lib, case):
     (_, k, v), _, _, given = sequence(case)
     work = sharded.Work(given["n_cp"])
     for array in (k, v):
         copies = work.gather(sharded.rows(array, given["n_cp"]))
         work.scatter(copies)  # gradients have the shape of what they belong to
-    assert need(book.cp_backward_comms, given) == work.sent / given["W"]
+    assert need(lib.cp_backward_comms, given) == work.sent / given["W"]
 
 
-@judges("cp_imbalance", over=CUT)
-def a_sequence_cut_in_a_row(book, case):
+@checks("cp_imbalance", over=CUT)
+def a_sequence_cut_in_a_row(lib, case):
     _, _, log, given = sequence(case, zigzag=False)
     each = [sum(rank) for rank in zip(*log.pairs, strict=True)]
-    assert need(book.cp_imbalance, given) == Fraction(max(each) * given["n_cp"], sum(each))
+    assert need(lib.cp_imbalance, given) == Fraction(max(each) * given["n_cp"], sum(each))
 
 
-@judges("head_exchange_comms", over=CUT)
-def tokens_swapped_for_heads(book, case):
+@checks("head_exchange_comms", over=CUT)
+def tokens_swapped_for_heads(lib, case):
     arrays, alone, _, given = sequence((2, case[1], 4, *case[3:]))
     for ranks in (2, 4):
         found, sent = ring_attention.exchanged_attention(*arrays, ranks)
         np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
-        assert need(book.head_exchange_comms, given, n_cp=ranks) == sum(sent) / given["W"]
+        assert need(lib.head_exchange_comms, given, n_cp=ranks) == sum(sent) / given["W"]

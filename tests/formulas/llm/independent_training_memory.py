@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from formulas.harness import at, judges
+from formulas.harness import at, checks
 from hypothesis import strategies as st
 
 from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
@@ -29,71 +29,71 @@ def said(widths) -> dict:
     return dict(zip(("b_w", "b_grad", "b_opt"), widths, strict=True))
 
 
-@judges("replicated_state", "zero1_state", "zero2_state", "zero3_state", over=st.tuples(DEGREES, DEGREES, WIDTHS))
-def states_of_every_rank(book, case):
+@checks("replicated_state", "zero1_state", "zero2_state", "zero3_state", over=st.tuples(DEGREES, DEGREES, WIDTHS))
+def states_of_every_rank(lib, case):
     copies, unit, widths = case
     for zero, name in enumerate(("replicated_state", "zero1_state", "zero2_state", "zero3_state")):
         layout, params, _ = dense((copies, 1, 1, 2, unit), ends=True, zero=zero)
-        assert at(getattr(book, name), P=params, X=copies, **said(widths)) == layout.fullest(widths)
+        assert at(getattr(lib, name), P=params, X=copies, **said(widths)) == layout.fullest(widths)
 
 
-@judges("zero1_state", "zero2_state", "zero3_state", over=st.tuples(st.integers(1, 5), st.integers(5, 40), WIDTHS))
-def shards_that_do_not_come_out_even(book, case):
+@checks("zero1_state", "zero2_state", "zero3_state", over=st.tuples(st.integers(1, 5), st.integers(5, 40), WIDTHS))
+def shards_that_do_not_come_out_even(lib, case):
     copies, size, widths = case
     arrays = transformer_arrays(2, (size, size + 3))
     for zero, name in ((1, "zero1_state"), (2, "zero2_state"), (3, "zero3_state")):
-        ours = at(getattr(book, name), P=sum(a.size for a in arrays), X=copies, **said(widths))
+        ours = at(getattr(lib, name), P=sum(a.size for a in arrays), X=copies, **said(widths))
         over = Layout(arrays, copies, zero=zero).fullest(widths) - ours
         assert 0 <= over < len(arrays) * sum(widths)
 
 
-@judges("zero1_state", "zero2_state", "zero3_state")
-def zero_of_a_model_of_seven_billion(book):
+@checks("zero1_state", "zero2_state", "zero3_state")
+def zero_of_a_model_of_seven_billion(lib):
     """ZeRO's own example: 7.5 billion parameters on 64 ranks; gigabytes as the paper rounds them."""
     given = {"P": 7_500_000_000, "X": 64, "b_w": 2, "b_grad": 2, "b_opt": 12}
     printed = {"zero1_state": "31.4", "zero2_state": "16.6", "zero3_state": "1.9"}
     for name, gigabytes in printed.items():
-        assert f"{float(at(getattr(book, name), **given)) / 1e9:.1f}" == gigabytes
+        assert f"{float(at(getattr(lib, name), **given)) / 1e9:.1f}" == gigabytes
 
 
-@judges("optimizer_bytes", "replicated_state")
-def recipes_as_arrays_of_numpy(book):
+@checks("optimizer_bytes", "replicated_state")
+def recipes_as_arrays_of_numpy(lib):
     kinds = {1: np.int8, 2: np.float16, 4: np.float32}
     for recipe in parts("recipe").values():
         optimizer = [np.zeros(5, kinds[width]) for width in (recipe.master, *[recipe.moment] * 2) if width]
         rest = [np.zeros(5, kinds[width]) for width in (recipe.weights, recipe.gradients) if width]
-        b_opt = at(book.optimizer_bytes, b_master=Fraction(recipe.master), b_mom=Fraction(recipe.moment))
+        b_opt = at(lib.optimizer_bytes, b_master=Fraction(recipe.master), b_mom=Fraction(recipe.moment))
         assert 5 * b_opt == sum(a.nbytes for a in optimizer)
         widths = (Fraction(recipe.weights), Fraction(recipe.gradients), b_opt)
         stored = sum(a.nbytes for a in optimizer + rest)
-        assert at(book.replicated_state, P=5, **said(widths)) == stored
+        assert at(lib.replicated_state, P=5, **said(widths)) == stored
 
 
-@judges("zero3_gpus", over=st.tuples(st.integers(1, 60), st.integers(1, 40), st.integers(1, 6)))
-def gpus_filled_one_after_another(book, case):
+@checks("zero3_gpus", over=st.tuples(st.integers(1, 60), st.integers(1, 40), st.integers(1, 6)))
+def gpus_filled_one_after_another(lib, case):
     params, room, width = case
     gpus, left = 0, params * 3 * width
     while left > 0:
         gpus, left = gpus + 1, left - room
-    assert at(book.zero3_gpus, P=params, S_level=room, b_w=width, b_grad=width, b_opt=width) == gpus
+    assert at(lib.zero3_gpus, P=params, S_level=room, b_w=width, b_grad=width, b_opt=width) == gpus
 
 
-@judges("even_params", over=DENSE)
-def matrices_cut_and_layers_spread(book, case):
+@checks("even_params", over=DENSE)
+def matrices_cut_and_layers_spread(lib, case):
     layout, params, _ = dense(case, ends=False)
     counts = {layout.count(rank, "weights") for rank in layout.ranks}
-    assert counts == {at(book.even_params, P=params, Y=layout.slices, N_stages=layout.stages)}
+    assert counts == {at(lib.even_params, P=params, Y=layout.slices, N_stages=layout.stages)}
 
 
-@judges("inner_stage_params", "edge_stage_params", over=DENSE.filter(lambda case: case[2] > 1))
-def embedding_and_head_at_the_two_ends(book, case):
+@checks("inner_stage_params", "edge_stage_params", over=DENSE.filter(lambda case: case[2] > 1))
+def embedding_and_head_at_the_two_ends(lib, case):
     layout, params, end = dense(case, ends=True)
     given = {"P": params, "P_emb": 2 * end, "Y": layout.slices, "N_stages": layout.stages}
     for rank in layout.ranks:
         name = "edge_stage_params" if rank.stage in (0, layout.stages - 1) else "inner_stage_params"
-        assert at(getattr(book, name), **given) == layout.count(rank, "weights")
+        assert at(getattr(lib, name), **given) == layout.count(rank, "weights")
     if layout.stages == 2:  # no inner stage: what the ends have beside their embedding
-        assert at(book.inner_stage_params, **given) == layout.count(layout.ranks[0], "weights") - end // layout.slices
+        assert at(lib.inner_stage_params, **given) == layout.count(layout.ranks[0], "weights") - end // layout.slices
 
 
 # copies, slices, stages, shards, experts of a shard
@@ -114,24 +114,24 @@ def mixed(case, zero: int = 0):
     return layout, given | {"N_stages": stages}
 
 
-@judges("expert_params", over=MIXED)
-def experts_whole_on_their_ranks(book, case):
+@checks("expert_params", over=MIXED)
+def experts_whole_on_their_ranks(lib, case):
     layout, given = mixed(case)
     counts = {layout.count(rank, "weights") for rank in layout.ranks}
-    assert counts == {at(book.expert_params, **given)}
+    assert counts == {at(lib.expert_params, **given)}
 
 
-@judges("expert_zero1_state", "expert_zero2_state", over=st.tuples(MIXED, WIDTHS))
-def experts_cut_over_their_own_copies(book, pair):
+@checks("expert_zero1_state", "expert_zero2_state", over=st.tuples(MIXED, WIDTHS))
+def experts_cut_over_their_own_copies(lib, pair):
     case, widths = pair
     for zero, name in ((1, "expert_zero1_state"), (2, "expert_zero2_state")):
         layout, given = mixed(case, zero)
-        assert at(getattr(book, name), **given, **said(widths)) == layout.fullest(widths)
+        assert at(getattr(lib, name), **given, **said(widths)) == layout.fullest(widths)
 
 
-@judges("zero3_state", "even_params", over=st.tuples(MIXED, WIDTHS))
-def experts_do_not_matter_when_all_is_cut(book, pair):
+@checks("zero3_state", "even_params", over=st.tuples(MIXED, WIDTHS))
+def experts_do_not_matter_when_all_is_cut(lib, pair):
     case, widths = pair
     layout, given = mixed(case, zero=3)
-    per_rank = at(book.even_params, **given)
-    assert at(book.zero3_state, **given | {"P": per_rank}, **said(widths)) == layout.fullest(widths)
+    per_rank = at(lib.even_params, **given)
+    assert at(lib.zero3_state, **given | {"P": per_rank}, **said(widths)) == layout.fullest(widths)

@@ -1,14 +1,18 @@
 """A whole step: each formula against layers dealt out, links counted, passes laid in time, elements stored."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import prod
 
-from formulas.harness import at, judges
+import numpy as np
+from formulas.harness import at, checks
+from formulas.llm.independent_counting import matrices, routed
 from hypothesis import strategies as st
 
+from gpuscale.emulate import shapes, sharded
 from gpuscale.emulate.stored import Layout, transformer_arrays
-from gpuscale.schedules.collectives import hierarchical
+from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree, worst
 
 RATE = st.fractions(Fraction(1, 20), 20, max_denominator=20)
@@ -19,31 +23,31 @@ WIDTHS = st.tuples(*[st.fractions(Fraction(1, 4), 8, max_denominator=4)] * 3)
 # ---- work
 
 
-@judges("microbatches", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
-def sequences_dealt_to_copies(book, case):
+@checks("microbatches", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
+def sequences_dealt_to_copies(lib, case):
     copies, each, size, length = case
     piles = [[] for _ in range(copies)]
     for sequence in range(copies * each * size):
         piles[sequence % copies].append(sequence)
     batches = [piles[0][i : i + size] for i in range(0, len(piles[0]), size)]
     given = {"B": length * sum(map(len, piles)), "S": length, "X": copies, "n_seq": size}
-    assert at(book.microbatches, **given) == len(batches)
+    assert at(lib.microbatches, **given) == len(batches)
 
 
-@judges("microbatch_tokens", over=st.tuples(SMALL, SMALL, SMALL))
-def tokens_of_a_piece(book, case):
+@checks("microbatch_tokens", over=st.tuples(SMALL, SMALL, SMALL))
+def tokens_of_a_piece(lib, case):
     size, pieces, each = case
     mine = [(s, t) for s in range(size) for t in range(pieces * each) if t % pieces == 0]
-    assert at(book.microbatch_tokens, n_seq=size, S=pieces * each, n_cp=pieces) == len(mine)
+    assert at(lib.microbatch_tokens, n_seq=size, S=pieces * each, n_cp=pieces) == len(mine)
 
 
-@judges("head_layers", over=st.tuples(*[st.integers(1, 9)] * 4))
-def layers_until_the_head_is_reached(book, case):
+@checks("head_layers", over=st.tuples(*[st.integers(1, 60)] * 4))
+def layers_until_the_head_is_reached(lib, case):
     matrices, width, words, attention = case
     head, layer, count = width * words + width * words, matrices + matrices + attention, 0
     while count * layer < head:
         count += 1
-    assert at(book.head_layers, P_layer=matrices, D=width, n_vocab=words, ops_attn=attention) == count
+    assert at(lib.head_layers, P_layer=matrices, D=width, n_vocab=words, ops_attn=attention) == count
 
 
 def dealt(layers, head, stages, pieces):
@@ -54,26 +58,30 @@ def dealt(layers, head, stages, pieces):
     return sum(size for _ in range(pieces))
 
 
-# layers, stages, pieces, operations of a layer, of the head
-STAGES = st.tuples(st.integers(1, 40), st.integers(1, 6), st.integers(1, 3), st.integers(1, 9), st.integers(1, 30))
+# layers, stages, pieces, operations of a layer; those of the head, as layers and what is more
+FEW, TIMES = st.integers(1, 3), st.one_of(st.integers(0, 2), st.integers(0, 30))
+MORE = st.one_of(FEW, st.integers(1, 60))
+STAGES = st.tuples(st.integers(1, 80), st.integers(1, 4), FEW, st.integers(1, 60), TIMES, MORE)
+MANY_PIECES = st.just((19, 2, 16, 10, 13, 10))  # a head nearly as large as a piece of every stage
 
 
-@judges("stage_layers", "stage_flops", over=STAGES)
-def layers_dealt_to_stages(book, case):
+@checks("stage_layers", "stage_flops", over=st.one_of(STAGES, MANY_PIECES), examples=400)
+def layers_dealt_to_stages(lib, case):
     """Both ways to place the head are laid out; the one whose slowest stage has less work is taken."""
-    layers, stages, pieces, layer, head = case
-    room = next(n for n in range(99) if n * layer >= head)
+    layers, stages, pieces, layer, times, more = case
+    head = times * layer + more
+    room = next(n for n in range(head + 1) if n * layer >= head)
     fewer = dealt(layers, room, stages, pieces)  # room for the head, or more
     even = dealt(layers, 0, stages, pieces)
     with_room = fewer * layer if stages > 1 else fewer * layer + head
     on_top = even * layer + head
     full = even if fewer > even and on_top <= with_room else fewer
-    given = {"L": layers, "L_head": room, "N_stages": stages, "n_virt": pieces, "D": 1, "n_vocab": Fraction(head, 2)}
+    given = {"L": layers, "L_head": room, "N_stages": stages, "n_virt": pieces, "D": 3, "n_vocab": Fraction(head, 6)}
     given |= {"P_layer": Fraction(layer, 4), "ops_attn": Fraction(layer, 2)}
-    assert at(book.stage_layers, **given) == full
+    assert at(lib.stage_layers, **given) == full
     slowest = on_top if full < fewer else full * layer
     mean = Fraction(layers * layer + head, stages)
-    assert at(book.stage_flops, **given, L_stage=full) == max(slowest, mean)
+    assert at(lib.stage_flops, **given, L_stage=full) == max(slowest, mean)
 
 
 def passes(ops, again, ranks, rate):
@@ -86,10 +94,10 @@ def passes(ops, again, ranks, rate):
 OPERATIONS = st.lists(st.integers(1, 9), min_size=1, max_size=4)
 
 
-@judges(
+@checks(
     "stage_forward", "stage_backward", over=st.tuples(OPERATIONS, SMALL, SMALL, RATE, RATE, WIDTHS, st.integers(0, 9))
 )
-def a_pass_is_arithmetic_or_memory(book, case):
+def a_pass_is_arithmetic_or_memory(lib, case):
     ops, ranks, tokens, rate, memory, (weight, grad, _), kernels = case
     params = 3
     forward, back = (tokens * one for one in passes(ops, ops[:1], ranks, rate))
@@ -103,29 +111,29 @@ def a_pass_is_arithmetic_or_memory(book, case):
         "W_hbm": memory,
         "b_w": weight,
         "b_grad": grad,
-        "L_stage": 1,
-        "L": 2,
+        "L_stage": 2,
+        "L": 4,
         "ops_recompute": 2 * ops[0],
         "V_fwd": kernels,
         "V_bwd": kernels + kernels,
     }
     between = sum(1 / Fraction(memory) for _ in range(kernels))  # kernels run when the products are done
-    assert at(book.stage_forward, **given) == max(forward, read) + between
-    assert at(book.stage_backward, **given) == max(back, read + write + write) + between + between
+    assert at(lib.stage_forward, **given) == max(forward, read) + between
+    assert at(lib.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
-@judges("recomputed_flops", over=st.tuples(*[st.integers(1, 9)] * 4))
-def what_is_run_again_layer_by_layer(book, case):
-    layers, matrices, attention, up = case
-    again = {0: 0, 1: 0, 2: 0}
-    for _ in range(layers):
-        again[1] += attention + up + up
-        again[2] += attention + matrices + matrices
-    for choice, ops in again.items():
-        if choice:
-            given = {"L": layers, "P_layer": matrices, "ops_attn": attention, "P_up": up, "n_recompute": choice}
-            assert at(book.recomputed_flops, **given) == ops
-    assert at(book.recomputed_flops, L=layers, P_layer=1, ops_attn=1, P_up=1, n_recompute=0) == 0
+@checks("recomputed_flops", over=st.tuples(routed(latent=True), SMALL))
+def what_is_run_again_product_by_product(lib, case):
+    """Latent attention, whose queries, keys and values are made from narrow vectors that are kept."""
+    m, tokens = case
+    m = replace(m, dense_layers=m.layers)
+    made = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
+    up = ("query up", "key up", "value up")
+    again = {0: [], 1: [p for p in made if not p.weight or p.name in up], 2: made}
+    for choice, products in again.items():
+        given = {"L": m.layers, "P_layer": matrices(m, 0), "P_up": matrices(m, 0, up), "n_recompute": choice}
+        given["ops_attn"] = Fraction(shapes.flops(shapes.attention_products(m, tokens)), tokens)
+        assert at(lib.recomputed_flops, **given) == Fraction(shapes.flops(products), tokens)
 
 
 # ---- links
@@ -133,11 +141,11 @@ def what_is_run_again_layer_by_layer(book, case):
 
 def groups():
     """GPUs of a node, nodes, inner ranks: the group is part of a node, or whole nodes."""
-    return st.tuples(st.sampled_from([2, 4]), st.sampled_from([1, 2, 3]), st.sampled_from([1, 2, 4]))
+    return st.tuples(st.sampled_from([2, 4]), st.sampled_from([1, 2, 3, 4]), st.sampled_from([1, 2, 4]))
 
 
-@judges("group_nvlink", "group_network", over=groups())
-def bytes_of_a_group_on_every_link(book, case):
+@checks("group_nvlink", "group_network", over=groups())
+def bytes_of_a_group_on_every_link(lib, case):
     node, nodes, inner = case
     sizes = [node * nodes] if nodes > 1 else [d for d in (1, 2, 4) if d <= node]
     for size in sizes:
@@ -146,54 +154,66 @@ def bytes_of_a_group_on_every_link(book, case):
         degrees = (min(size, node), max(size // node, 1))
         loads = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True)))
         given = {"V": 5, "X": size // inner, "Y": inner, "D_1": node}
-        assert at(book.group_nvlink, **given) == 5 * loads.get(1, 0)
-        assert at(book.group_network, **given) == 5 * loads.get(2, 0)
+        assert at(lib.group_nvlink, **given) == 5 * loads.get(1, 0)
+        assert at(lib.group_network, **given) == 5 * loads.get(2, 0)
 
 
-@judges("level_time", over=st.tuples(RATE, RATE, RATE, RATE))
-def both_levels_run_until_they_are_done(book, case):
+@checks("level_time", over=st.tuples(RATE, RATE, RATE, RATE))
+def both_levels_run_until_they_are_done(lib, case):
     inside, across, nvlink, network = case
     ends = sorted([inside / nvlink, across / network])
-    assert at(book.level_time, V_nvl=inside, V_net=across, W_1=nvlink, W_2=network) == ends[-1]
+    assert at(lib.level_time, V_nvl=inside, V_net=across, W_1=nvlink, W_2=network) == ends[-1]
 
 
-@judges("tp_bytes", over=st.tuples(SMALL, SMALL, SMALL))
-def collectives_of_a_block_one_by_one(book, case):
-    layers, tokens, width = case
-    forward = ["gather tokens", "scatter sums"]
-    for shared, again in product((0, 1), (0, 1, 2)):
-        moved = []
-        for _ in range(layers):
-            for _block in ("attention", "MLP"):
-                moved += forward + (forward if again == 2 else []) + ["gather gradients", "scatter gradients"]
-                moved += ["gather tokens once more"] if shared else []
+@checks("tp_bytes", over=st.tuples(SMALL, st.integers(2, 4), SMALL, SMALL))
+def collectives_of_blocks_that_are_computed(lib, case):
+    """The arrays of every gather and scatter of blocks over ranks, forward, again and backward."""
+    layers, ranks, tokens, width = case
+    x, out = np.ones((ranks * tokens, width), np.int16), np.ones((ranks, width), np.int16)
+    _, split = sharded.mlp(x, [out.T], out, ranks)
+    _, whole = sharded.mlp(x, [out.T], out, ranks, sequence=False)
+    _, back = sharded.mlp_backward(x, out.T, out, x, ranks)
+    passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed each way, or the tokens are split
+    for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2)):
+        blocks = [forward, backward] + ([forward] if again == 2 else [])
+        sent = sum(work.sent for _ in range(layers) for _block in ("attention", "MLP") for work in blocks)
         given = {
             "n_cut": 2,
             "L_stage": layers,
             "b": 2,
-            "B_mb": tokens,
+            "B_mb": len(x),
             "D": width,
             "n_sp": shared,
             "n_recompute": again,
         }
-        assert at(book.tp_bytes, **given) == sum(2 * tokens * width for _ in moved)
+        assert at(lib.tp_bytes, **given) * ring.all_gather(ranks).busiest() == sent
 
 
-@judges("cp_bytes", over=st.tuples(SMALL, SMALL, SMALL, SMALL, SMALL))
-def keys_and_values_pass_by_pass(book, case):
-    layers, size, length, heads, ranks = case
-    held = [max(1, len(range(r, heads, ranks))) for r in range(ranks)]  # whole heads, one at least
+@checks("cp_bytes", over=st.tuples(SMALL, SMALL, st.integers(2, 4), SMALL, SMALL))
+def keys_and_values_gathered_pass_by_pass(lib, case):
+    """Each of Y ranks has its heads, whole ones, over ``pieces`` of the sequence."""
+    layers, size, pieces, heads, ranks = case
     if heads % ranks and ranks % heads:
         return
+    share = ring.all_gather(pieces).busiest()
     for again in (0, 1, 2):
-        passes = ["forward", "backward", "gradients"] + (["forward again"] if again == 2 else [])
-        moved = sum(2 * 3 * 2 * size * length * kept for _ in range(layers) for _ in passes for kept in held)
-        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": length, "n_kv": heads, "Y": ranks, "d_head": 3}
-        assert at(book.cp_bytes, **given, n_recompute=again) == moved
+        moved = Fraction(0)
+        for rank in range(ranks):
+            held = len(range(rank, heads, ranks)) or 1
+            for _ in range(layers):
+                work = sharded.Work(pieces)
+                parts = sharded.rows(np.ones((pieces * 2, size, held, 3), np.int16), pieces)
+                for _array in ("keys", "values"):
+                    for _pass in ("forward", "backward", *(["forward again"] if again == 2 else [])):
+                        copies = work.gather(parts)
+                    work.scatter(copies)  # their gradients
+                moved += work.sent
+        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_kv": heads, "Y": ranks, "d_head": 3}
+        assert at(lib.cp_bytes, **given, n_recompute=again) * share == moved
 
 
-@judges("stage_hop", over=st.tuples(SMALL, SMALL, RATE, RATE, st.integers(1, 4)))
-def a_microbatch_goes_on(book, case):
+@checks("stage_hop", over=st.tuples(SMALL, SMALL, RATE, RATE, st.integers(1, 4)))
+def a_microbatch_goes_on(lib, case):
     tokens, ranks, nvlink, network, stages = case
     node = 4
     bytes_each = Fraction(sum(2 * 3 for _ in range(tokens)), ranks)
@@ -201,19 +221,20 @@ def a_microbatch_goes_on(book, case):
         rates = [nvlink] if gpus <= node else [nvlink, network / node]
         expected = max(bytes_each / rate for rate in rates) if stages > 1 else 0
         given = {"b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "W_1": nvlink, "W_2": network, "D_1": node}
-        assert at(book.stage_hop, **given, N_gpu=gpus, N_stages=stages) == expected
+        assert at(lib.stage_hop, **given, N_gpu=gpus, N_stages=stages) == expected
 
 
 # ---- the step
 
 
-@judges("microbatch_time", over=st.tuples(*[RATE] * 5))
-def a_microbatch_waits_for_its_share(book, case):
+@checks("microbatch_time", over=st.tuples(*[RATE] * 5))
+def a_microbatch_waits_for_its_share(lib, case):
     forward, back, tp, cp, ep = case
-    half = Fraction(1, 2)
-    slots = [forward, back, tp, cp * half]  # all of TP, half of CP, nothing of EP
-    given = {"T_fwd": forward, "T_bwd": back, "T_tp": tp, "T_cp": cp, "T_ep": ep, "g_tp": 1, "g_cp": half, "g_ep": 0}
-    assert at(book.microbatch_time, **given) == sum(slots)
+    half, third, fifth = Fraction(1, 2), Fraction(1, 3), Fraction(1, 5)
+    slots = [forward, back, tp / 2, cp / 3, ep / 5]  # half of TP is exposed, a third of CP, a fifth of EP
+    given = {"T_fwd": forward, "T_bwd": back, "T_tp": tp, "T_cp": cp, "T_ep": ep}
+    given |= {"g_tp": half, "g_cp": third, "g_ep": fifth}
+    assert at(lib.microbatch_time, **given) == sum(slots)
 
 
 def timeline(zero, count, forward, back, scatter, gather):
@@ -228,35 +249,35 @@ def timeline(zero, count, forward, back, scatter, gather):
     return now
 
 
-@judges("exposed_dp", over=st.tuples(st.integers(1, 4), RATE, RATE, RATE, RATE))
-def gradients_beside_the_passes(book, case):
+@checks("exposed_dp", over=st.tuples(st.integers(1, 4), RATE, RATE, RATE, RATE))
+def gradients_beside_the_passes(lib, case):
     count, forward, back, scatter, gather = case
     for zero in range(4):
         late = timeline(zero, count, forward, back, scatter, gather) - count * (forward + back)
         given = {"T_scatter": scatter, "T_gather": gather, "T_fwd": forward, "T_bwd": back, "N_MB": count}
-        assert at(book.exposed_dp, **given, n_zero=zero) == late
+        assert at(lib.exposed_dp, **given, n_zero=zero) == late
 
 
-@judges("step_sum", over=st.tuples(st.integers(1, 5), *[RATE] * 4))
-def a_step_end_to_end(book, case):
+@checks("step_sum", over=st.tuples(st.integers(1, 5), *[RATE] * 4))
+def a_step_end_to_end(lib, case):
     count, micro, idle, hops, exposed = case
     now = Fraction(0)
     for piece in [micro] * count + [idle, hops, exposed]:
         now += piece
-    assert at(book.step_sum, N_MB=count, T_mb=micro, T_idle=idle, T_pp=hops, T_dp=exposed) == now
+    assert at(lib.step_sum, N_MB=count, T_mb=micro, T_idle=idle, T_pp=hops, T_dp=exposed) == now
 
 
 # ---- memory
 
 
-@judges("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL))
-def parameters_of_the_fullest_stage(book, case):
+@checks("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL))
+def parameters_of_the_fullest_stage(lib, case):
     stages, depth, size, words = case
     arrays = transformer_arrays(stages * depth, (size,), ends=3 * words)
     layout = Layout(arrays, stages=stages)
     given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in arrays), "n_emb": 2, "n_vocab": words}
     fullest = max(layout.count(rank, "weights") for rank in layout.ranks)
-    assert at(book.stage_params, **given, D=3, N_stages=stages) == fullest
+    assert at(lib.stage_params, **given, D=3, N_stages=stages) == fullest
 
 
 # copies that share out sequences, ranks of a sequence, slices, shards of the experts
@@ -276,22 +297,22 @@ def routed(case, zero=0):
     return layout, given | {"X": copies, "n_cp": cp, "Y": slices, "Z": shards}
 
 
-@judges("stage_rank_params", over=MESHES)
-def what_a_rank_of_a_stage_holds(book, case):
+@checks("stage_rank_params", over=MESHES)
+def what_a_rank_of_a_stage_holds(lib, case):
     layout, given = routed(case)
-    assert at(book.stage_rank_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
+    assert at(lib.stage_rank_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
 
 
-@judges("stage_state", over=st.tuples(MESHES, WIDTHS))
-def states_of_a_stage(book, pair):
+@checks("stage_state", over=st.tuples(MESHES, WIDTHS))
+def states_of_a_stage(lib, pair):
     case, widths = pair
     for zero in range(4):
         layout, given = routed(case, zero)
         said = dict(zip(("b_w", "b_grad", "b_opt"), widths, strict=True))
-        assert at(book.stage_state, **given, **said, n_zero=zero) == layout.fullest(widths)
+        assert at(lib.stage_state, **given, **said, n_zero=zero) == layout.fullest(widths)
 
 
-@judges(
+@checks(
     "few_attention",
     "few_mlp",
     "few_moe",
@@ -299,20 +320,20 @@ def states_of_a_stage(book, pair):
     "latent_up_params",
     over=st.tuples(*[st.integers(1, 5)] * 6),
 )
-def tensors_that_stay(book, case):
+def tensors_that_stay(lib, case):
     heads, groups, wide, narrow, top, shared = case
     kept = [(heads, wide), (groups, wide), (groups, wide)]  # queries, keys, values
-    assert at(book.few_attention, n_q=heads, n_kv=groups, d_head=wide) == sum(map(prod, kept))
-    assert at(book.few_latent_attention, r_q=wide, r_kv=narrow, d_rope=top) == sum([wide, narrow, top])
+    assert at(lib.few_attention, n_q=heads, n_kv=groups, d_head=wide) == sum(map(prod, kept))
+    assert at(lib.few_latent_attention, r_q=wide, r_kv=narrow, d_rope=top) == sum([wide, narrow, top])
     up = [(wide, heads * (narrow + top)), (groups, heads * narrow), (groups, heads * shared)]
     named = {"r_q": wide, "r_kv": groups, "d_nope": narrow, "d_rope": top, "d_v": shared, "n_q": heads}
-    assert at(book.latent_up_params, **named) == sum(map(prod, up))
-    for matrices in (2, 3):
-        entering = [(wide,)] * (matrices - 1)  # all but the one that the activation function makes
-        assert at(book.few_mlp, n_mat=matrices, F=wide) == sum(map(prod, entering))
+    assert at(lib.latent_up_params, **named) == sum(map(prod, up))
+    for count in (2, 3):
+        entering = [(wide,)] * (count - 1)  # all but the one that the activation function makes
+        assert at(lib.few_mlp, n_mat=count, F=wide) == sum(map(prod, entering))
         routed_to = [one for _ in range(top) for one in [(narrow,), *entering]] + entering * shared
-        given = {"k": top, "n_shared": shared, "n_mat": matrices, "F": wide, "D": narrow}
-        assert at(book.few_moe, **given) == sum(map(prod, routed_to))
+        given = {"k": top, "n_shared": shared, "n_mat": count, "F": wide, "D": narrow}
+        assert at(lib.few_moe, **given) == sum(map(prod, routed_to))
 
 
 def tensors_of_a_layer(again, shared, ranks, width, kept, few):
@@ -326,16 +347,16 @@ def tensors_of_a_layer(again, shared, ranks, width, kept, few):
     return [(2 * width, flat)]
 
 
-@judges("layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, st.integers(1, 9), st.integers(1, 9)))
-def what_a_layer_keeps_and_buffers(book, case):
+@checks("layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, st.integers(1, 9), st.integers(1, 9)))
+def what_a_layer_keeps_and_buffers(lib, case):
     tokens, ranks, width, kept, few = case
     for again, shared in product(range(3), range(2)):
         sizes = tensors_of_a_layer(again, shared, ranks, width, (kept, kept + 1), (few, few + 1))
-        held = sum(Fraction(size, over) for _ in range(tokens) for size, over in sizes)
+        held = sum(Fraction(size, over) for _ in range(3 * tokens) for size, over in sizes)
         given = {
             "b": 2,
             "b_kept": 1,
-            "n_seq": 1,
+            "n_seq": 3,
             "S": 2 * tokens,
             "n_cp": 2,
             "D": width,
@@ -346,28 +367,28 @@ def what_a_layer_keeps_and_buffers(book, case):
             "n_few_mlp": few + 1,
         }
         given["n_sp"] = shared
-        assert at(book.layer_kept, **given, n_recompute=again) == held
+        assert at(lib.layer_kept, **given, n_recompute=again) == held
         whole = tensors_of_a_layer(0, shared, ranks, width, (kept, kept + 1), ())
         for zero in range(4):
-            buffers = [sum(Fraction(size, over) for _ in range(tokens) for size, over in whole)] if again else []
+            buffers = [sum(Fraction(size, over) for _ in range(3 * tokens) for size, over in whole)] if again else []
             buffers += {0: [], 1: [], 2: [5 * 4], 3: [5 * 4, 5 * 2, 5 * 2]}[zero]  # gradients; the layer and the next
             more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": zero, "n_recompute": again}
-            assert at(book.working_memory, **given, **more) == sum(buffers)
+            assert at(lib.working_memory, **given, **more) == sum(buffers)
 
 
-@judges("flying_layers", "flying_activations", over=st.tuples(SMALL, SMALL, SMALL, RATE))
-def layers_in_flight(book, case):
+@checks("flying_layers", "flying_activations", over=st.tuples(SMALL, SMALL, SMALL, RATE))
+def layers_in_flight(lib, case):
     pieces, each, held, size = case
     layers = [one for _ in range(held) for one in range(each)]  # a piece in flight is some layers of a microbatch
     given = {"n_held": held, "L_stage": pieces * each, "n_virt": pieces}
-    assert at(book.flying_layers, **given) == len(layers)
-    assert at(book.flying_activations, L_held=len(layers), V_act=size) == sum(size for _ in layers)
+    assert at(lib.flying_layers, **given) == len(layers)
+    assert at(lib.flying_activations, L_held=len(layers), V_act=size) == sum(size for _ in layers)
 
 
-@judges("last_stage_activations", "gpu_memory", over=st.tuples(SMALL, SMALL, RATE, RATE, RATE, RATE))
-def the_stage_that_needs_most(book, case):
+@checks("last_stage_activations", "gpu_memory", over=st.tuples(SMALL, SMALL, RATE, RATE, RATE, RATE))
+def the_stage_that_needs_most(lib, case):
     layers, ranks, layer, head, state, flying = case
     last = sum(layer for _ in range(layers)) + head / ranks
-    assert at(book.last_stage_activations, L_stage=layers, V_act=layer, V_head=head, Y=ranks) == last
+    assert at(lib.last_stage_activations, L_stage=layers, V_act=layer, V_head=head, Y=ranks) == last
     stages = [state + flying + 1, state + last + 1]
-    assert at(book.gpu_memory, V_state=state, V_stage=flying, V_last=last, V_work=1) == max(stages)
+    assert at(lib.gpu_memory, V_state=state, V_stage=flying, V_last=last, V_work=1) == max(stages)

@@ -1,10 +1,11 @@
 """Each formula of Part IV against counts over explicit shapes, schedules in slots, and stored bytes."""
 
-from formulas.harness import load, of_room, verdicts
+from formulas.harness import load, of_room, room_tests
 
 load()
 (
     test_the_library_agrees_with,
     test_every_formula_meets_something_independent,
-    test_a_slip_is_noticed_by_every_check_that_judges_the_formula,
-) = verdicts(of_room("llm"))
+    test_mutants_are_noticed,
+    test_every_argument_decides_somewhere,
+) = room_tests(of_room("llm"))

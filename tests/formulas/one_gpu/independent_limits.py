@@ -4,32 +4,32 @@ import dataclasses
 import random
 
 import numpy as np
-from formulas.harness import FORMULAS, close, judges
+from formulas.harness import FORMULAS, checks, close
 from support.reference_machines import Limits, allocated, branch, counted, scheduler, switch, warps_of, waves
 
 KIB = 2**10
 
 
-@judges("divergent_slots", "divergence_idle")
-def a_warp_that_runs_both_paths(book):
+@checks("divergent_slots", "divergence_idle")
+def a_warp_that_runs_both_paths(lib):
     draw = random.Random(11)
     for _ in range(60):
         lanes = draw.choice([4, 8, 32, 64])
         taken, then, other = draw.randint(1, lanes - 1), draw.randint(0, 9), draw.randint(1, 9)
         slots, waiting = branch(then, other, taken, lanes)
-        close(book.divergent_slots(n_then=then, n_else=other), slots)
-        close(book.divergence_idle(m_then=taken, n_then=then, n_else=other, w_lanes=lanes) + 1, waiting + 1)
+        close(lib.divergent_slots(n_then=then, n_else=other), slots)
+        close(lib.divergence_idle(m_then=taken, n_then=then, n_else=other, w_lanes=lanes) + 1, waiting + 1)
 
 
-@judges("paths_idle")
-def a_warp_that_runs_many_paths(book):
+@checks("paths_idle")
+def a_warp_that_runs_many_paths(lib):
     for ways in (1, 2, 5, 8, 32):
         for length in (1, 3):
-            close(book.paths_idle(n_ways=ways) + 1, switch(ways, length, 32, ways) + 1)
+            close(lib.paths_idle(n_ways=ways) + 1, switch(ways, length, 32, ways) + 1)
 
 
-@judges("issue_share")
-def a_scheduler_that_looks_for_a_ready_warp(book):
+@checks("issue_share")
+def a_scheduler_that_looks_for_a_ready_warp(lib):
     for warps, run, wait in (
         (1, 1, 0),
         (1, 1, 19),
@@ -39,12 +39,12 @@ def a_scheduler_that_looks_for_a_ready_warp(book):
         (16, 1, 10),
         (3, 5, 5),
     ):
-        ours = book.issue_share(w_res=4 * warps, n_sub=4, n_run=run, n_wait=wait)
+        ours = lib.issue_share(w_res=4 * warps, n_sub=4, n_run=run, n_wait=wait)
         close(ours, scheduler(warps, run, wait), 0.01)
 
 
-@judges("operand_traffic", "fed_tile")
-def a_tile_that_reads_its_operands(book):
+@checks("operand_traffic", "fed_tile")
+def a_tile_that_reads_its_operands(lib):
     """Each step along the inner width reads a column of one operand and a row of the other."""
     cores, rate = 4, 1024
 
@@ -56,18 +56,18 @@ def a_tile_that_reads_its_operands(book):
         return traffic / (operations / (cores * rate))
 
     for rows, columns, width in ((64, 64, 2), (128, 32, 2), (16, 256, 1)):
-        ours = book.operand_traffic(b=width, n_tc=cores, r_tc=rate, t_rows=rows, t_cols=columns)
+        ours = lib.operand_traffic(b=width, n_tc=cores, r_tc=rate, t_rows=rows, t_cols=columns)
         close(ours, per_cycle(rows, columns, width))
     for width in (1, 2):
-        side = book.fed_tile(b=width, n_tc=cores, r_tc=rate, w_sm=128)
+        side = lib.fed_tile(b=width, n_tc=cores, r_tc=rate, w_sm=128)
         assert side == next(t for t in range(1, 200) if per_cycle(t, t, width) <= 128)
 
 
-@judges("wave_fill")
-def tiles_handed_out_one_by_one(book):
+@checks("wave_fill")
+def tiles_handed_out_one_by_one(lib):
     for sms in (1, 7, 132):
         for tiles in (1, sms - 1 or 1, sms, sms + 1, 2 * sms, 1000):
-            close(book.wave_fill(n_tiles=tiles, n_sm=sms), waves(tiles, sms))
+            close(lib.wave_fill(n_tiles=tiles, n_sm=sms), waves(tiles, sms))
 
 
 SMS = {  # registers, shared memory, warp slots, block slots, reserve, unit
@@ -98,9 +98,9 @@ def kernels(count, seed=5):
         )
 
 
-def inputs_of(book, sm, rows):
+def inputs_of(lib, sm, rows):
     r, threads, smem = (np.array(column) for column in zip(*rows, strict=True))
-    warps = book.warps_per_block(t_block=threads, w_lanes=sm.lanes)
+    warps = lib.warps_per_block(t_block=threads, w_lanes=sm.lanes)
     return dict(
         R=r,
         S_block=smem,
@@ -117,7 +117,7 @@ def inputs_of(book, sm, rows):
     )
 
 
-@judges(
+@checks(
     "resident_warps",
     "occupancy",
     "register_limit",
@@ -126,13 +126,13 @@ def inputs_of(book, sm, rows):
     "block_limit",
     "warps_per_block",
 )
-def blocks_placed_one_by_one(book):
+def blocks_placed_one_by_one(lib):
     rows = list(kernels(600))
     for sm in SMS.values():
-        values = inputs_of(book, sm, rows)
+        values = inputs_of(lib, sm, rows)
         close(values["w_block"], [warps_of(threads) for _, threads, _ in rows])
         for name, counts in ONE_BY_ONE.items():
-            f = getattr(book, name)
+            f = getattr(lib, name)
             only = dataclasses.replace(
                 sm,
                 **{k: getattr(sm, k) if k in counts else None for k in ("registers", "smem", "slots", "blocks")},
@@ -141,13 +141,13 @@ def blocks_placed_one_by_one(book):
             given = values | ({"S_block": np.array([m for *_, m in some])} if name == "smem_limit" else {})
             ours = f(**{q.name: given[q.name] for q in FORMULAS[name].inputs})
             np.testing.assert_array_equal(ours, [allocated(only, *row) for row in some], err_msg=name)
-        close(book.occupancy(**values) * sm.slots, [allocated(sm, *row) for row in rows])
+        close(lib.occupancy(**values) * sm.slots, [allocated(sm, *row) for row in rows])
 
 
-@judges("register_file_warps")
-def registers_handed_out_one_by_one(book):
+@checks("register_file_warps")
+def registers_handed_out_one_by_one(lib):
     for registers in (1, 16, 31, 32, 33, 64, 255, 256):
         left, warps = 65536, 0
         while left >= registers * 32:
             left, warps = left - registers * 32, warps + 1
-        assert book.register_file_warps(R_sm=65536, R=registers, w_lanes=32) == warps
+        assert lib.register_file_warps(R_sm=65536, R=registers, w_lanes=32) == warps

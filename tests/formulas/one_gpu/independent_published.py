@@ -1,6 +1,6 @@
 """Published figures of one GPU that the formulas must give, to the digits that are printed."""
 
-from formulas.harness import judges
+from formulas.harness import checks
 
 # Published figures: formula, inputs, what is printed, how far the printed digits reach, where
 
@@ -76,8 +76,8 @@ PUBLISHED = [
 ]
 
 
-@judges(*{row[0] for row in PUBLISHED})
-def published_figures(book):
+@checks(*{row[0] for row in PUBLISHED})
+def published_figures(lib):
     for name, values, printed, reach, where in PUBLISHED:
-        ours = getattr(book, name)(**values)
+        ours = getattr(lib, name)(**values)
         assert abs(ours - printed) <= reach * (1 + 1e-9), f"{name}: {ours:g}, printed {printed:g} in {where}"
