@@ -1,6 +1,7 @@
 """The sweep: what holds for every formula of the library, checked without the library's own checks."""
 
 import functools
+import importlib
 import inspect
 import json
 import math
@@ -233,6 +234,14 @@ def test_the_assumptions_end_a_sentence_that_the_card_begins(f):
 def test_an_unknown_formula_is_refused_with_close_names():
     with pytest.raises(KeyError, match="no formula is called 'matmul_tim'; close ones: matmul_time"):
         sweep.formula("matmul_tim")
+
+
+@pytest.mark.parametrize("room", ["one_gpu", "network", "collectives", "llm"])
+def test_the_sweep_finds_the_formulas_of_every_file(room):
+    files = sorted((Path(gpuscale.__file__).parent / room).glob("*.py"))
+    loaded = [importlib.import_module(f"gpuscale.{room}.{file.stem}") for file in files if file.stem != "__init__"]
+    there = {value for m in loaded for name, value in vars(m).items() if name[0] != "_" and isinstance(value, Formula)}
+    assert {f for f in there if f.module.split(".")[1:2] in ([room], [])} == set(HOMES[room])
 
 
 def test_the_catalogue_finds_what_is_there_and_loads_no_drawing():
