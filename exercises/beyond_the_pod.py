@@ -222,7 +222,7 @@ growth = [
     Question(
         "Is that enough? Give the bandwidth from below over that of {n_sw} core switches, if {n_down} NICs send at "
         "once "
-        "and cables and ports ({n_port} on each switch) all have one rate.",
+        "and cables and ports ({n_port} on each switch) all run at the same rate.",
         answer=oversubscription.where(n_up=n_sw * n_port),
         given={"n_sw": 64, "n_down": 4096, "n_port": ndr.switch_ports},
         mistakes={"Half of the ports of a core switch would lead nowhere.": 2 * n_down / (n_sw * n_port)},

@@ -162,7 +162,7 @@ questions = QuestionSet(
             f"{first('h100_pod_1024')} nodes on the NICs need longer.",
         ),
         Question(
-            "An A100 has {W_1} of NVLink, its node of {D_1} has {W_2} of NICs. At how many nodes do both "
+            "An A100 has {W_1} of NVLink, the NICs of its node of {D_1} carry {W_2}. At how many nodes do both "
             "levels need the same time?",
             answer=turn,
             given=nodes("a100_su"),

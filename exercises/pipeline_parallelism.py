@@ -70,7 +70,7 @@ questions = QuestionSet(
             given=[{"N_stages": 8, "N_MB": 16, "n_virt": 4}, {"N_stages": 4, "N_MB": 8, "n_virt": 3}],
             unit="%",
             mistakes={
-                "That is without the virtual stages.": plain,
+                "That is without interleaving.": plain,
                 "There are as many ranks as before, however many virtual stages.": (n_virt * N_stages - 1)
                 / (n_virt * N_MB),
                 "That is the share of all time.": pipeline.interleaved_fraction,

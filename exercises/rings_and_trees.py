@@ -207,7 +207,9 @@ reading = [
         unit="1",
         noun="chunks",
         mistakes={
-            "The time falls with one term and grows with another; set its slope to zero and take the root.": (N - 2)
+            "The time falls with one term and grows with another; set its derivative to zero and take the root.": (
+                N - 2
+            )
             * V
             / (alpha * W),
             "The longer the chain, the more chunks pay.": sqrt(V / (alpha * W)),

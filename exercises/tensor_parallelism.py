@@ -96,7 +96,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            'Find the error. "Two nodes have twice the bandwidth of one for their NICs, so {F} hidden numbers allow '
+            'Find the error. "The NICs of two nodes together have twice the bandwidth of one, so {F} hidden numbers allow '
             '19-way tensor parallelism." Two matrices, {b} for each activation, nodes of {D_1} GPUs with {W_1} of '
             "NVLink each and {W_2} out of the node, {C}. How many ranks are the limit really?",
             answer=tp.tp_node_limit.where(n_mat=2),

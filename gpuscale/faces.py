@@ -1,8 +1,8 @@
 """The face of a room: ``from gpuscale.collectives import ring_all_reduce``, whichever file of the room defines it.
 
-A file is loaded when one of its names is first asked for, so that a room costs what is used of it. A room of formulas
-offers all that its files define, read from the files themselves: a new formula is on the face once it is written.
-Another room offers a choice.
+A file is loaded when one of its names is first asked for, so that importing a room costs what is used of it. A room of
+formulas offers all that its files define, read from the files themselves: a new formula is offered as soon as it is
+written. Other rooms list what they offer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def face(room: str, **chosen: str):
     def find(name: str):
         if name == "__all__":  # for a star import
             return sorted(offered())
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         if name in offered():
             value = getattr(importlib.import_module(offered()[name]), name)
@@ -38,12 +38,16 @@ def face(room: str, **chosen: str):
             return value
         if name in files(room):
             return importlib.import_module(f"{room}.{name}")
-        close = difflib.get_close_matches(name, [*offered(), *files(room)], 3)
-        hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {', '.join(listed())}"
+        if places := [one for one in files(room) if name in _on_face(f"{room}.{one}")]:
+            raise AttributeError(f"{room} has no {name!r}; it is in {' and in '.join(f'{room}.{p}' for p in places)}")
+        close = difflib.get_close_matches(name, {**offered(), **dict.fromkeys(files(room))}, 3)
+        has = ", ".join(name for name in listed() if not name.startswith("__"))
+        hint = f"; did you mean {' or '.join(close)}?" if close else f"; it has {has}"
         raise AttributeError(f"{room} has no {name!r}{hint}")
 
     def listed() -> list[str]:
-        return sorted({*offered(), *files(room)})
+        kept = [name for name in vars(sys.modules[room]) if name.startswith("__")]
+        return sorted({*kept, *offered(), *files(room)})
 
     return find, listed
 
@@ -72,6 +76,14 @@ def defined(room: str) -> dict[str, str]:
     return found
 
 
+def _on_face(module: str) -> tuple[str, ...]:
+    """What a room within a room offers by its face; nothing for a file, or for a room that loads all it has."""
+    parts = module.split(".")
+    start = Path(sys.modules[parts[0]].__path__[0]).joinpath(*parts[1:], "__init__.py")
+    has_face = start.exists() and "face(" in start.read_text(encoding="utf-8")
+    return importlib.import_module(module).__all__ if has_face else ()
+
+
 def _public(tree: ast.Module) -> dict[str, None]:
     found = []
     for node in tree.body:
@@ -80,4 +92,6 @@ def _public(tree: ast.Module) -> dict[str, None]:
         elif isinstance(node, ast.Assign):
             targets = (part for target in node.targets for part in ast.walk(target))
             found += [part.id for part in targets if isinstance(part, ast.Name)]
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.append(node.target.id)
     return {name: None for name in found if not name.startswith("_")}

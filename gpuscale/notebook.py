@@ -4,7 +4,7 @@
 It offers the tools, under the names that they have everywhere: derivations, numbers with units, parts of the data,
 figures, quizzes, and the sentences that compute their numbers. Formulas come from their rooms and quantities from
 ``gpuscale.symbols``, by name, so that each chapter says which it uses. ``look()`` at the end of the first cell gives
-a notebook the book's styles; the site has them.
+a notebook the book's styles; the site has them already.
 """
 
 from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate

@@ -170,10 +170,10 @@ class Found(Sequence):
     def rest(self) -> str:
         """What the table leaves out."""
         more = len(self) - SHOWN
-        return f"and {more} more: add a word, or take them from the result by number" if more > 0 else ""
+        return f"and {more} more: add a word, or index the result" if more > 0 else ""
 
     def __repr__(self) -> str:
-        rows = [(_call(f, 44), f.title, f.module.split(".")[1]) for f in self.formulas[:SHOWN]]
+        rows = [(_call(f, 44), f.title, f.room.partition(".")[2]) for f in self.formulas[:SHOWN]]
         first, second = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
         lines = [f"  {call:{first}}  {title:{second}}  {room}" for call, title, room in rows]
         return "\n".join([self.heading, *lines, *([f"  {self.rest}"] if self.rest else ())])
@@ -188,7 +188,7 @@ class Found(Sequence):
         head = "".join(f'<th scope="col">{name}</th>' for name in ("Formula", "Equation", "Room"))
         rows = "".join(
             f"<tr><td>{escape(f.title)}<br><code>{escape(_call(f, 60))}</code></td>"
-            f"<td>{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</td><td>{f.module.split('.')[1]}</td></tr>"
+            f"<td>{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</td><td>{f.room.partition('.')[2]}</td></tr>"
             for f in self.formulas[:SHOWN]
         )
         rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""
@@ -324,7 +324,7 @@ def _rank(f: Formula, asked: list[str], hits: list[frozenset[str]]) -> tuple | N
     """Where a formula stands: by the least of its levels that is needed, by all of them, a name or title that is
     just what was asked for first, then the shorter title; None if a word is missing. ``hits``: what each word of
     ``asked`` stands for."""
-    levels = _levels_in_words()[f"{f.module.split('.')[1]}.{f.name}"]
+    levels = _levels_in_words()[f"{f.room.partition('.')[2]}.{f.name}"]
     at = []
     for these in hits:
         level = next((i for i, there in enumerate(levels) if not these.isdisjoint(there)), None)

@@ -8,6 +8,6 @@ __getattr__, __dir__ = face(
     evaluation="evaluate inputs",
     derivation="Derivation StepError",
     crossovers="crossover",
-    dimension="DimensionError dimension",
+    dimension="DimensionError",
     conditions="at_least at_most below divisible nested power_of_two",
 )

@@ -49,9 +49,9 @@ def divisible(a, b) -> Condition:
 
     >>> from gpuscale.symbols import N
     >>> print(divisible(N, 8))
-    N divides by 8
+    N is divisible by 8
     """
-    return Condition("{0} divides by {1}", (sympy.sympify(a), sympy.sympify(b)), _divisible)
+    return Condition("{0} is divisible by {1}", (sympy.sympify(a), sympy.sympify(b)), _divisible)
 
 
 def nested(a, b) -> Condition:

@@ -65,7 +65,7 @@ class Crossover:
         names = [q.name for q in wanted]
         missing, extra = [k for k in names if k not in values], [k for k in values if k not in names]
         if missing or extra:
-            wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
+            wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
             raise TypeError(f"crossing along {self.symbol}: {wrong}; {expected(wanted)}")
         for q in wanted:
             as_number(q, values[q.name])

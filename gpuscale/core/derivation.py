@@ -99,7 +99,7 @@ class Derivation:
     def solved(self, equation, symbol: Quantity, why: str, expr=None) -> Derivation:
         """A new chain: ``equation`` (an Eq of two costs) solved for ``symbol``, proved by putting it back."""
         if not isinstance(equation, sympy.Eq):
-            raise StepError(f"{equation} is no equation with something to solve; expected Eq of two costs")
+            raise StepError(f"{equation} is not an equation to solve; expected Eq of two costs")
         gap = equation.lhs - equation.rhs
         dimension(gap)  # unlike sides are refused here, with both named
         found = [sympy.sympify(expr)]

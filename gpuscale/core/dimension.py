@@ -107,7 +107,7 @@ def dimension(expr) -> Dim | None:
         return _count(expr)
     if isinstance(expr, sympy.Abs):
         return dimension(expr.args[0])
-    raise DimensionError(f"{expr} ({type(expr).__name__}) is no part of a formula that can be checked")
+    raise DimensionError(f"{expr} ({type(expr).__name__}) cannot stand in a formula: its dimension is not known")
 
 
 def fits(expr, unit: str) -> bool:

@@ -20,6 +20,8 @@ def inputs(expr) -> tuple[Quantity, ...]:
     (C, B, D, F)
     """
     order = {q: i for i, q in enumerate(quantities().values())}
+    if strange := [symbol for symbol in sympy.sympify(expr).free_symbols if symbol not in order]:
+        raise TypeError(f"{expr} holds {strange[0]}, which is no Quantity; declare it in gpuscale/symbols")
     return tuple(sorted(sympy.sympify(expr).free_symbols - {flop}, key=order.__getitem__))
 
 
@@ -57,7 +59,7 @@ def evaluate(expr, /, _what: str = "", **values):
     """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
 
     Every value must be a finite number that the quantity allows; infinity is returned only where the
-    expression itself holds it. Raises TypeError for a missing or unknown name or for no number, ValueError
+    expression itself holds it. Raises TypeError for a missing or unknown name or a value that is no number, ValueError
     for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
     the input and what was expected.
 
@@ -78,7 +80,7 @@ def evaluate(expr, /, _what: str = "", **values):
     wanted = [q.name for q in names]
     missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
     if missing or extra:
-        wrong = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(extra)}"
+        wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
         raise TypeError(f"{what}: {wrong}; {expected(names)}")
     given = [as_number(q, values[q.name]) for q in names]
     shape = _shape(what, names, given)
@@ -119,9 +121,9 @@ def _check_result(what, expr, out) -> None:
     if np.isfinite(out).all():
         return
     if np.isnan(out).any():
-        raise ValueError(f"{what}: the result is not a number for these inputs; expected values of usual size")
+        raise ValueError(f"{what}: the result is not a number for these inputs; expected values of ordinary magnitude")
     if np.isinf(out).any() and not expr.has(sympy.oo):
-        raise ValueError(f"{what}: the result overflows; expected inputs of usual size, in base units")
+        raise ValueError(f"{what}: the result overflows; expected inputs of ordinary magnitude, in base units")
 
 
 def as_number(q: Quantity, value):

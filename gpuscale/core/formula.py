@@ -25,7 +25,7 @@ class Formula:
     the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
-    Raises DimensionError if the sides do not balance, TypeError if ``rhs`` holds anything but quantities.
+    Raises DimensionError if the sides do not balance, TypeError for a symbol that is no quantity.
 
     >>> from gpuscale.symbols import N, T_comms, V, W
     >>> gather = Formula("Gather", T_comms, V / W * (N - 1) / N, source="a sketch", assumes="for N equal ranks")
@@ -65,7 +65,7 @@ class Formula:
 
     @property
     def room(self) -> str:
-        """The package that offers it, such as "gpuscale.collectives"; "" for one made on the way."""
+        """The package that offers it, such as "gpuscale.collectives"; "" for one that no module declares."""
         return ".".join(self.module.split(".")[:2])
 
     @property
@@ -79,7 +79,8 @@ class Formula:
     def where(self, *others: Formula, **values) -> Formula:
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
 
-        ``f.where(g, N=n, V=b*n)``. What changes besides is told by name: ``lhs``, ``title``, ``source``, ``assumes``,
+        ``f.where(g, N=n, V=b*n)``. Other parts that change are passed by name: ``lhs``, ``title``, ``source``,
+        ``assumes``,
         ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``. Raises if two
         formulas give one quantity, if a name is not an input, or if an expression's dimension is not its symbol's.
 
@@ -135,19 +136,19 @@ class Formula:
         return f"{self.lhs} = {self.rhs}"
 
     def __reduce__(self):
-        if self.name:  # a formula of the library stays itself
+        if self.name and _lookup(self.module, self.name) is self:  # a formula of the library stays itself
             return _lookup, (self.module, self.name)
-        return Formula, tuple(getattr(self, part.name) for part in fields(self))
+        return type(self), tuple(getattr(self, part.name) for part in fields(self))
 
 
 def _lookup(module: str, name: str) -> Formula:
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name, None)
 
 
 def declare(namespace: dict) -> None:
     """Tell the formulas of a module what they are called: ``declare(globals())`` is the last line of such a module.
 
-    A formula made in the module gets the name it is assigned to and the module's own; one that is imported has both.
+    A formula made in the module gets the name it is assigned to and the module's own; an imported one has both already.
 
     >>> from gpuscale.symbols import T_comms, V, W
     >>> namespace = {"__name__": "notes", "best_case": Formula("Best case", T_comms, V / W, "a sketch", "at full rate")}

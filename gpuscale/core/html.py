@@ -11,9 +11,8 @@ def digesting() -> bool:
 
     It is the environment variable GPUSCALE_DIGEST that says so, which nbval and ``make notebooks`` set.
 
-    >>> os.environ.pop("GPUSCALE_DIGEST", None) and None
-    >>> digesting()
-    False
+    >>> digesting() == (os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"})
+    True
     """
     return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"}
 

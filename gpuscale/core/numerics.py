@@ -1,7 +1,7 @@
-"""What floats get wrong when written plainly, made exact in numpy and in JavaScript alike.
+"""Functions that naive floating point gets wrong, made exact in numpy and in JavaScript alike.
 
 The ceiling of log2 steps exactly at powers of two. Binomials go through their logarithms: a ratio of two huge ones
-is a usual number.
+is an ordinary number.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def ceil_log2(x):
 
 
 def log_binomial(n, k):
-    """Logarithm of the binomial of n over k, 0 or more: exact for whole numbers, the gamma function's continuation
+    """Logarithm of n choose k, both 0 or more: exact for whole numbers, the gamma function's continuation
     between them; -inf where k is above n.
 
     >>> round(float(np.exp(log_binomial(8, 2))), 9)

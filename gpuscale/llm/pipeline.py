@@ -1,7 +1,7 @@
 """Pipeline parallelism: hops between stages, bubbles and kept activations of each schedule, and what else it costs.
 
 t_F, t_B and t_W are times of one microbatch on one rank, which holds 1/N_stages of the layers, however many
-virtual stages they are in; t_B is the whole backward pass. ``schedules/pipelines.py`` plays the same schedules slot
+virtual stages they are in; t_B is the whole backward pass. ``schedules/pipelines`` plays the same schedules slot
 by slot.
 """
 
@@ -172,7 +172,7 @@ eager_held = Formula(
 interleaved_held = Formula(
     "Virtual stages' activations kept, interleaved", n_held,
     Min((n_virt + 1) * N_stages - 2 * i_stage - 1, n_virt * N_MB), source=_MEGATRON,
-    assumes="for two virtual stages a stage or more", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)),
+    assumes="for two virtual stages per rank or more", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)),
 )
 zb_held = Formula(
     "Activations kept, ZB-H1", n_held, Min(N_stages, N_MB), source=_ZERO_BUBBLE,
@@ -198,7 +198,7 @@ held_layers = Formula(
 first_stage_layers = Formula(
     "Layers' activations kept, first stage, interleaved", L_held,
     L * Min(1 + (N_stages - 1) / (n_virt * N_stages), N_MB / N_stages), source="korthikanti2022, section 4.2.3",
-    assumes="for two virtual stages a stage or more", needs=(*_GROUPS, at_least(n_virt, 2)),
+    assumes="for two virtual stages per rank or more", needs=(*_GROUPS, at_least(n_virt, 2)),
 )
 
 # What else a pipeline costs

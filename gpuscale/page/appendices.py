@@ -55,7 +55,7 @@ def formula_search() -> Html:
     return Html(
         '<div class="filter" role="search" aria-label="Formulas" hidden>'
         '<label for="formula-filter">Filter by name, symbol, synonym or source</label>'
-        '<input type="search" id="formula-filter" placeholder="bus bandwidth, fat tree, V_rank, MoE, T_comms" '
+        '<input type="search" id="formula-filter" placeholder="busbw, fat tree, V_rank, MoE" '
         'autocomplete="off" autocapitalize="none" spellcheck="false">'
         f'<output for="formula-filter"></output><script type="application/json">{data}</script></div>',
         'The page has a box here that filters the formulas. In Python: gpuscale.find("bus bandwidth").',

@@ -15,7 +15,7 @@ OPTIONS = ("n_zero", "n_sp", "n_recompute")
 # Reasons that leave the same layout without virtual stages untouched.
 VIRTUAL = ("interleaving", "virtual stages and layers")
 # What is tried where nothing is fixed: sequences of a microbatch at most, tokens of a sequence on a rank at least,
-# virtual stages of a stage.
+# virtual stages per rank.
 MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 
 

@@ -18,7 +18,7 @@ PINS = {
     "cp": "context-parallel ranks",
     "ep": "expert-parallel ranks",
     "pp": "pipeline stages",
-    "virtual": "virtual stages of a stage",
+    "virtual": "virtual stages per rank",
     "micro": "sequences in a microbatch",
     "zero": "the stage of ZeRO",
     "sp": "sequence parallelism",

@@ -15,7 +15,7 @@ __getattr__, __dir__ = face(
     checks="check_question",
     showing="ask quiz score",
     question="Question QuestionError",
-    question_sets="Item QuestionSet UnknownQuestion item load_set sets",
+    question_sets="QuestionSet UnknownQuestion item load_set sets",
     result="Result",
     mistakes=(
         "Times bits_for_bytes both_directions bytes_for_bits extra_factor fma_twice gb_for_gib gib_for_gb mb_for_mib "

@@ -28,7 +28,9 @@ def fixed_points(question, exprs: list) -> list[dict[str, float]]:
         points = [p for p in (_point(question, exprs, dice) for _ in range(POINTS)) if p]
         if len(points) == POINTS and _all_branches(question.expr, points):
             return points
-    raise ValueError("no points found that tell its branches apart; give points=[{...}, ...]")
+    raise ValueError(
+        "no points found that its quantities allow and that tell its branches apart; give points=[{...}, ...]"
+    )
 
 
 def _point(question, exprs: list, dice: random.Random) -> dict[str, float] | None:

@@ -1,4 +1,4 @@
-"""A question: its text, and answers that are formulas. It is checked when it is made, not when asked."""
+"""A question: its text, and answers that are formulas. A QuestionSet checks each of its own."""
 
 from __future__ import annotations
 

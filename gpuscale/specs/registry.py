@@ -169,5 +169,5 @@ def tables() -> Mapping[str, MeasuredTable]:
 
 
 def table(parts: Iterable, fields, derived=None, caption: str = "") -> HtmlView:
-    """Parts (or keys of chips) side by side; see ``spec_table.table``."""
+    """Parts (or keys of chips) side by side; see ``html.parts_table``."""
     return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

@@ -1,6 +1,6 @@
 """How quick the library is and how heavy the pages are: ratios measured side by side.
 
-Nothing is asserted. Run it with ``python tests/bench.py``; pytest does not collect it.
+Nothing is asserted. Run it with ``python tests/bench/bench.py``; pytest does not collect it.
 """
 
 from __future__ import annotations

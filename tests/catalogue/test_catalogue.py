@@ -241,7 +241,9 @@ def test_the_sweep_finds_the_formulas_of_every_file(room):
     files = sorted((Path(gpuscale.__file__).parent / room).glob("*.py"))
     loaded = [importlib.import_module(f"gpuscale.{room}.{file.stem}") for file in files if file.stem != "__init__"]
     there = {value for m in loaded for name, value in vars(m).items() if name[0] != "_" and isinstance(value, Formula)}
-    assert {f for f in there if f.module.split(".")[1:2] in ([room], [])} == set(HOMES[room])
+    nameless = {f.title for f in there if not f.name}
+    assert not nameless, f"declare(globals()) has to be the last line of their file: {nameless}"
+    assert {f for f in there if f.room == f"gpuscale.{room}"} == set(HOMES[room])
 
 
 def test_the_catalogue_finds_what_is_there_and_loads_no_drawing():
@@ -266,6 +268,13 @@ def test_importing_loads_neither_pyplot_nor_widgets(code):
         [sys.executable, "-c", f"import sys; {code}; {LOADED}"], capture_output=True, check=True, text=True
     )
     assert out.stdout.strip() == ""
+
+
+def test_a_name_of_a_room_is_looked_for_there():
+    with pytest.raises(AttributeError, match="it is in gpuscale.collectives"):
+        gpuscale.ring_all_reduce  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean kv_cache"):
+        gpuscale.llm.kv_cach  # noqa: B018
 
 
 def test_the_package_says_what_it_has():

@@ -40,7 +40,11 @@ def twin(engine, formula, **values):
     "formula, values, says",
     [
         (algorithms.doubling_steps, {"N": 6}, r"doubling_steps: expected that N is a power of two .*; got N = 6"),
-        (exchange.hit_top_k, {"E": 10, "Z": 4, "k": 2}, "hit_top_k: expected that E divides by Z; got Z = 4, E = 10"),
+        (
+            exchange.hit_top_k,
+            {"E": 10, "Z": 4, "k": 2},
+            "hit_top_k: expected that E is divisible by Z; got Z = 4, E = 10",
+        ),
         (exchange.hit_top_k, {"E": 8, "Z": 4, "k": 9}, "expected that k is at most E; got E = 8, k = 9"),
         (in_network.nvls_from, {"r_ring": 2}, "expected that r_ring is below 2; got r_ring = 2"),
         (hierarchy.node_bandwidth, {"D_1": 1, "W_1": 1}, "expected that D_1 is 2 or more; got D_1 = 1"),
@@ -49,7 +53,7 @@ def twin(engine, formula, **values):
             {"V": 1, "Y": 12, "S_child": 8, "S_top": 96},
             "one of Y and S_child divides the other",
         ),
-        (hierarchy.top_switch_out, {"V": 1, "S_unit": 9, "S_top": 8}, "expected that S_top divides by S_unit"),
+        (hierarchy.top_switch_out, {"V": 1, "S_unit": 9, "S_top": 8}, "expected that S_top is divisible by S_unit"),
         (wire_latency, {"n_hop": 0, "t_hop": 1}, "expected that n_hop is 1 or more; got n_hop = 0"),
     ],
 )

@@ -234,7 +234,7 @@ def test_a_text_is_pointed_to_parse():
     [
         ({}, "missing alpha, V, W"),
         ({"V": 1, "W": 1}, "missing alpha"),
-        ({"alpha": 0, "V": 1, "w": 1}, "missing W"),
+        ({"alpha": 0, "V": 1, "w": 1}, "missing W; unknown w"),
         (USUAL | {"N": 8}, "unknown N"),
         (USUAL | {"flop": 1}, "unknown flop"),
         (USUAL | {"title": 1, "rhs": 2}, "unknown title, rhs"),
@@ -252,7 +252,7 @@ def test_inputs_have_no_order_to_mistake():
 
 
 def test_a_result_out_of_range_is_refused_by_name():
-    with pytest.raises(ValueError, match="^matmul_ops: the result overflows; expected inputs of usual size"):
+    with pytest.raises(ValueError, match="^matmul_ops: the result overflows; expected inputs of ordinary magnitude"):
         roofline.matmul_ops(B=1e200, D=1e200, F=1)
     with pytest.raises(ValueError, match="^divergence_idle: the result is not a number"):
         from gpuscale.one_gpu import divergence_idle
@@ -344,6 +344,17 @@ def test_a_named_formula_survives_a_pickle_as_itself():
     code = "import pickle, sys; f = pickle.loads(sys.stdin.buffer.read()); print(f.name, f(alpha=0, V=6, W=2))"
     out = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(time), capture_output=True, check=True)
     assert out.stdout.split() == [b"transfer_time", b"3.0"]
+
+
+def test_a_changed_copy_of_a_named_formula_stays_changed():
+    changed = dataclasses.replace(time, rhs=2 * time.rhs)
+    for again in (pickle.loads(pickle.dumps(changed)), copy.deepcopy(changed)):
+        assert again(alpha=0, V=6, W=2) == 6.0 == changed(alpha=0, V=6, W=2)
+
+
+def test_an_expression_of_other_symbols_is_refused():
+    with pytest.raises(TypeError, match="holds x, which is no Quantity"):
+        evaluate(sympy.Symbol("x", positive=True) + V, V=1, x=2)
 
 
 def test_a_formula_holds_quantities_only():

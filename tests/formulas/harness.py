@@ -202,7 +202,7 @@ def room_tests(formulas):
 
     def test_every_formula_meets_something_independent():
         checked = {name for one in CHECKS.values() for name in one.names}
-        assert not set(formulas) - checked, f"not checked: {set(formulas) - checked}"
+        assert not set(formulas) - checked, f"add to a @checks(...) of tests/formulas: {set(formulas) - checked}"
         assert checked <= set(FORMULAS), f"unknown: {checked - set(FORMULAS)}"
 
     @pytest.mark.parametrize("name", formulas)

@@ -112,7 +112,7 @@ ROWS = [
     ),
     Row(
         MEGATRON,
-        "the same with two virtual stages a stage",
+        "the same with two virtual stages per rank",
         63 / 1024,
         lambda: pipeline.interleaved_overhead(N_stages=64, N_MB=512, n_virt=2),
     ),

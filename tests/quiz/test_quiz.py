@@ -14,7 +14,6 @@ from support.quiz_demo import CORES, DELIVER, LONGER, READ, demo
 
 from gpuscale.core import Derivation, Formula
 from gpuscale.quiz import (
-    Item,
     Question,
     QuestionError,
     QuestionSet,
@@ -34,7 +33,7 @@ from gpuscale.quiz import (
 )
 from gpuscale.quiz.checks import values_at
 from gpuscale.quiz.outcomes import outcomes
-from gpuscale.quiz.question_sets import PACKAGE
+from gpuscale.quiz.question_sets import PACKAGE, Item
 from gpuscale.quiz.result import MIME
 from gpuscale.symbols import D, F, T, V, W, W_hbm, alpha, b
 from gpuscale.units import GB, MB, TB

@@ -302,3 +302,8 @@ def test_what_is_not_there_is_said_with_what_is(ask, error, words):
     with pytest.raises(error) as caught:
         ask()
     assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_every_file_of_the_data_is_read():
+    there = {path.stem for path in DATA.glob("*.toml")}
+    assert there - set(registry.FILES) == {"fields", "sources"} and set(registry.FILES) <= there

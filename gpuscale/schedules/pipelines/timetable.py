@@ -61,6 +61,8 @@ class PipelineRun:
 
     def __repr__(self) -> str:
         """What a reader asks first; the slots are there by name. Times are in the unit that they were given in."""
+        if not self.slots:
+            return f"{self.title}: no slots"
         most = max(self.peak_activations(rank) for rank in range(self.ranks))
         exposed = f", {_number(self.exposed)} of it exposed transfers" if self.exposed else ""
         lines = [
