@@ -25,7 +25,9 @@ def test_the_first_cell_is_short_and_imports_the_tools_once(path):
     setup, *rest = found
     assert len(setup.splitlines()) <= 15
     assert "from gpuscale.notebook import *" in setup and re.search(r"^look\(\)$", setup, re.M)
-    assert not [cell for cell in rest if re.search(r"^\s*(from|import) gpuscale", cell, re.M)], "import it at the top"
+    if path.stem != "welcome":  # its cells show a newcomer what to import
+        again = [cell for cell in rest if re.search(r"^\s*(from|import) gpuscale", cell, re.M)]
+        assert not again, "import it at the top"
     assert "ModuleNotFoundError" not in "".join(found)
 
 
