@@ -1,4 +1,4 @@
-"""Links, switches and cuts of a network: what its bandwidths and counts are."""
+"""Links, switches, cuts and tori: what bandwidths and counts of a network are."""
 
 # fmt: off
 
@@ -106,7 +106,6 @@ wire_latency = Formula(
 
 # Rings and tori with links to neighbours only, as TPUs are wired. W is one link, one way.
 _TPU = "scaling-book-tpus, networking"
-_WRAP = "when each axis closes to a ring and both directions are used"
 
 torus_egress = Formula(
     "Bandwidth out of a chip of a torus", W_node, 2 * n_dim * W_link, source=_TPU,

@@ -28,7 +28,6 @@ def result_times(factor: float) -> Times:
 
 
 Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of both, or Times
-Mistakes = Mapping[str, Mistake]
 
 
 def expression(mistake: Mistake, answer: sympy.Expr, message: str = "") -> sympy.Expr:
