@@ -1,0 +1,88 @@
+"""Expressions of the ledger: Python over the names of the library, read from the data file and evaluated.
+
+An expression may use every formula by its name; the rooms ``one_gpu``, ``network``, ``collectives``, ``llm``,
+``schedules``, ``emulate``, ``specs`` and ``symbols``; ``chip``, ``link``, ``model``, ``part``, ``measured``,
+``topology`` and ``published``; ``evaluate`` and ``limit``; the units of ``gpuscale.units`` that have more than one
+letter; a few functions of arithmetic; and the inputs that its row names.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import math
+from functools import cache
+
+from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, specs, symbols, units
+from gpuscale.catalogue import sweep
+from gpuscale.core import Formula, evaluate
+
+ROOMS = (one_gpu, network, collectives, llm, schedules, emulate, specs, symbols)
+ROOMS = {room.__name__.rpartition(".")[2]: room for room in ROOMS}
+PARTS = (specs.chip, specs.link, specs.measured, specs.model, specs.part, network.topology, network.known.published)
+PARTS = {look_up.__name__: look_up for look_up in PARTS}
+ARITHMETIC = {f.__name__: f for f in (abs, float, int, len, max, min, range, round, sorted, sum)}
+ARITHMETIC |= {f.__name__: f for f in (math.ceil, math.comb, math.floor, math.log2, math.sqrt)}
+FORBIDDEN = (ast.Lambda, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom, ast.JoinedStr)
+
+
+class ExpressionError(ValueError):
+    """An expression that cannot be read or evaluated; the message quotes it and says why."""
+
+
+def limit(formula: Formula, **values) -> float:
+    """The approximation that a formula states, at values in base units."""
+    return evaluate(formula.approx, **{q.name: values[q.name] for q in formula.approx.free_symbols})
+
+
+@cache
+def library() -> dict[str, object]:
+    """Every name that an expression may use, apart from the inputs of its row."""
+    numbers = {name: size for name, size in vars(units).items() if isinstance(size, float) and len(name) > 1}
+    named = {key.rpartition(".")[2]: formula for key, formula in sweep.formulas().items()}
+    for name in ("collectives", "pipelines", "timelines"):
+        importlib.import_module(f"gpuscale.schedules.{name}")
+    return {**numbers, **ARITHMETIC, **PARTS, "evaluate": evaluate, "limit": limit, **named, **ROOMS}
+
+
+@cache
+def names(text: str) -> frozenset[str]:
+    """The names that an expression reads. Raises ExpressionError where it is not an expression, or not a plain one."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except SyntaxError as error:
+        raise ExpressionError(f"{text!r} is no expression of Python: {error.msg}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, FORBIDDEN) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
+            raise ExpressionError(f"{text!r}: {ast.unparse(node)} is not allowed here")
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def reaches(text: str) -> frozenset[str]:
+    """The names of the library that an expression reads: formulas, rooms, and what looks up a part."""
+    return frozenset(name for name in names(text) if name in sweep_names() or name in PARTS or name in ROOMS)
+
+
+@cache
+def sweep_names() -> dict[str, str]:
+    """The name of each formula, with its key in the catalogue."""
+    return {key.rpartition(".")[2]: key for key in sweep.formulas()}
+
+
+def value(text: str, given: dict[str, float]) -> float:
+    """An expression's value in base units. Raises ExpressionError quoting it."""
+    names(text)
+    try:
+        return float(eval(text.strip(), {"__builtins__": {}} | library() | given))
+    except ExpressionError:
+        raise
+    except Exception as error:
+        raise ExpressionError(f"{text!r}: {type(error).__name__}: {error}") from error
+
+
+def inputs(given: dict[str, object]) -> dict[str, float]:
+    """The inputs of a row, in their order: numbers as they are, texts as expressions, which may use earlier ones."""
+    found: dict[str, float] = {}
+    for name, text in given.items():
+        found[name] = value(text, found) if isinstance(text, str) else text
+    return found
