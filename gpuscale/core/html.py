@@ -1,9 +1,19 @@
-"""HTML that the library shows, with a plain-text face."""
+"""HTML that the library shows: elements, tables and the JSON of scripts, all made here, each output with a plain-text
+face.
+
+What stands inside an element is HTML: ``escape`` text first. Attributes are text, and are escaped here.
+"""
 
 from __future__ import annotations
 
+import html as escaping
+import json
 import os
 import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gpuscale.sources import cited
 
 
 def digesting() -> bool:
@@ -20,15 +30,18 @@ def digesting() -> bool:
 class Html:
     """HTML with a plain-text face. Markdown-like emphasis is not interpreted.
 
+    Where outputs are stored, the HTML is left out unless it is to be ``stored`` too.
+
     >>> Html("<b>9</b>", "9")
     9
     """
 
-    def __init__(self, html: str, text: str):
-        self.html, self.text = html, text
+    def __init__(self, html: str, text: str, stored: bool = False):
+        self.html, self.text, self.stored = html, text, stored
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/plain": self.text} if digesting() else {"text/html": self.html, "text/plain": self.text}
+        plain = {"text/plain": self.text}
+        return plain if digesting() and not self.stored else {"text/html": self.html, **plain}
 
     def __repr__(self) -> str:
         return self.text
@@ -43,10 +56,134 @@ def anchor(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def escape(text: str) -> str:
-    """Text made safe inside HTML.
+def escape(text: str, quote: bool = False) -> str:
+    """Text made safe inside an element, with ``quote`` inside an attribute as well.
 
-    >>> escape("a < b")
-    'a &lt; b'
+    >>> escape("a < b's")
+    "a &lt; b's"
     """
-    return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escaping.escape(str(text), quote)
+
+
+def cite(source: str) -> str:
+    """A source as HTML: short name, then the place.
+
+    >>> cite("nccl-tests, PERFORMANCE.md")
+    'NVIDIA, nccl-tests, PERFORMANCE.md'
+    """
+    return escape(cited(source))
+
+
+def element(tag: str, *inside: str, **attributes: str | bool) -> str:
+    """An element around HTML. An attribute of "", False or None is left out, True stands alone; a name is written with
+    underscores for hyphens, and with one behind it if it is a word of Python (``class_``).
+
+    >>> element("td", "4", " GB", class_="num", data_k="ours")
+    '<td class="num" data-k="ours">4 GB</td>'
+    >>> element("details", open=True, id="")
+    '<details open></details>'
+    """
+    said = ""
+    for name, value in attributes.items():
+        if value in ("", None) or value is False:
+            continue
+        name = name.rstrip("_").replace("_", "-")
+        said += f" {name}" if value is True else f' {name}="{escape(value, quote=True)}"'
+    return f"<{tag}{said}>{''.join(inside)}</{tag}>"
+
+
+def details(summary: str, *inside: str, **attributes: str | bool) -> str:
+    """What is folded away below its summary.
+
+    >>> details("Data", "<p>4</p>", class_="entry")
+    '<details class="entry"><summary>Data</summary><p>4</p></details>'
+    """
+    return element("details", element("summary", summary), *inside, **attributes)
+
+
+def region(label: str, *inside: str, kind: str = "scroll") -> str:
+    """What may be wider than the page: it scrolls by itself, and the keyboard reaches it.
+
+    >>> region("Units", "...")
+    '<div class="scroll" tabindex="0" role="region" aria-label="Units">...</div>'
+    """
+    return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
+
+
+class Head(NamedTuple):
+    """The head of a column of a table."""
+
+    title: str  # as HTML
+    kind: str = ""  # the class of the head and of the cells below it: "num" aligns numbers
+    key: str = ""  # on a phone, the word before each cell of a stacked table: its data-k
+    leads: bool = False  # whether each cell is the head of its row
+
+
+def table(
+    heads: Iterable[str | Head],
+    rows: Iterable[Sequence | str],
+    kind: str = "plain-table",
+    *,
+    caption: str = "",
+    ids: Sequence[str] = (),
+    stack: bool = False,
+    **attributes: str,
+) -> str:
+    """A table. A head that is only a title is a str.
+
+    ``rows``: a sequence of cells each, as HTML; a str is one cell across all columns. ``kind``: the class of the
+    table. ``caption``: as HTML. ``ids``: the id of each row. ``stack``: on a phone each row becomes a block, so
+    roles keep telling that it is a table; give it ``aria_label`` or ``aria_labelledby``. Raises ValueError for a row
+    that has not a cell for each column.
+
+    >>> table(["Unit"], [["kB"]], kind="")
+    '<table><thead><tr><th scope="col">Unit</th></tr></thead><tbody><tr><td>kB</td></tr></tbody></table>'
+    >>> table(["Unit", Head("Bytes", "num")], [["kB", 1000]]).count(' class="num"')
+    2
+    """
+    heads = [Head(head) if isinstance(head, str) else head for head in heads]
+    rows = list(rows)
+    said = {"role": "columnheader"} if stack else {"scope": "col"}
+    top = "".join(element("th", head.title, **said, class_=head.kind) for head in heads)
+    cell, line, group = (role if stack else "" for role in ("cell", "row", "rowgroup"))
+    body = ""
+    for row, name in zip(rows, ids or [""] * len(rows), strict=True):
+        if isinstance(row, str):
+            cells = element("td", row, role=cell, colspan=len(heads))
+        else:
+            cells = "".join(_cell(head, inside, cell) for head, inside in zip(heads, row, strict=True))
+        body += element("tr", cells, role=line, id=name)
+    return element(
+        "table",
+        element("caption", caption) if caption else "",
+        element("thead", element("tr", top, role=line)),
+        element("tbody", body, role=group),
+        class_=kind,
+        role="table" if stack else "",
+        **attributes,
+    )
+
+
+def _cell(head: Head, inside, role: str) -> str:
+    if head.leads:
+        return element("th", str(inside), scope="row")
+    return element("td", str(inside), role=role, class_=head.kind, data_k=head.key)
+
+
+def as_json(value) -> str:
+    """JSON that may stand inside a script element: nothing in it ends the element or opens a comment.
+
+    >>> as_json({"a": "</script>"})
+    '{"a":"<\\\\/script>"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
+
+
+def script_json(value) -> str:
+    """A script element that holds a value as JSON, for the page's script.
+
+    >>> script_json([1, 2])
+    '<script type="application/json">[1,2]</script>'
+    """
+    return element("script", as_json(value), type="application/json")
