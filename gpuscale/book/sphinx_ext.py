@@ -20,7 +20,7 @@ from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import FILTER, FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import FILTER_FILES, FILTER_STYLE, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
@@ -40,6 +40,7 @@ LANDING = """<!DOCTYPE html>
 """
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
+NOTEBOOK = re.compile(r'href="(\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output, from one chapter to another
 PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
 TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
 
@@ -148,12 +149,14 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     for head in HEAD.findall(body):  # a table that is all its section holds is named once
         body = body.replace(f"<caption>{head}</caption>", f'<caption class="quiet">{head}</caption>')
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
+    body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     known = any("mathjax" in str(getattr(file, "filename", file)) for file in context["script_files"])
     if TEX.search(body) and not known:
         app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
         app.add_js_file(app.config.mathjax_path, loading_method="defer")
-    for mark, (script, style) in ((STEPPER, STEPPER_FILES), (FILTER, FILTER_FILES)):
+    loads = {STEPPER: STEPPER_FILES} | {mark: (script, FILTER_STYLE) for mark, script in FILTER_FILES.items()}
+    for mark, (script, style) in loads.items():
         if mark in body:
             app.add_css_file(style, priority=805)
             app.add_js_file(script, loading_method="defer", priority=805)

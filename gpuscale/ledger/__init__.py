@@ -5,5 +5,6 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     expressions="ExpressionError",
+    pages="common_mistake ledger_counts ledger_errata ledger_filter ledger_findings ledger_rows ledger_summary",
     rows=("VERDICTS WORDING_VERDICTS Claim Erratum LedgerError Wording claim claims errata erratum findings wordings"),
 )

@@ -2,8 +2,8 @@
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
 ``gpuscale.book.served`` does that when the book is built. Steppers have a script and a style sheet of their own,
-which only the pages that hold one load; a painter that few pages need is one more file in PAINTERS, and the filter of
-the formula index is for that page alone.
+which only the pages that hold one load; a painter that few pages need is one more file in PAINTERS, and the filters of
+the formula index and of the ledger are for those pages alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gpuscale.core.html import Html
 SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
 STEPPERS = ("stepper", "transfers")
 PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper that it paints
-FILTER = "filter"  # script and style sheet of one page
+FILTERS = ("filter", "ledger")  # scripts of one page each, which share a style sheet
 STYLES = ("components",)
 STEPPER_STYLES = ("steppers",)
 SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
@@ -50,15 +50,15 @@ def painter_script(name: str) -> str:
 
 
 @functools.cache
-def filter_script() -> str:
-    """What the formula index loads as well, behind ``script``."""
-    return _closed(_read(FILTER, kind="js"))
+def filter_script(name: str) -> str:
+    """What a page with a filter loads as well, behind ``script``: "filter" or "ledger"."""
+    return _closed(_read(name, kind="js"))
 
 
 @functools.cache
 def filter_style() -> str:
-    """The style sheet of that page."""
-    return _read(FILTER, kind="css")
+    """The style sheet of these pages."""
+    return _read("filter", kind="css")
 
 
 @functools.cache

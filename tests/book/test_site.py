@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gpuscale.book import prune, sphinx_ext, weight
-from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES, served
+from gpuscale.book.served import FILTER_FILES, FILTER_STYLE, PAINTER_FILES, STEPPER_FILES, served
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_our_own_files_are_the_ones_that_are_weighed(site):
 
 def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
     """Steppers and what draws them come with the pages that hold one, a painter with those that it paints on, the
-    filter with the formula index; all stay light."""
+    filters with the formula index and the ledger; all stay light."""
     for name, page in pages.items():
         if name == "index.html":
             continue
@@ -59,7 +59,8 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         ours = {Path((tag.get("src") or tag["href"]).split("?")[0]).name for tag in tags} & set(weight.OURS)
         holds = bool(page.select("[data-gpuscale=stepper]"))
         painted = {file for mark, file in PAINTER_FILES.items() if page.select(f"[{mark}]")}
-        filtered = FILTER_FILES if page.select(".filter") else ()
+        filtered = {file for mark, file in FILTER_FILES.items() if page.select(f"[{mark}]")}
+        filtered |= {FILTER_STYLE} if filtered else set()
         expected = {"gpuscale.js", "gpuscale.css", "book.css", *(STEPPER_FILES if holds else ()), *painted, *filtered}
         assert ours == expected, name
         limit = 72_000 if painted else 68_000 if holds else 61_000 if filtered else 60_000

@@ -1,0 +1,213 @@
+"""What pages show of the ledger: the box of a common mistake in a chapter, and the parts of the ledger page.
+
+Links name notebooks, so that they lead somewhere in JupyterLab; the site turns them into links to its pages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
+from gpuscale.ledger.rows import VERDICTS, Claim, Erratum, Wording, claim, claims, errata, findings, wordings
+from gpuscale.sources import cited, source_name
+
+PAGE = "published_numbers.ipynb"
+SIGNS = {
+    "agrees": "✓",
+    "rounds": "≈",
+    "approximation": "≈",
+    "convention": "±",
+    "wrong unit": "✗",
+    "disagrees": "✗",
+    "measured": "∘",
+    "undecided": "?",
+}
+WORDS = VERDICTS | {"measured": "measured, not derived", "undecided": "cannot be decided"}
+COLUMNS = ("Claim", Head("Published", "num", "published"), Head("Computed", "num", "computed"), "Verdict")
+FEW = 5  # sources with fewer rows are counted together
+
+
+def common_mistake(key: str) -> Html:
+    """The box of a chapter that tells one row of the ledger: what is published, what is right, and why.
+
+    Raises KeyError for an unknown id.
+    """
+    row = claim(key)
+    title = errata()[row.errata[0]].title if row.errata else row.says
+    published, ours = row.shown
+    facts = f"{escape(row.says)}: published {element('b', published)}, computed {element('b', ours)}"
+    link = _link(f"{PAGE}#claim-{anchor(key)}", "In the ledger")
+    box = element(
+        "section",
+        element("h3", f"Common mistake: {escape(title)}"),
+        element("p", escape(row.reason)),
+        element("p", f"{facts}. {cite(_where(row))}. {link}", class_="note"),
+        class_="card mistake",
+    )
+    return Html(box, f"Common mistake: {title}\n{row.reason}\n{_plain(row)}")
+
+
+def ledger_summary(chapter: str) -> Html:
+    """A line at the end of a chapter: how many published statements it covers, by verdict.
+
+    Raises KeyError for a chapter without any.
+    """
+    rows = _of(chapter)
+    counts = Counter(row.verdict for row in rows)
+    said = ", ".join(f"{counts[verdict]} {_counted(verdict, counts[verdict])}" for verdict in WORDS if counts[verdict])
+    text = f"Of {len(rows)} published statements that this chapter covers, {said}."
+    link = _link(f"{PAGE}#chapter-{chapter}", "See them in the ledger")
+    return Html(element("p", f"{text} {link}.", class_="ledger-summary"), text)
+
+
+def _counted(verdict: str, count: int) -> str:
+    """A verdict as the end of a sentence that counts."""
+    one = count == 1
+    return {
+        "agrees": "agrees" if one else "agree",
+        "rounds": "is rounded" if one else "are rounded",
+        "approximation": "is an approximation" if one else "are approximations",
+        "convention": "depends on a convention" if one else "depend on a convention",
+        "wrong unit": "has the wrong unit" if one else "have the wrong unit",
+        "disagrees": "disagrees" if one else "disagree",
+        "measured": "is a measurement" if one else "are measurements",
+        "undecided": "cannot be decided",
+    }[verdict]
+
+
+def ledger_counts() -> Html:
+    """How many statements there are, by source and by verdict."""
+    everything = [*claims().values(), *wordings().values()]
+    by_source = Counter(row.source for row in everything)
+    groups = {key: {key} for key, count in by_source.most_common() if count >= FEW}
+    rest = {key for key, count in by_source.items() if count < FEW}
+    verdicts = [verdict for verdict in WORDS if any(row.verdict == verdict for row in everything)]
+    named = [(escape(source_name(key)), keys) for key, keys in groups.items()]
+    named += [(f"{len(rest)} further sources", rest)] if rest else []
+    named += [("All", set(by_source))]
+    lines = []
+    for name, keys in named:
+        counts = Counter(row.verdict for row in everything if row.source in keys)
+        lines.append([name, counts.total(), *(counts[verdict] or "" for verdict in verdicts)])
+    heads = [Head("Source", leads=True), Head("Statements", "num")]
+    heads += [Head(f"{SIGNS[verdict]} {WORDS[verdict]}", "num") for verdict in verdicts]
+    html = table(heads, lines)
+    plain = "\n".join(" | ".join(str(cell) for cell in line) for line in [["source", "statements", *verdicts], *lines])
+    return Html(region("Statements by source and verdict", html), plain)
+
+
+def ledger_findings() -> Html:
+    """The findings that matter most, the first one first, each with the place that derives it and its rows."""
+    items = [
+        element("li", element("b", escape(one.title)), f". {escape(one.told)} ", _derived(one), " ", _rows_of(one))
+        for one in findings()
+    ]
+    plain = "\n".join(f"{place}. {one.title}. {one.told}" for place, one in enumerate(findings(), 1))
+    return Html(element("ol", *items, class_="findings"), plain)
+
+
+def ledger_filter() -> Html:
+    """The box that filters the rows; hidden where no script runs. Its choices are made by the script, from the rows."""
+    fields = {"verdict": "All verdicts", "source": "All sources", "chapter": "All chapters"}
+    chosen = [
+        element("select", element("option", label, value=" "), name=name, aria_label=name.capitalize())
+        for name, label in fields.items()
+    ]
+    text = (
+        '<input type="search" aria-label="Text" placeholder="all-reduce, quiz 4, 70B" autocomplete="off" '
+        'autocapitalize="none" spellcheck="false">'
+    )
+    box = element(
+        "div",
+        element("div", *chosen, text, class_="row"),
+        element("output", data_said="{shown} of {all} rows"),
+        class_="rows-filter",
+        role="search",
+        aria_label="Rows of the ledger",
+        hidden=True,
+    )
+    return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.ledger.claims().")
+
+
+def ledger_rows(chapter: str) -> Html:
+    """All statements that a chapter covers, as a table. Raises KeyError for a chapter without any."""
+    rows = _of(chapter)
+    cells = [_cells(row) for row in rows]
+    html = table(
+        COLUMNS,
+        cells,
+        "ledger stack",
+        ids=[f"claim-{anchor(row.id)}" for row in rows],
+        stack=True,
+        aria_label=f"Published statements: {chapter.replace('_', ' ')}",
+    )
+    box = element("div", html, id=f"chapter-{chapter}", class_="ledger-rows")
+    return Html(box, "\n".join(map(_plain, rows)))
+
+
+def ledger_errata() -> Html:
+    """What is wrong or approximate in the sources, each with the place that derives what is right and its rows."""
+    items = [
+        element(
+            "section",
+            element("h3", f"{one.id}: {escape(one.title)}"),
+            element("p", escape(one.told)),
+            element("p", _derived(one), " ", _rows_of(one), class_="note"),
+            class_="entry",
+            id=f"erratum-{anchor(one.id)}",
+        )
+        for one in errata().values()
+    ]
+    plain = "\n".join(f"{one.id}: {one.title}. {one.told}" for one in errata().values())
+    return Html(element("div", *items, class_="errata"), plain)
+
+
+def _of(chapter: str) -> list[Claim | Wording]:
+    rows = [row for row in claims().values() if row.chapter == chapter]
+    rows += [row for row in wordings().values() if row.covered.partition("#")[0] == chapter]
+    if not rows:
+        raise KeyError(f"no published number comes from {chapter!r}; expected the name of a chapter's file")
+    return rows
+
+
+def _where(row: Claim | Wording) -> str:
+    return f"{row.source}, {row.place}"
+
+
+def _cells(row: Claim | Wording) -> tuple[str, ...]:
+    notes = [f"{cite(_where(row))}."]
+    if row.reason:
+        notes.append(escape(row.reason))
+    notes += [_link(f"#erratum-{anchor(key)}", key) for key in row.errata]
+    if isinstance(row, Claim):
+        notes += [_link(f"formula_index.ipynb#index-{anchor(key)}", key) for key in row.formulas]
+    said = f"{escape(row.says)}{element('small', ' '.join(notes), data_source=source_name(row.source))}"
+    published, ours = row.shown if isinstance(row, Claim) else ("", "")
+    distance = row.distance_text if isinstance(row, Claim) else ""
+    kind = anchor(row.verdict)
+    text = f"{SIGNS[row.verdict]} {WORDS[row.verdict]}" + (f", {distance}" if distance else "")
+    return said, published, ours, element("span", text, class_=f"verdict {kind}", data_verdict=WORDS[row.verdict])
+
+
+def _plain(row: Claim | Wording) -> str:
+    if isinstance(row, Wording):
+        return f"{row.id}: {row.says}. {cited(_where(row))}. {row.verdict}. {row.reason}".strip()
+    published, ours = row.shown
+    distance = f", {row.distance_text}" if row.distance_text else ""
+    return (
+        f"{row.id}: {row.says}. {cited(_where(row))}. Published {published}, computed {ours}: {row.verdict}{distance}"
+    )
+
+
+def _derived(one: Erratum) -> str:
+    chapter, hash_, heading = one.derivation.partition("#")
+    return _link(f"{chapter}.ipynb{hash_}{heading}", "Derivation")
+
+
+def _rows_of(one: Erratum) -> str:
+    rows = [row for row in (*claims().values(), *wordings().values()) if one.id in row.errata]
+    return "Rows: " + ", ".join(_link(f"#claim-{anchor(row.id)}", row.id) for row in rows)
+
+
+def _link(target: str, text: str) -> str:
+    return element("a", text, href=target)
