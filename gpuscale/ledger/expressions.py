@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import importlib
 import math
+import pkgutil
+import sys
 from functools import cache
 
 from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, specs, symbols, units
@@ -32,7 +34,8 @@ class ExpressionError(ValueError):
 
 def limit(formula: Formula, **values) -> float:
     """The approximation that a formula states, at values in base units."""
-    return evaluate(formula.approx, **{q.name: values[q.name] for q in formula.approx.free_symbols})
+    read = {q.name for q in formula.approx.free_symbols}
+    return evaluate(formula.approx, **{name: value for name, value in values.items() if name in read})
 
 
 @cache
@@ -40,8 +43,9 @@ def library() -> dict[str, object]:
     """Every name that an expression may use, apart from the inputs of its row."""
     numbers = {name: size for name, size in vars(units).items() if isinstance(size, float) and len(name) > 1}
     named = {key.rpartition(".")[2]: formula for key, formula in sweep.formulas().items()}
-    for name in ("collectives", "pipelines", "timelines"):
-        importlib.import_module(f"gpuscale.schedules.{name}")
+    for room in (schedules.__name__, emulate.__name__):  # these have no face: their files are reached once imported
+        for found in pkgutil.walk_packages(sys.modules[room].__path__, f"{room}."):
+            importlib.import_module(found.name)
     return {**numbers, **ARITHMETIC, **PARTS, "evaluate": evaluate, "limit": limit, **named, **ROOMS}
 
 

@@ -58,6 +58,7 @@ class Claim:
     approximation: str = ""
     convention: str = ""
     meant: str = ""
+    printed_unit: str = ""  # that of the published value where it is another one, which makes a wrong unit
     right: float | None = None
     why: str = ""
     errata: tuple[str, ...] = ()
@@ -74,7 +75,8 @@ class Claim:
         """The published value in base units."""
         if self.form:
             return expressions.value(self.form, self.inputs)
-        return parse(self.published_text, "1" if self.unit == "count" else self.unit)
+        unit = self.printed_unit or self.unit
+        return parse(self.published_text, "1" if unit == "count" else unit)
 
     @cached_property
     def ours(self) -> float:
@@ -100,14 +102,15 @@ class Claim:
 
     @cached_property
     def shown(self) -> tuple[str, str]:
-        """The published value and ours for people, with as many digits as tell them apart, six at most."""
-        enough = range(3, 7)
-        for digits in enough:
-            both = tuple(show(v, self.unit, digits=digits, short=True) for v in (self.published, self.ours))
-            exact = abs(_apart(_rounded(self.published, digits), self.published)) < 1e-9
-            if digits == enough[-1] or ((exact or self.form) and (self.verdict == "agrees" or both[0] != both[1])):
+        """The published value and ours for people, with as many digits as tell them apart, seven at most."""
+        printed = re.sub(r"[^\d]", "", self.published_text.partition(" ")[0]).lstrip("0")
+        least = 4 if self.unit in {"1", "count"} else 3
+        for digits in range(min(7, max(least, len(printed))), 8):
+            published = show(self.published, self.printed_unit or self.unit, digits=digits, short=True)
+            ours = show(self.ours, self.unit, digits=digits, short=True)
+            if self.verdict == "agrees" or published != ours:
                 break
-        return both
+        return published, ours
 
     @property
     def distance_text(self) -> str:
@@ -268,7 +271,3 @@ def erratum(key: str) -> Erratum:
 
 def _apart(value: float, reference: float) -> float:
     return value / reference - 1 if reference else float(value != 0)
-
-
-def _rounded(value: float, digits: int) -> float:
-    return float(f"{value:.{digits - 1}e}")
