@@ -32,11 +32,13 @@ def common_mistake(key: str) -> Html:
 
     Raises KeyError for an unknown id.
     """
-    row = claim(key)
+    row = wordings().get(key) or claim(key)
     title = errata()[row.errata[0]].title if row.errata else row.says
-    published, ours = row.shown
-    facts = f"{escape(row.says)}: published {element('b', published)}, computed {element('b', ours)}"
     link = _link(f"{PAGE}#claim-{anchor(key)}", "In the ledger")
+    facts = escape(row.says)
+    if isinstance(row, Claim):
+        published, ours = row.shown
+        facts += f": published {element('b', published)}, computed {element('b', ours)}"
     box = element(
         "section",
         element("h3", f"Common mistake: {escape(title)}"),
