@@ -8,8 +8,9 @@ a notebook the book's styles; the site has them already.
 """
 
 from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate
+from gpuscale.ledger import common_mistake, ledger_summary
 from gpuscale.network import topology
-from gpuscale.page import Claim, appendices, ledger, remember, say
+from gpuscale.page import appendices, remember, say
 from gpuscale.plotting import *
 from gpuscale.quiz import ask, check, quiz, score
 from gpuscale.specs import chip, chips, link, measured, model, part, parts
