@@ -110,6 +110,17 @@ def region(label: str, *inside: str, kind: str = "scroll") -> str:
     return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
 
 
+def heading(title: str, note: str, id: str = "") -> str:
+    """The head of a card: a title, and a note in the type of code.
+
+    >>> heading("Time to move bytes", "transfer_time(V, W)")
+    '<div class="head"><h3>Time to move bytes</h3><code class="note">transfer_time(V, W)</code></div>'
+    """
+    return element(
+        "div", element("h3", escape(title), id=id), element("code", escape(note), class_="note"), class_="head"
+    )
+
+
 class Head(NamedTuple):
     """The head of a column of a table."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html as escaping
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm
 
-from gpuscale.core.html import anchor, digesting
+from gpuscale.core.html import anchor, digesting, escape
 from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
@@ -173,7 +172,7 @@ def _told(runs, unit, steps) -> list[str]:
     for t in range(steps):
         said = []
         for run in runs:
-            head = f"<b>{escaping.escape(run.title)}</b>: " * (len(runs) > 1)
+            head = f"<b>{escape(run.title)}</b>: " * (len(runs) > 1)
             said.append(head + (_moment(run, t * unit, found) if t * unit < run.makespan else "done."))
         out.append(" ".join(said))
     return out
@@ -202,7 +201,7 @@ def _rows(runs):
         for rank in range(run.ranks):
             idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
             words = " ".join(word for _, _, word in order(run, rank))
-            head = f"{escaping.escape(run.title)}, " * (len(runs) > 1)
+            head = f"{escape(run.title)}, " * (len(runs) > 1)
             rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(idle), amount(peak(run, rank))))
     return columns, rows
 
