@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from gpuscale.catalogue import sweep
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Html, anchor, escape, region, table
+from gpuscale.core.html import Html, aligned, anchor, escape, region, table
 from gpuscale.core.latex import span, tex
 from gpuscale.sources import source_name
 from gpuscale.symbols import Quantity, quantities
@@ -174,8 +174,7 @@ class Found(Sequence):
 
     def __repr__(self) -> str:
         rows = [(_call(f, 44), f.title, f.room.partition(".")[2]) for f in self.formulas[:SHOWN]]
-        first, second = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
-        lines = [f"  {call:{first}}  {title:{second}}  {room}" for call, title, room in rows]
+        lines = [f"  {line}" for line in aligned(rows, left=(0, 1, 2))]
         return "\n".join([self.heading, *lines, *([f"  {self.rest}"] if self.rest else ())])
 
     def _repr_mimebundle_(self, include=None, exclude=None):

@@ -105,7 +105,7 @@ def symbols_table(symbols: Iterable) -> str:
     """Symbol, meaning and unit of quantities as an HTML table.
 
     >>> from gpuscale.symbols import V
-    >>> symbols_table([V]).endswith("<td>B</td></tr></tbody></table>")
+    >>> "B</td>" in symbols_table([V])
     True
     """
     rows = ((inline(q), escape(q.meaning), escape(q.unit)) for q in symbols)

@@ -76,130 +76,46 @@ def _entry(key: str, f) -> str:
     )
 
 
+# Tables of parts: the kind of part, and the numbers that are shown; their titles stand with the fields.
 GROUPS = {
-    "Units of a GPU": {
-        "sm": "SMs",
-        "tensor_cores_per_sm": "Tensor Cores per SM",
-        "fp32_lanes_per_sm": "fp32 lanes per SM",
-        "base_clock": "base clock",
-        "boost_clock": "boost clock",
-        "tensor_clock": "clock of the Tensor Cores",
-    },
-    "Memory": {
-        "register_file_per_sm": "registers per SM",
-        "smem_l1_per_sm": "shared memory and L1 per SM",
-        "tmem_per_sm": "TMEM per SM",
-        "l2": "L2",
-        "hbm": "HBM",
-        "hbm_bw": "HBM bandwidth",
-    },
-    "Arithmetic, dense": {
-        "fp64": "fp64",
-        "fp32": "fp32 vector",
-        "tf32": "tf32",
-        "fp16": "fp16",
-        "bf16": "bf16",
-        "fp8": "fp8",
-        "int8": "int8",
-        "fp4": "fp4",
-    },
-    "Links, one direction": {
-        "nvlink_bw": "NVLink per GPU",
-        "host_bw": "to the host over C2C",
-        "pcie_bw": "PCIe",
-        "nic_bw": "network per GPU",
-    },
+    "Units of a GPU": (
+        "chip",
+        ("sm", "tensor_cores_per_sm", "fp32_lanes_per_sm", "base_clock", "boost_clock", "tensor_clock"),
+    ),
+    "Memory": ("chip", ("register_file_per_sm", "smem_l1_per_sm", "tmem_per_sm", "l2", "hbm", "hbm_bw")),
+    "Arithmetic": ("chip", ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")),
+    "Links of a GPU": ("chip", ("nvlink_bw", "host_bw", "pcie_bw", "nic_bw")),
+    "Links and NICs": ("link", ("bw", "links", "link_bw", "lanes", "latency")),
+    "Switches": (
+        "link",
+        ("switch_generation", "switch_ports", "link_bw", "node_gpus", "node_switches", "power"),
+    ),
+    "Transceivers and cables": ("link", ("bw", "power")),
+    "Interconnects of TPUs": ("link", ("links", "link_bw", "latency", "pod_chips", "slice_chips")),
+    "Shape": ("model", ("layers", "d_model", "d_ff", "heads", "kv_heads", "vocab", "params")),
+    "Experts": ("model", ("experts", "active_experts", "shared_experts", "dense_layers", "active_params")),
+    "Bytes for each parameter, and for each number of the activations": (
+        "recipe",
+        ("weights", "gradients", "master", "moment", "activations"),
+    ),
 }
 
 
-def hardware(group: str):
-    """One group of the tables, for every chip that has any of its numbers. Raises KeyError for another group."""
-    fields = GROUPS[group]
-    parts = [p for p in specs.chips().values() if any(f in p for f in fields)]
-    return specs.table(parts, {f: t for f, t in fields.items() if any(f in p for p in parts)}, caption=group)
-
-
-NETWORK = {
-    "Links and NICs, one direction": {
-        "bw": "interface",
-        "links": "links",
-        "link_bw": "one link",
-        "lanes": "lanes",
-        "latency": "latency",
-    },
-    "Switches": {
-        "switch_generation": "generation",
-        "switch_ports": "ports",
-        "link_bw": "one port, one direction",
-        "node_gpus": "GPUs joined",
-        "node_switches": "by switches",
-        "power": "power",
-    },
-    "Transceivers and cables": {"bw": "one direction", "power": "power"},
-    "Interconnects of TPUs": {
-        "links": "links per chip",
-        "link_bw": "one link, one direction",
-        "latency": "latency of a hop",
-        "pod_chips": "chips of a pod",
-        "slice_chips": "chips of a slice",
-    },
-}
-
-
-def network(group: str):
-    """One group of the tables of links, switches and cables. Raises KeyError for another group."""
-    fields = NETWORK[group]
-    parts = [p for p in specs.links().values() if _group(p) == group]
-    return specs.table(parts, fields, caption=group)
-
-
-MODELS = {
-    "Shape": {
-        "layers": "layers",
-        "d_model": "width",
-        "d_ff": "feed-forward width",
-        "heads": "query heads",
-        "kv_heads": "key and value heads",
-        "vocab": "vocabulary",
-        "params": "parameters, as named",
-    },
-    "Experts": {
-        "experts": "experts",
-        "active_experts": "of them for a token",
-        "shared_experts": "for every token",
-        "dense_layers": "layers without",
-        "active_params": "parameters for a token, as named",
-    },
-}
-RECIPES = {
-    "weights": "weights",
-    "gradients": "gradients",
-    "master": "master copy",
-    "moment": "each of two moments",
-    "activations": "a number of the activations",
-}
-
-
-def models(group: str):
-    """One group of the tables of models. Raises KeyError for another group."""
-    fields = MODELS[group]
-    parts = [p for p in specs.models().values() if next(iter(fields)) in p]
-    return specs.table(parts, fields, caption=group)
-
-
-def recipes():
-    """Bytes that are kept for each parameter while a model trains."""
-    caption = "Bytes for each parameter, and for each number of the activations"
-    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
+def numbers(group: str) -> Html:
+    """One group of the tables of parts: those that have any of its numbers. Raises KeyError for another group."""
+    kind, fields = GROUPS[group]
+    parts = [p for p in specs.parts(kind).values() if any(f in p for f in fields)]
+    if kind == "link":
+        parts = [p for p in parts if _group(p) == group]
+    return specs.table(parts, [f for f in fields if any(f in p for p in parts)], caption=group)
 
 
 def _group(link: specs.Part) -> str:
-    links, switches, cables, tpus = NETWORK
     if "pod_chips" in link:
-        return tpus
+        return "Interconnects of TPUs"
     if "bw" not in link:
-        return switches
-    return cables if "power" in link else links
+        return "Switches"
+    return "Transceivers and cables" if "power" in link else "Links and NICs"
 
 
 MEASURED = {

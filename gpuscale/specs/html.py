@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gpuscale.core.html import Head, Html, element, escape, heading, region, table
+from gpuscale.core.html import Head, Html, aligned, element, escape, heading, region, table
 from gpuscale.sources import cited
 from gpuscale.specs.number import Spec, amount, known_fields
 
@@ -93,15 +93,5 @@ def view(caption: str, heads: Sequence[tuple[str, bool]], rows: Sequence[Sequenc
     and as HTML."""
     columns = [Head(escape(title), "num" if num else "", leads=not i) for i, (title, num) in enumerate(heads)]
     html = specs_table(caption, columns, [[html for _, html in row] for row in rows])
-    plain = plain_table(caption, [title for title, _ in heads], [[plain for plain, _ in row] for row in rows])
-    return Html(html, plain, stored=True)
-
-
-def plain_table(caption: str, heads: list[str], rows: list[list[str]]) -> str:
-    grid = [heads, *rows]
-    widths = [max(len(row[i]) for row in grid) for i in range(len(heads))]
-    lines = [caption] if caption else []
-    for first, *rest in grid:
-        cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    plain = aligned([[title for title, _ in heads], *([plain for plain, _ in row] for row in rows)])
+    return Html(html, "\n".join([caption, *plain] if caption else plain), stored=True)

@@ -10,11 +10,10 @@ from gpuscale.core.html import anchor, digesting, escape
 from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
-from gpuscale.widgets.collective import exact_value
+from gpuscale.widgets.collective import DIGITS, exact_value
 from gpuscale.widgets.stepper_card import stepper
-from gpuscale.widgets.transfer_words import spans
+from gpuscale.widgets.transfer_words import named_ranks
 
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
 STEPS = 240  # what a reader still plays
 OVER = {"total": "of all slots", "ideal": "over the work"}
@@ -103,10 +102,7 @@ def _mark(name, run, formula, given, over) -> Fraction | None:
     if formula is None:
         return None
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
-    missing = [q.name for q in formula.inputs if q.name not in known]
-    if missing:
-        raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-    value, counted = exact_value(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
+    value, counted = exact_value(formula, **known), _share(run, over)
     if value != counted:
         raise ValueError(
             f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
@@ -182,15 +178,11 @@ def _moment(run, time, found) -> str:
     """Who does what at a time: "Forward on ranks 0, 1; rank 2 waits."."""
     now = {s.rank: s.kind for s in run.slots if s.start <= time < s.end}
     groups = [(named(kind, found), [r for r, k in now.items() if k == kind]) for kind in found]
-    said = [f"{what} on {_ranks(ranks)}" for what, ranks in groups if ranks]
+    said = [f"{what} on {named_ranks(ranks)}" for what, ranks in groups if ranks]
     idle = [r for r in range(run.ranks) if r not in now]
-    said += [f"{_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
+    said += [f"{named_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
     text = "; ".join(said)
     return text[0].upper() + text[1:] + "."
-
-
-def _ranks(ranks) -> str:
-    return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
 
 
 def _rows(runs):
