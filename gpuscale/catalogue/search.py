@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from gpuscale.catalogue import sweep
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Html, anchor, escape
+from gpuscale.core.html import Html, aligned, anchor, escape, region, table
 from gpuscale.core.latex import span, tex
 from gpuscale.sources import source_name
 from gpuscale.symbols import Quantity, quantities
@@ -174,28 +174,26 @@ class Found(Sequence):
 
     def __repr__(self) -> str:
         rows = [(_call(f, 44), f.title, f.room.partition(".")[2]) for f in self.formulas[:SHOWN]]
-        first, second = (max((len(row[i]) for row in rows), default=0) for i in (0, 1))
-        lines = [f"  {call:{first}}  {title:{second}}  {room}" for call, title, room in rows]
+        lines = [f"  {line}" for line in aligned(rows, left=(0, 1, 2))]
         return "\n".join([self.heading, *lines, *([f"  {self.rest}"] if self.rest else ())])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return Html(self._repr_html_(), repr(self))._repr_mimebundle_(include, exclude)
+        return Html(self._html(), repr(self))._repr_mimebundle_()
 
-    def _repr_html_(self) -> str:
-        heading = f"<p>{escape(self.heading)}</p>"
+    def _html(self) -> str:
+        said = f"<p>{escape(self.heading)}</p>"
         if not self.formulas:
-            return heading
-        head = "".join(f'<th scope="col">{name}</th>' for name in ("Formula", "Equation", "Room"))
-        rows = "".join(
-            f"<tr><td>{escape(f.title)}<br><code>{escape(_call(f, 60))}</code></td>"
-            f"<td>{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</td><td>{f.room.partition('.')[2]}</td></tr>"
+            return said
+        rows = (
+            (
+                f"{escape(f.title)}<br><code>{escape(_call(f, 60))}</code>",
+                span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True),
+                f.room.partition(".")[2],
+            )
             for f in self.formulas[:SHOWN]
         )
         rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""
-        return (
-            f'{heading}<div class="scroll" tabindex="0" role="region" aria-label="Formulas found">'
-            f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}</div>'
-        )
+        return said + region("Formulas found", table(["Formula", "Equation", "Room"], rows), rest)
 
 
 def _call(f: Formula, room: int) -> str:

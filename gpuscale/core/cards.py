@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import sympy
 
-from gpuscale.core.html import anchor, escape
+from gpuscale.core.html import Html, anchor, cite, details, element, escape, heading, region, table
 from gpuscale.core.latex import inline, span, tex
-from gpuscale.sources import cite
 from gpuscale.symbols import flop, quantities
 
 _RELATION = {"=": "=", "->": r"\to"}
@@ -34,52 +33,71 @@ def worded(text: str) -> str:
     return re.sub(r"\b[A-Za-z]\w*", symbol, escape(text))
 
 
-class FormulaCard:
+def call(f) -> str:
+    """A formula as it is called.
+
+    >>> from gpuscale.one_gpu import transfer_time
+    >>> call(transfer_time)
+    'transfer_time(alpha, V, W)'
+    """
+    return f"{f.name}({', '.join(q.name for q in f.inputs)})" if f.name else ""
+
+
+def equation(f) -> str:
+    """A formula's equation, which scrolls where it is wider than the page.
+
+    >>> from gpuscale.one_gpu import transfer_time
+    >>> equation(transfer_time).partition(">")[0]
+    '<div class="equation" tabindex="0" role="region" aria-label="Equation: Time to move bytes"'
+    """
+    return region(f"Equation: {f.title}", span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True), kind="equation")
+
+
+def limit(f) -> str:
+    """The limit in which a formula's approximation holds.
+
+    >>> from gpuscale.collectives import ring_all_reduce
+    >>> limit(ring_all_reduce).partition(">")[2]
+    '\\\\(V \\\\to \\\\infty, N \\\\to \\\\infty\\\\)</span>'
+    """
+    return span(", ".join(rf"{tex(q)} \to {tex(target)}" for q, target in f.regime))
+
+
+def formula_card(f) -> Html:
     """The card of a formula: name, call, equation, assumptions, approximation; symbols and source folded.
 
     >>> from gpuscale.one_gpu import transfer_time
-    >>> FormulaCard(transfer_time)
+    >>> formula_card(transfer_time)
     Time to move bytes: T_mem = V/W + alpha  [s]
     for one transfer that waits once and then runs at the full bandwidth
     """
-
-    def __init__(self, formula):
-        self.formula = formula
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
-
-    def __repr__(self) -> str:
-        f = self.formula
-        return f"{f.title}: {f!r}  [{f.lhs.unit}]\n{f.assumes}"
-
-    def _repr_html_(self) -> str:
-        f = self.formula
-        key = anchor(f.name or f.title)
-        call = f"{f.name}({', '.join(q.name for q in f.inputs)})" if f.name else ""
-        equation = span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True)
-        return (
-            f'<section class="card formula" id="formula-{key}" aria-labelledby="formula-{key}-t">'
-            f'<div class="head"><h3 id="formula-{key}-t">{escape(f.title)}</h3>'
-            f'<code class="note">{call}</code></div>'
-            f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
-            f"{equation}</div>"
-            f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}"
-            f"<details><summary>Symbols, units and source</summary>{symbols_table([f.lhs, *f.inputs])}"
-            f'<p class="note">Source: {cite(f.source)}.</p></details></section>'
-        )
+    key = f"formula-{anchor(f.name or f.title)}"
+    html = element(
+        "section",
+        heading(f.title, call(f), id=f"{key}-t"),
+        equation(f),
+        f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}",
+        details(
+            "Symbols, units and source",
+            symbols_table([f.lhs, *f.inputs]),
+            f'<p class="note">Source: {cite(f.source)}.</p>',
+        ),
+        class_="card formula",
+        id=key,
+        aria_labelledby=f"{key}-t",
+    )
+    return Html(html, f"{f.title}: {f!r}  [{f.lhs.unit}]\n{f.assumes}", stored=True)
 
 
 def _approximation(f) -> str:
     if f.approx is None:
         return ""
-    along = ", ".join(f"{tex(q)} \\to {tex(target)}" for q, target in f.regime)
     exact = f.rhs.args[0][0] if isinstance(f.rhs, sympy.Piecewise) else f.rhs  # the branch the regime leads to
     ratio = sympy.expand(sympy.simplify((f.approx / exact).subs(flop, 1)))
     claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
     return (
         f'<div class="approx">{claim}'
-        f"<span>as {span(along)}. Divided by the exact value it is {inline(ratio)}.</span></div>"
+        f"<span>as {limit(f)}. Divided by the exact value it is {inline(ratio)}.</span></div>"
     )
 
 
@@ -87,15 +105,11 @@ def symbols_table(symbols: Iterable) -> str:
     """Symbol, meaning and unit of quantities as an HTML table.
 
     >>> from gpuscale.symbols import V
-    >>> "<td>B</td>" in symbols_table([V])
+    >>> "B</td>" in symbols_table([V])
     True
     """
-    rows = "".join(
-        f"<tr><td>{inline(q)}</td><td>{escape(q.meaning)}</td><td>{escape(q.unit)}</td></tr>" for q in symbols
-    )
-    names = "".join(f'<th scope="col">{name}</th>' for name in ("Symbol", "Meaning", "Unit"))
-    head = f"<thead><tr>{names}</tr></thead>"
-    return f'<table class="plain-table">{head}<tbody>{rows}</tbody></table>'
+    rows = ((inline(q), escape(q.meaning), escape(q.unit)) for q in symbols)
+    return table(["Symbol", "Meaning", "Unit"], rows)
 
 
 def derivation_html(derivation) -> str:
@@ -106,7 +120,7 @@ def derivation_html(derivation) -> str:
     >>> derivation_html(Derivation(T).given(V / W, "at full bandwidth")).count("<li>")
     1
     """
-    items = []
+    rows = []
     for step in derivation.steps:
         proof = (
             f'<span class="mark" aria-hidden="true">✓</span><span class="how">{step.proof}'
@@ -115,9 +129,20 @@ def derivation_html(derivation) -> str:
             else "given"
         )
         left = span(step.left) if step.left else ""
-        items.append(
-            f"<li><span>{left}</span><span>{span(_RELATION[step.relation])}</span>"
-            f'<span class="expr">{span(tex(step.expr), display=True)}</span>'
-            f'<span class="why">{escape(step.why)}</span><span class="checked">{proof}</span></li>'
-        )
-    return f'<ol class="derivation">{"".join(items)}</ol>'
+        body = span(tex(step.expr), display=True)
+        rows.append((left, span(_RELATION[step.relation]), body, escape(step.why), proof))
+    return derivation_list(rows)
+
+
+def derivation_list(rows: Iterable[Sequence[str]]) -> str:
+    """Steps as a list of five columns: left side, relation, expression, reason, and how it was checked, all as HTML.
+
+    >>> derivation_list([("T", "=", "V/W", "given", "")]).count("<span")
+    5
+    """
+    kinds = ("", "", "expr", "why", "checked")
+    steps = (
+        element("li", *(element("span", part, class_=kind) for part, kind in zip(row, kinds, strict=True)))
+        for row in rows
+    )
+    return element("ol", *steps, class_="derivation")

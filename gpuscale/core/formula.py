@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import sympy
 
-from gpuscale.core.cards import FormulaCard
+from gpuscale.core.cards import formula_card
 from gpuscale.core.conditions import Condition
 from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import evaluate, expected, inputs
@@ -127,7 +127,7 @@ class Formula:
         >>> print(str(transfer_time.about()).splitlines()[0])
         Time to move bytes: T_mem = V/W + alpha  [s]
         """
-        return FormulaCard(self)
+        return formula_card(self)
 
     def _repr_latex_(self) -> str:
         return rf"$\displaystyle {tex(self.lhs)} = {tex(self.rhs)}$"

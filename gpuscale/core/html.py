@@ -10,7 +10,7 @@ import html as escaping
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from gpuscale.sources import cited
@@ -110,6 +110,17 @@ def region(label: str, *inside: str, kind: str = "scroll") -> str:
     return element("div", *inside, class_=kind, tabindex="0", role="region", aria_label=label)
 
 
+def heading(title: str, note: str, id: str = "") -> str:
+    """The head of a card: a title, and a note in the type of code.
+
+    >>> heading("Time to move bytes", "transfer_time(V, W)")
+    '<div class="head"><h3>Time to move bytes</h3><code class="note">transfer_time(V, W)</code></div>'
+    """
+    return element(
+        "div", element("h3", escape(title), id=id), element("code", escape(note), class_="note"), class_="head"
+    )
+
+
 class Head(NamedTuple):
     """The head of a column of a table."""
 
@@ -168,6 +179,20 @@ def _cell(head: Head, inside, role: str) -> str:
     if head.leads:
         return element("th", str(inside), scope="row")
     return element("td", str(inside), role=role, class_=head.kind, data_k=head.key)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """A table as lines of text: the columns in ``left`` begin together, the others end together.
+
+    >>> aligned([("chip", "GPUs"), ("H100", "8")])
+    ['chip  GPUs', 'H100     8']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = enumerate(zip(row, widths, strict=True))
+        lines.append("  ".join(cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in cells).rstrip())
+    return lines
 
 
 def as_json(value) -> str:

@@ -2,62 +2,48 @@
 
 from __future__ import annotations
 
-import json
-
 from gpuscale import specs
 from gpuscale.catalogue import search, sweep
-from gpuscale.core.cards import worded
-from gpuscale.core.html import Html, anchor, escape
-from gpuscale.core.latex import inline, span, tex
-from gpuscale.sources import cite, cited
+from gpuscale.core.cards import call, equation, limit, worded
+from gpuscale.core.html import Head, Html, anchor, cite, element, escape, heading, region, script_json, table
+from gpuscale.core.latex import inline
+from gpuscale.specs.html import provenance, specs_table
 from gpuscale.specs.number import MISSING
 from gpuscale.symbols import flop, quantities
 from gpuscale.units import NBSP, SCALE, WORDS, show
 
 
-def _scroll(label: str, head: list[str], rows: list[str], cls: str) -> str:
-    top = "".join(f'<th scope="col">{h}</th>' for h in head)
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}"><table class="{cls}">'
-        f"<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
 def notation() -> Html:
     """Every quantity of the library: symbol, name in Python, unit, meaning, other names."""
-    rows, plain = [], []
-    for q in quantities().values():
-        if q is flop:
-            continue
+    them = [q for q in quantities().values() if q is not flop]
+    rows = []
+    for q in them:
         unit = escape(q.unit) if q.unit != "1" else "–"
         also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
-        rows.append(
-            f'<tr id="symbol-{q.name}"><td>{inline(q)}</td><td><code>{q.name}</code></td><td>{unit}</td>'
-            f"<td>{escape(q.meaning)} {also}</td></tr>"
-        )
-        plain.append(f"{q.name} [{q.unit}] {q.meaning}")
+        rows.append((inline(q), f"<code>{q.name}</code>", unit, f"{escape(q.meaning)} {also}"))
+    heads, ids = ["Symbol", "In Python", "Unit", "Meaning"], [f"symbol-{q.name}" for q in them]
     return Html(
-        _scroll("Notation", ["Symbol", "In Python", "Unit", "Meaning"], rows, "plain-table notation"),
-        "\n".join(plain),
+        region("Notation", table(heads, rows, "plain-table notation", ids=ids)),
+        "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them),
     )
 
 
 def units() -> Html:
     """The base units and what they measure."""
-    rows = [f"<tr><td>{escape(u)}</td><td>{escape(w)}</td></tr>" for u, w in WORDS.items()]
-    plain = "\n".join(f"{u}: {w}" for u, w in WORDS.items())
-    return Html(_scroll("Units", ["Base unit", "Measures"], rows, "plain-table"), plain)
+    rows = [(escape(u), escape(w)) for u, w in WORDS.items()]
+    return Html(
+        region("Units", table(["Base unit", "Measures"], rows)), "\n".join(f"{u}: {w}" for u, w in WORDS.items())
+    )
 
 
 def formula_search() -> Html:
     """The box that filters the formula index; hidden where no script runs, so that a notebook shows nothing of it."""
-    data = json.dumps(search.index(), ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     return Html(
         '<div class="filter" role="search" aria-label="Formulas" hidden>'
         '<label for="formula-filter">Filter by name, symbol, synonym or source</label>'
         '<input type="search" id="formula-filter" placeholder="busbw, fat tree, V_rank, MoE" '
         'autocomplete="off" autocapitalize="none" spellcheck="false">'
-        f'<output for="formula-filter"></output><script type="application/json">{data}</script></div>',
+        f'<output for="formula-filter"></output>{script_json(search.index())}</div>',
         'The page has a box here that filters the formulas. In Python: gpuscale.find("bus bandwidth").',
     )
 
@@ -72,149 +58,64 @@ def formula_index(file: str) -> Html:
     if not found:
         there = ", ".join(name.removeprefix("gpuscale.") for name in sweep.modules())
         raise KeyError(f"no formulas in {file!r}; files with formulas: {there}")
-    items = []
-    for key, f in found.items():
-        approx = ""
-        if f.approx is not None:
-            along = ", ".join(rf"{tex(q)} \to {tex(to)}" for q, to in f.regime)
-            approx = f'<p class="note">Tends to {inline(f.approx)} as {span(along)}.</p>'
-        items.append(
-            f'<section class="entry" id="index-{anchor(key)}"><div class="head"><h3>{escape(f.title)}</h3>'
-            f'<code class="note">{f.name}({", ".join(q.name for q in f.inputs)})</code></div>'
-            f'<div class="equation" tabindex="0" role="region" aria-label="Equation: {escape(f.title)}">'
-            f"{span(f'{tex(f.lhs)} = {tex(f.rhs)}', display=True)}</div>"
-            f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>{approx}</section>'
-        )
     return Html(
-        f'<div class="formula-index">{"".join(items)}</div>',
+        element("div", *(_entry(key, f) for key, f in found.items()), class_="formula-index"),
         "\n".join(f"{k}: {f!r}" for k, f in found.items()),
     )
 
 
+def _entry(key: str, f) -> str:
+    return element(
+        "section",
+        heading(f.title, call(f)),
+        equation(f),
+        f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>',
+        f'<p class="note">Tends to {inline(f.approx)} as {limit(f)}.</p>' if f.approx is not None else "",
+        class_="entry",
+        id=f"index-{anchor(key)}",
+    )
+
+
+# Tables of parts: the kind of part, and the numbers that are shown; their titles stand with the fields.
 GROUPS = {
-    "Units of a GPU": {
-        "sm": "SMs",
-        "tensor_cores_per_sm": "Tensor Cores per SM",
-        "fp32_lanes_per_sm": "fp32 lanes per SM",
-        "base_clock": "base clock",
-        "boost_clock": "boost clock",
-        "tensor_clock": "clock of the Tensor Cores",
-    },
-    "Memory": {
-        "register_file_per_sm": "registers per SM",
-        "smem_l1_per_sm": "shared memory and L1 per SM",
-        "tmem_per_sm": "TMEM per SM",
-        "l2": "L2",
-        "hbm": "HBM",
-        "hbm_bw": "HBM bandwidth",
-    },
-    "Arithmetic, dense": {
-        "fp64": "fp64",
-        "fp32": "fp32 vector",
-        "tf32": "tf32",
-        "fp16": "fp16",
-        "bf16": "bf16",
-        "fp8": "fp8",
-        "int8": "int8",
-        "fp4": "fp4",
-    },
-    "Links, one direction": {
-        "nvlink_bw": "NVLink per GPU",
-        "host_bw": "to the host over C2C",
-        "pcie_bw": "PCIe",
-        "nic_bw": "network per GPU",
-    },
+    "Units of a GPU": (
+        "chip",
+        ("sm", "tensor_cores_per_sm", "fp32_lanes_per_sm", "base_clock", "boost_clock", "tensor_clock"),
+    ),
+    "Memory": ("chip", ("register_file_per_sm", "smem_l1_per_sm", "tmem_per_sm", "l2", "hbm", "hbm_bw")),
+    "Arithmetic": ("chip", ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")),
+    "Links of a GPU": ("chip", ("nvlink_bw", "host_bw", "pcie_bw", "nic_bw")),
+    "Links and NICs": ("link", ("bw", "links", "link_bw", "lanes", "latency")),
+    "Switches": (
+        "link",
+        ("switch_generation", "switch_ports", "link_bw", "node_gpus", "node_switches", "power"),
+    ),
+    "Transceivers and cables": ("link", ("bw", "power")),
+    "Interconnects of TPUs": ("link", ("links", "link_bw", "latency", "pod_chips", "slice_chips")),
+    "Shape": ("model", ("layers", "d_model", "d_ff", "heads", "kv_heads", "vocab", "params")),
+    "Experts": ("model", ("experts", "active_experts", "shared_experts", "dense_layers", "active_params")),
+    "Bytes for each parameter, and for each number of the activations": (
+        "recipe",
+        ("weights", "gradients", "master", "moment", "activations"),
+    ),
 }
 
 
-def hardware(group: str):
-    """One group of the tables, for every chip that has any of its numbers. Raises KeyError for another group."""
-    fields = GROUPS[group]
-    parts = [p for p in specs.chips().values() if any(f in p for f in fields)]
-    return specs.table(parts, {f: t for f, t in fields.items() if any(f in p for p in parts)}, caption=group)
-
-
-NETWORK = {
-    "Links and NICs, one direction": {
-        "bw": "interface",
-        "links": "links",
-        "link_bw": "one link",
-        "lanes": "lanes",
-        "latency": "latency",
-    },
-    "Switches": {
-        "switch_generation": "generation",
-        "switch_ports": "ports",
-        "link_bw": "one port, one direction",
-        "node_gpus": "GPUs joined",
-        "node_switches": "by switches",
-        "power": "power",
-    },
-    "Transceivers and cables": {"bw": "one direction", "power": "power"},
-    "Interconnects of TPUs": {
-        "links": "links per chip",
-        "link_bw": "one link, one direction",
-        "latency": "latency of a hop",
-        "pod_chips": "chips of a pod",
-        "slice_chips": "chips of a slice",
-    },
-}
-
-
-def network(group: str):
-    """One group of the tables of links, switches and cables. Raises KeyError for another group."""
-    fields = NETWORK[group]
-    parts = [p for p in specs.links().values() if _group(p) == group]
-    return specs.table(parts, fields, caption=group)
-
-
-MODELS = {
-    "Shape": {
-        "layers": "layers",
-        "d_model": "width",
-        "d_ff": "feed-forward width",
-        "heads": "query heads",
-        "kv_heads": "key and value heads",
-        "vocab": "vocabulary",
-        "params": "parameters, as named",
-    },
-    "Experts": {
-        "experts": "experts",
-        "active_experts": "of them for a token",
-        "shared_experts": "for every token",
-        "dense_layers": "layers without",
-        "active_params": "parameters for a token, as named",
-    },
-}
-RECIPES = {
-    "weights": "weights",
-    "gradients": "gradients",
-    "master": "master copy",
-    "moment": "each of two moments",
-    "activations": "a number of the activations",
-}
-
-
-def models(group: str):
-    """One group of the tables of models. Raises KeyError for another group."""
-    fields = MODELS[group]
-    parts = [p for p in specs.models().values() if next(iter(fields)) in p]
-    return specs.table(parts, fields, caption=group)
-
-
-def recipes():
-    """Bytes that are kept for each parameter while a model trains."""
-    caption = "Bytes for each parameter, and for each number of the activations"
-    return specs.table(list(specs.parts("recipe").values()), RECIPES, caption=caption)
+def numbers(group: str) -> Html:
+    """One group of the tables of parts: those that have any of its numbers. Raises KeyError for another group."""
+    kind, fields = GROUPS[group]
+    parts = [p for p in specs.parts(kind).values() if any(f in p for f in fields)]
+    if kind == "link":
+        parts = [p for p in parts if _group(p) == group]
+    return specs.table(parts, [f for f in fields if any(f in p for p in parts)], caption=group)
 
 
 def _group(link: specs.Part) -> str:
-    links, switches, cables, tpus = NETWORK
     if "pod_chips" in link:
-        return tpus
+        return "Interconnects of TPUs"
     if "bw" not in link:
-        return switches
-    return cables if "power" in link else links
+        return "Switches"
+    return "Transceivers and cables" if "power" in link else "Links and NICs"
 
 
 MEASURED = {
@@ -259,32 +160,19 @@ def measured(group: str) -> Html:
 def _published(table: specs.MeasuredTable) -> str:
     columns = [table.column(name) for name in table.columns]
     shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
-    head = "".join(f'<th scope="col"{_right(columns[i])}>{_head(columns[i])}</th>' for i in shown)
-    rows = []
-    for row in table.printed:
-        cells = (f"<td{_right(columns[i])}>{escape(_cell(row[i], columns[i].unit))}</td>" for i in shown)
-        rows.append(f"<tr>{''.join(cells)}</tr>")
+    heads = [_head(columns[i]) for i in shown]
+    rows = ([escape(_cell(row[i], columns[i].unit)) for i in shown] for row in table.printed)
     note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.title)}"><table class="specs">'
-        f"<caption>{escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>{note}</div>"
-    )
+    return specs_table(table.title, heads, rows, note)
 
 
-def _right(column: specs.Column) -> str:
-    return "" if column.unit == "text" else ' class="num"'
-
-
-def _head(column: specs.Column) -> str:
+def _head(column: specs.Column) -> Head:
     if column.unit == "text":
-        return escape(column.title)
+        return Head(escape(column.title))
     unit = column.unit.replace("us", "µs")
-    said = {"printed": "numbers" if unit == "1" else f"in {unit}", "basis": column.basis}
-    said |= {"source": cited(column.source), "note": column.note}
-    data = "".join(f' data-{key}="{escape(value)}"' for key, value in said.items() if value)
     title = column.title if unit in {"1", "B", "%"} else f"{column.title}, {unit}"
-    return f'<button type="button" class="prov"{data}>{escape(title)}</button>'
+    printed = "numbers" if unit == "1" else f"in {unit}"
+    return Head(provenance(title, printed, column.basis, column.source, column.note), "num")
 
 
 def _cell(cell, unit: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sympy
 
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Html, escape
+from gpuscale.core.html import Html, element, escape, table
 from gpuscale.core.latex import inline, tex
 from gpuscale.units import show
 
@@ -51,25 +51,28 @@ def say(text: str, **values) -> Sentence:
 
 def remember(rows: Sequence[tuple]) -> Html:
     """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
-    body, plain = [], []
+    body = []
     for formula, holds, size in rows:
         equation = (
             inline(formula.lhs) + " = " + inline(_usual(formula.rhs))
             if isinstance(formula, Formula)
             else escape(formula)
         )
-        body.append(
-            f'<tr role="row"><td role="cell">{equation}</td><td role="cell">{escape(holds)}</td>'
-            f'<td role="cell">{escape(size)}</td></tr>'
-        )
-        plain.append(f"{formula!r} | {holds} | {size}")
-    head = "".join(f'<th role="columnheader">{h}</th>' for h in ("Formula", "Holds for", "Order of magnitude"))
-    html = (
-        '<section class="card remember" aria-labelledby="remember-t"><h3 id="remember-t">What to remember</h3>'
-        f'<table class="stack" role="table" aria-labelledby="remember-t"><thead><tr role="row">{head}</tr></thead>'
-        f'<tbody role="rowgroup">{"".join(body)}</tbody></table></section>'
+        body.append((equation, escape(holds), escape(size)))
+    html = element(
+        "section",
+        '<h3 id="remember-t">What to remember</h3>',
+        table(
+            ["Formula", "Holds for", "Order of magnitude"],
+            body,
+            "stack",
+            stack=True,
+            aria_labelledby="remember-t",
+        ),
+        class_="card remember",
+        aria_labelledby="remember-t",
     )
-    return Html(html, "\n".join(plain))
+    return Html(html, "\n".join(f"{formula!r} | {holds} | {size}" for formula, holds, size in rows))
 
 
 def _usual(expr):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpuscale.core.html import aligned
 from gpuscale.plan.layouts import VIRTUAL
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import SCHEDULES, Request, some
@@ -96,12 +97,7 @@ def table(rows, colour: bool) -> list[str]:
     body = [cells(row) for row in rows]
     keep = [i for i, name in enumerate(HEADS) if name not in {"CP", "EP"} or any(line[i] != "1" for line in body)]
     lines = [[HEADS[i] for i in keep], *([line[i] for i in keep] for line in body)]
-    wide = [max(len(line[i]) for line in lines) for i in range(len(keep))]
-    left = {i for i, k in enumerate(keep) if HEADS[k] in LEFT}
-    out = []
-    for line in lines:
-        pairs = enumerate(zip(line, wide, strict=True))
-        out.append("  ".join(cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in pairs).rstrip())
+    out = aligned(lines, {i for i, k in enumerate(keep) if HEADS[k] in LEFT})
     if colour:
         out[0], out[1] = f"\033[1m{out[0]}\033[0m", f"\033[32m{out[1]}\033[0m"
     return out

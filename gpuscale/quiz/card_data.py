@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
@@ -131,8 +129,3 @@ def _formula_grade(question: Question, salt: str, said: dict, remark: str, hint:
     points = [{q.name: p[q.name] for q in question.may_use} for p in question.fixed_points]
     wrong = hint or "It is not equal to the formula asked for. Try a case small enough to count by hand."
     return grading.grade_data(salt, rows, wrong, points=points)
-
-
-def as_json(value: dict) -> str:
-    """JSON that may stand inside a script element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from gpuscale.core.cards import derivation_html
+from gpuscale.core.cards import derivation_html, derivation_list
 from gpuscale.core.derivation import Derivation
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import escape
+from gpuscale.core.html import details, element, escape, script_json
 from gpuscale.core.latex import span, tex
 from gpuscale.core.proof import proof_of_equality
 from gpuscale.quiz import wording
-from gpuscale.quiz.card_data import as_json, expects, spec
+from gpuscale.quiz.card_data import expects, spec
 from gpuscale.quiz.question import Question
 from gpuscale.symbols import quantities
 
@@ -25,30 +25,32 @@ def question_card(question: Question, set_name: str, number: int) -> str:
     """A question as HTML that reads well without a script, with the spec for the page's script."""
     about = spec(question, set_name, number)
     options = "".join(f"<li>{c['text']}</li>" for c in about.get("choices", ()))
-    field = f'<ol class="choices" type="A">{options}</ol>' if options else ""
+    field = element("ol", options, class_="choices", type="A") if options else ""
     note = "" if options else f'<p class="note">Answer: {escape(about["expects"])}</p>'
     told = solution(question)
-    how = f"<summary>How it comes about</summary>{told}"
-    return (
-        f'<form class="card quiz" id="{anchor(set_name, number)}" data-gpuscale="quiz" autocomplete="off" '
-        f'novalidate><div class="fallback"><p class="prompt"><b>{number}.</b> {about["ask"]}</p>{field}{note}'
-        + (f'</div><details class="solution" open>{how}</details>' if told else "</div>")
-        + f'<script type="application/json">{as_json(about)}</script></form>'
+    return element(
+        "form",
+        element("div", f'<p class="prompt"><b>{number}.</b> {about["ask"]}</p>', field, note, class_="fallback"),
+        details("How it comes about", told, class_="solution", open=True) if told else "",
+        script_json(about),
+        class_="card quiz",
+        id=anchor(set_name, number),
+        data_gpuscale="quiz",
+        autocomplete="off",
+        novalidate=True,
     )
 
 
 def score(set_name: str, count: int) -> str:
     """The line that the page's script turns into a score with a mark for each question."""
-    return f'<div class="score" data-set="{set_name}"><span>{count} questions</span></div>'
+    return element("div", f"<span>{count} questions</span>", class_="score", data_set=set_name)
 
 
 def section(set_name: str, title: str, places: list[tuple]) -> str:
     """A whole set: the score and every card."""
-    cards = "".join(question_card(*place) for place in places)
-    return (
-        f'<section class="quizset" id="quiz-{set_name}" data-set="{set_name}" aria-label="{escape(title)}">'
-        f"{score(set_name, len(places))}{cards}</section>"
-    )
+    cards = (question_card(*place) for place in places)
+    about = {"class_": "quizset", "id": f"quiz-{set_name}", "data_set": set_name, "aria_label": title}
+    return element("section", score(set_name, len(places)), *cards, **about)
 
 
 def solution(question: Question) -> str:
@@ -77,8 +79,8 @@ def _put_in(question: Question) -> str:
     return f'<p class="note">With {", ".join(said)}.</p>'
 
 
-def _rows(rows: list[str]) -> str:
-    return f'<ol class="derivation">{"".join(rows)}</ol>' if rows else ""
+def _rows(rows: list[tuple[str, ...]]) -> str:
+    return derivation_list(rows) if rows else ""
 
 
 def _right(expr):
@@ -90,18 +92,14 @@ def _same(before, expr) -> bool:
     return bool(proof_of_equality(before, expr))
 
 
-def _row(step: tuple, before) -> str:
+def _row(step: tuple, before) -> tuple[str, ...]:
     """A step with its reason; "=" only where it is the step before in another form."""
     expr, why = step
     same = before is not None and _same(before, _right(expr))
     left = span(tex(expr.lhs)) if isinstance(expr, Formula) and not same else ""
     body = span(tex(_right(expr)), display=True)
     relation = span("=") if left or same else ""
-    why = wording.render(why, {})
-    return (
-        f'<li><span>{left}</span><span>{relation}</span><span class="expr">{body}</span>'
-        f'<span class="why">{why}</span><span class="checked"></span></li>'
-    )
+    return left, relation, body, wording.render(why, {}), ""
 
 
 def _part(part, question: Question) -> str:

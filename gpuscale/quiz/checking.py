@@ -10,8 +10,8 @@ import sympy
 
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import escape
-from gpuscale.quiz import card_data, grading, grammar, wording
+from gpuscale.core.html import as_json, escape
+from gpuscale.quiz import grading, grammar, wording
 from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question
 from gpuscale.quiz.question_sets import Item, item
@@ -38,7 +38,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
             verdict, message = _verdict(one, spec, variant - 1, typed)
         except grammar.Unclear as reason:
             verdict, message = "unclear", f"{escape(reason)}."
-    stamp = grading.salted_hash("spec", card_data.as_json(spec))
+    stamp = grading.salted_hash("spec", as_json(spec))
     return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuscale.quiz import card_data, grading
+from gpuscale.core.html import as_json
+from gpuscale.quiz import grading
 from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
 from gpuscale.quiz.result import MIME, VERDICTS, Result, read
 from gpuscale.quiz.wording import strip
@@ -99,7 +100,7 @@ def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
     old, missing = [], []
     for result in found:
         try:
-            stamp = grading.salted_hash("spec", card_data.as_json(item(result.id).spec))
+            stamp = grading.salted_hash("spec", as_json(item(result.id).spec))
         except (ImportError, UnknownQuestion):
             stamp = ""
         if stamp != result.stamp:

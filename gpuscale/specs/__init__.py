@@ -13,7 +13,6 @@ __getattr__, __dir__ = face(
         "UnknownPart capabilities capability chip chips link links load measured model models part parts table tables"
     ),
     entry="Part",
-    html="HtmlView",
     measured_table="Column MeasuredTable",
     number="Other Spec",
     reading="SpecError",

@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from gpuscale.core.html import Html
 from gpuscale.sources import cited
 from gpuscale.specs import html
-from gpuscale.specs.html import HtmlView
 from gpuscale.specs.number import Spec, known_fields
 
 
@@ -87,11 +87,11 @@ class Part:
     def __repr__(self) -> str:
         return f"{self.kind}({self.key!r})  {self.title}: {len(self.fields)} numbers"
 
-    def about(self) -> HtmlView:
+    def about(self) -> Html:
         """A card of every number with basis and source, and of other sources' values with the reason."""
         rows = [(n, s.text, s.basis, cited(s.source), _remarks(s)) for n, s in self.specs.items()]
         plain = [f"  {n} = {v} ({b}; {c}){'. ' + r if r else ''}" for n, v, b, c, r in rows]
-        return HtmlView(html.part_card(self, rows), "\n".join([self.title, *plain]))
+        return Html(html.part_card(self, rows), "\n".join([self.title, *plain]), stored=True)
 
 
 def _remarks(spec: Spec) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 
-from gpuscale.specs.html import NONE, number_button, plain_table, table_html
+from gpuscale.core.html import Html, escape
+from gpuscale.specs.html import NONE, number_button, view
 from gpuscale.specs.number import MISSING, Spec
 from gpuscale.specs.reading import Where, name, quantity, text
 from gpuscale.units import SCALE, base_unit
@@ -102,15 +102,14 @@ class MeasuredTable:
         return [*super().__dir__(), *self.columns]
 
     def __repr__(self) -> str:
-        shown = [[plain for plain, _ in row] for row in self._shown()]
-        return plain_table(self.title, [c.title for c in self._columns], shown)
+        return self._view().text
 
     def _repr_html_(self) -> str:
-        return table_html(self.title, [(c.title, c.unit != "text") for c in self._columns], self._shown())
+        return self._view().html
 
-    def _shown(self) -> list[list[tuple[str, str]]]:
-        """Each cell as plain text and as HTML."""
-        return [[_measured(*pair) for pair in zip(row, self._columns, strict=True)] for row in self._cells]
+    def _view(self) -> Html:
+        rows = [[_measured(*pair) for pair in zip(row, self._columns, strict=True)] for row in self._cells]
+        return view(self.title, [(c.title, c.unit != "text") for c in self._columns], rows)
 
 
 def read_table(where: Where, body: dict) -> dict:

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from gpuscale import sources
+from gpuscale.core.html import Html
 from gpuscale.specs import html, measured_table
 from gpuscale.specs.entry import Part
-from gpuscale.specs.html import HtmlView
 from gpuscale.specs.measured_table import MeasuredTable
 from gpuscale.specs.number import DATA
 from gpuscale.specs.reading import KINDS, Where, read
@@ -168,6 +168,6 @@ def tables() -> Mapping[str, MeasuredTable]:
     return _all("measured")
 
 
-def table(parts: Iterable, fields, derived=None, caption: str = "") -> HtmlView:
+def table(parts: Iterable, fields, derived=None, caption: str = "") -> Html:
     """Parts (or keys of chips) side by side; see ``html.parts_table``."""
     return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

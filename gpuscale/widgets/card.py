@@ -5,7 +5,7 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
-from gpuscale.core.html import digesting
+from gpuscale.core.html import as_json, digesting, element, escape, script_json
 from gpuscale.widgets import assets
 
 
@@ -35,3 +35,20 @@ class Card(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return self._text
+
+
+def figure(kind: str, spec: dict, fallback: str, text: str, values: dict | None = None, painter: str = "") -> Card:
+    """The card of a live figure or a stepper (``kind``), with ``fallback`` as HTML where no script runs, and ``text``
+    for what a notebook stores. ``painter``: the script that its page loads besides those of its kind."""
+    html = element(
+        "figure",
+        element("h3", escape(spec["title"])),
+        element("div", fallback, class_="fallback"),
+        element("figcaption", spec["caption"]),
+        script_json(spec),
+        class_=f"card {kind}",
+        id=spec["id"],
+        data_gpuscale=kind,
+        data_painter=painter,
+    )
+    return Card(spec=as_json(spec), html=html, text=text, values=values)

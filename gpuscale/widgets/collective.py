@@ -96,7 +96,10 @@ def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: st
 
 
 def exact_value(formula, **given) -> Fraction:
-    """A formula's value as an exact fraction. Raises ValueError if it is irrational for these inputs."""
+    """A formula's value as an exact fraction. Raises TypeError for missing inputs, ValueError if it is irrational."""
+    missing = [q.name for q in formula.inputs if q.name not in given]
+    if missing:
+        raise TypeError(f"missing {', '.join(missing)}; expected all inputs of {formula} in given")
     swaps = {q: sympy.Rational(*_exact(given[q.name]).as_integer_ratio()) for q in formula.inputs}
     value = formula.rhs.subs({**swaps, flop: 1})
     if not value.is_Rational:
@@ -227,11 +230,8 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
     }
     mark = counted[-1]
     if formula is not None:
-        given = {q.name: {"N": schedule.ranks, "V": V}.get(q.name) for q in formula.inputs} | dict(given)
-        missing = [key for key, number in given.items() if number is None]
-        if missing:
-            raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-        mark = exact_value(formula, **given) if value is None else _exact(value)
+        known = {"N": schedule.ranks, "V": V} | dict(given)
+        mark = exact_value(formula, **known) if value is None else _exact(value)
         if mark != counted[-1]:
             raise ValueError(
                 f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / _exact(V)} V; "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html as escaping
-import json
 from collections.abc import Mapping, Sequence
 
 import sympy
@@ -250,27 +248,15 @@ class Maker:
 
     def card(self, spec, curves):
         """The widget with its static face."""
-        from gpuscale.widgets.card import Card
+        from gpuscale.widgets.card import figure
         from gpuscale.widgets.static_face import fallback, numbers
 
-        table = numbers(self, spec, curves)
-        data = json.dumps(spec, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-        html = (
-            f'<figure class="card live" id="{spec["id"]}" data-gpuscale="live">'
-            f"<h3>{escaping.escape(spec['title'])}</h3>"
-            f'<div class="fallback">{fallback(self, spec, curves, table)}</div>'
-            f"<figcaption>{spec['caption']}</figcaption>"
-            f'<script type="application/json">{data}</script></figure>'
-        )
+        data = numbers(self, spec, curves)
         state = ", ".join(f"{k} = {_said(quantities()[k], s.start, s.unit)}" for k, s in self.sliders.items())
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
-        lines += [" | ".join(row) for row in [table["columns"], *table["rows"]]]
-        return Card(
-            spec=data,
-            html=html,
-            text="\n".join(lines),
-            values={k: float(s.start) for k, s in self.sliders.items()},
-        )
+        lines += [" | ".join(row) for row in [data["columns"], *data["rows"]]]
+        values = {k: float(s.start) for k, s in self.sliders.items()}
+        return figure("live", spec, fallback(self, spec, curves, data), "\n".join(lines), values)
 
 
 def _said(q: Quantity, value: float, unit: str = "") -> str:

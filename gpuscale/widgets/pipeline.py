@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import html as escaping
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm
 
-from gpuscale.core.html import anchor, digesting
+from gpuscale.core.html import anchor, digesting, escape
 from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
-from gpuscale.widgets.collective import exact_value
+from gpuscale.widgets.collective import DIGITS, exact_value
 from gpuscale.widgets.stepper_card import stepper
-from gpuscale.widgets.transfer_words import spans
+from gpuscale.widgets.transfer_words import named_ranks
 
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
 STEPS = 240  # what a reader still plays
 OVER = {"total": "of all slots", "ideal": "over the work"}
@@ -104,10 +102,7 @@ def _mark(name, run, formula, given, over) -> Fraction | None:
     if formula is None:
         return None
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
-    missing = [q.name for q in formula.inputs if q.name not in known]
-    if missing:
-        raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-    value, counted = exact_value(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
+    value, counted = exact_value(formula, **known), _share(run, over)
     if value != counted:
         raise ValueError(
             f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
@@ -173,7 +168,7 @@ def _told(runs, unit, steps) -> list[str]:
     for t in range(steps):
         said = []
         for run in runs:
-            head = f"<b>{escaping.escape(run.title)}</b>: " * (len(runs) > 1)
+            head = f"<b>{escape(run.title)}</b>: " * (len(runs) > 1)
             said.append(head + (_moment(run, t * unit, found) if t * unit < run.makespan else "done."))
         out.append(" ".join(said))
     return out
@@ -183,15 +178,11 @@ def _moment(run, time, found) -> str:
     """Who does what at a time: "Forward on ranks 0, 1; rank 2 waits."."""
     now = {s.rank: s.kind for s in run.slots if s.start <= time < s.end}
     groups = [(named(kind, found), [r for r, k in now.items() if k == kind]) for kind in found]
-    said = [f"{what} on {_ranks(ranks)}" for what, ranks in groups if ranks]
+    said = [f"{what} on {named_ranks(ranks)}" for what, ranks in groups if ranks]
     idle = [r for r in range(run.ranks) if r not in now]
-    said += [f"{_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
+    said += [f"{named_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
     text = "; ".join(said)
     return text[0].upper() + text[1:] + "."
-
-
-def _ranks(ranks) -> str:
-    return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
 
 
 def _rows(runs):
@@ -202,7 +193,7 @@ def _rows(runs):
         for rank in range(run.ranks):
             idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
             words = " ".join(word for _, _, word in order(run, rank))
-            head = f"{escaping.escape(run.title)}, " * (len(runs) > 1)
+            head = f"{escape(run.title)}, " * (len(runs) > 1)
             rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(idle), amount(peak(run, rank))))
     return columns, rows
 

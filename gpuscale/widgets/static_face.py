@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html as escaping
 import math
 import re
 
 import numpy as np
 
 from gpuscale.core.evaluation import evaluate, inputs
-from gpuscale.core.html import digesting
+from gpuscale.core.html import Head, details, digesting, escape, region, table
 from gpuscale.plotting import HUE, axis, still
 from gpuscale.plotting.drawing.ink import bare
 from gpuscale.plotting.drawing.ticks import linear_ticks, log_ticks
@@ -20,32 +19,23 @@ ROWS = 8  # at most, in the table of numbers
 PART = r"((?:[^{}|]|\{\w+\})*)"
 
 
-def fallback(maker, spec: dict, curves, table: dict) -> str:
+def fallback(maker, spec: dict, curves, data: dict) -> str:
     """Drawing and data table of the default state as HTML ("" while outputs are digested: nobody sees it then)."""
     if digesting():
         return ""
-    title = escaping.escape(spec["title"])
+    title = spec["title"]
     drawing = still(
         lambda ax, narrow: _paint(ax, maker, spec, curves),
         name=spec["id"],
-        caption=spec["title"],
-        alt=f"{spec['title']}: default curves; the table below holds their numbers",
+        caption=title,
+        alt=f"{title}: default curves; the table below holds their numbers",
     ).svg()
-    head = "".join(
-        f'<th scope="col"{" class=num" if i else ""}>{escaping.escape(c)}</th>' for i, c in enumerate(table["columns"])
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td{' class=num' if i else ''}>{escaping.escape(c)}</td>" for i, c in enumerate(row))
-        + "</tr>"
-        for row in table["rows"]
-    )
+    heads, *rows = ([escape(cell) for cell in row] for row in (data["columns"], *data["rows"]))
+    listed = table([Head(head, "num" if i else "") for i, head in enumerate(heads)], rows)
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">{drawing}</div>'
-        f'<p class="state">{sentence(maker, spec)}</p>'
-        "<details open><summary>Data</summary>"
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Data of {title}">'
-        f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></details>'
+        region(title, drawing)
+        + f'<p class="state">{sentence(maker, spec)}</p>'
+        + details("Data", region(f"Data of {title}", listed), open=True)
     )
 
 

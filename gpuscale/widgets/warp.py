@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html as escaping
-
-from gpuscale.core.html import anchor
+from gpuscale.core.html import anchor, escape
 from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
 from gpuscale.widgets.stepper_card import stepper
@@ -52,7 +50,7 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
     columns = [(head, False) for head in ("Slot", "Instruction", "Path")]
     columns += [(head, True) for head in ("Active lanes", "Waiting lanes")]
     rows = [
-        (i + 1, escaping.escape(x.text), escaping.escape(x.path), sum(x.active), len(x.active) - sum(x.active))
+        (i + 1, escape(x.text), escape(x.path), sum(x.active), len(x.active) - sum(x.active))
         for i, x in enumerate(run.issues)
     ]
     text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"

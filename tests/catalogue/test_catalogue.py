@@ -562,7 +562,7 @@ def test_names_in_assumptions_are_shown_as_symbols():
 @every
 def test_the_card_is_well_formed_and_names_each_input(f):
     card = f.about()
-    reader, text = read(card._repr_html_())
+    reader, text = read(card.html)
     assert len(set(reader.ids)) == len(reader.ids) and any(f.name.replace("_", "-") in i for i in reader.ids)
     for q in (f.lhs, *f.inputs):
         assert q.meaning in text and q.unit in text and q.name in f"{text} {f.lhs.name}", q.name

@@ -206,7 +206,7 @@ def test_what_cannot_be_asked_is_refused(asked, error, said):
 )
 def test_nothing_found_says_what_was_searched_and_what_to_try(asked, said):
     found = find(**asked)
-    assert len(found) == 0 and not found and said in repr(found) and said in found._repr_html_()
+    assert len(found) == 0 and not found and said in repr(found) and said in found._repr_mimebundle_()["text/html"]
 
 
 def test_the_result_is_a_sequence_and_a_short_table():

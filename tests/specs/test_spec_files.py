@@ -71,7 +71,7 @@ def test_a_readers_file_comes_back_as_written(fresh, write):
     assert run.time[1] != run.time[1] and len(run) == 2
     about = gpu.about()
     assert "Our lab" in repr(about) and "our lab book, page 7" in repr(about)
-    assert "Our prototype &lt;2&gt;" in about._repr_html_() and "<2>" not in about._repr_html_()
+    assert "Our prototype &lt;2&gt;" in about.html and "<2>" not in about.html
 
 
 def test_a_file_replaces_its_own_parts_and_no_others(fresh, write):
@@ -221,9 +221,9 @@ def view(caption="Peaks & sizes"):
 
 
 def test_table_puts_parts_side_by_side_with_their_provenance(fresh):
-    html = view()._repr_html_()
+    html = view().html
     page = Page(html)
-    assert html == view()._repr_html_()
+    assert html == view().html
     assert html.startswith('<div class="scroll" tabindex="0" role="region" aria-label="Peaks &amp; sizes">')
     assert page.count["tr"] == 3 and page.count["th"] == 6 + 2 and page.count["caption"] == 1
     assert [b["class"] for b in page.buttons] == ["prov"] * 3  # the V100 has no bf16
@@ -238,15 +238,15 @@ def test_table_puts_parts_side_by_side_with_their_provenance(fresh):
     rows = repr(view()).replace("\u00a0", " ").splitlines()
     assert rows[0] == "Peaks & sizes" and rows[1].split()[:3] == ["Part", "bf16,", "dense"]
     assert rows[2].split() == ["V100", "SXM2", "–", "32", "GB", "HBM2", "–", "chip"]
-    assert 'aria-label="Hardware"' in view("")._repr_html_() and "<caption>" not in view("")._repr_html_()
-    named = specs.table(["h100_sxm"], {"hbm": "Memory <of> all"})._repr_html_()
+    assert 'aria-label="Hardware"' in view("").html and "<caption>" not in view("").html
+    named = specs.table(["h100_sxm"], {"hbm": "Memory <of> all"}).html
     assert "Memory &lt;of&gt; all" in named
 
 
 def test_every_card_and_measured_table_is_well_formed(fresh):
     for kind in (specs.chips, specs.links, specs.models, specs.capabilities):
         for part in kind().values():
-            page = Page(part.about()._repr_html_())
+            page = Page(part.about().html)
             assert page.count["tr"] == len(part.fields) + 1
             assert repr(part.about()).count("\n") == len(part.fields)
     for table in specs.tables().values():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from pathlib import Path
 
 import matplotlib
 
-from gpuscale.core.html import digesting
+from gpuscale.core.html import Head, details, digesting, escape, region, table
 from gpuscale.plotting.drawing.digest import digest
 from gpuscale.plotting.drawing.ink import HUE, printed, safe
 from gpuscale.plotting.drawing.layout import lay_out
@@ -17,7 +16,6 @@ from gpuscale.plotting.drawing.svg import SvgRenderer
 
 WIDE, NARROW = 656, 354  # pixels: the column of text, and a phone's
 _TAGS = re.compile(r"<[^>]*>")
-_NUM = ' class="num"'
 _FACE = 'font-family="Segoe UI, Helvetica Neue, Arial, sans-serif"'
 
 # Without the book's style sheet (a notebook) the figure still shows one drawing, at its own size, and dark on
@@ -105,15 +103,10 @@ class Still:
     def _numbers(self) -> str:
         if not self.table:
             return ""
-        heads, rows = self.table
-        head = "".join(f'<th scope="col"{_NUM if i else ""}>{safe(h)}</th>' for i, h in enumerate(heads))
-        cells = ("".join(f"<td{_NUM if i else ''}>{safe(c)}</td>" for i, c in enumerate(row)) for row in rows)
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        label = f'tabindex="0" role="region" aria-label="The numbers of figure {self.name}"'
-        return (
-            f'<details class="numbers"><summary>The numbers</summary><div class="scroll" {label}>'
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"
-        )
+        heads, *rows = ([safe(cell) for cell in row] for row in (self.table[0], *self.table[1]))
+        columns = [Head(title, "num" if i else "") for i, title in enumerate(heads)]
+        numbers = region(f"The numbers of figure {self.name}", table(columns, rows, ""))
+        return details("The numbers", numbers, class_="numbers")
 
     def _repr_html_(self) -> str:
         return self.html()

@@ -7,6 +7,8 @@ from __future__ import annotations
 import html
 import re
 
+from gpuscale.core.html import escape
+
 SIZE = 12.5  # pixels, the one size of type on figures
 
 # A meaning, and what it is drawn with: solid shapes, lines and marks, words; on a light and on a dark ground.
@@ -128,7 +130,7 @@ def bare(text: str) -> str:
 
 def safe(text: str) -> str:
     """A label as HTML: its markup stays, everything else is escaped."""
-    return _KEPT.sub(r"<\1\2>", html.escape(html.unescape(text), quote=False))
+    return _KEPT.sub(r"<\1\2>", escape(html.unescape(text)))
 
 
 def width(text: str, bold: bool = False, size: float = SIZE) -> float:

@@ -8,12 +8,12 @@ on a font file.
 
 from __future__ import annotations
 
-from html import escape
 from math import cos, radians, sin
 
 from matplotlib.backend_bases import RendererBase
 from matplotlib.transforms import Affine2D
 
+from gpuscale.core.html import escape
 from gpuscale.plotting.drawing.ink import SIZE, number, paint, pieces, width
 
 _COMMAND = {1: "M", 2: "L", 3: "Q", 4: "C"}
@@ -95,7 +95,8 @@ class SvgRenderer(RendererBase):
         defs = f"<defs>{''.join(self.defs.values())}</defs>" if self.defs else ""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
-            f' role="img" aria-label="{escape(alt)}" font-size="{SIZE}" fill="none" stroke-linejoin="round">'
+            f' role="img" aria-label="{escape(alt, quote=True)}"'
+            f' font-size="{SIZE}" fill="none" stroke-linejoin="round">'
             f"{defs}{''.join(self.parts)}{texts}</svg>"
         )
 
@@ -196,5 +197,6 @@ def _spans(text: str) -> str:
             attrs += ' dy="-3"' if low else ' dy="3"'
             low = not low
         attrs += ' font-size="80%"' if low else ""
-        out += f"<tspan{attrs}>{escape(part)}</tspan>" if attrs else escape(part)
+        said = escape(part, quote=True)
+        out += f"<tspan{attrs}>{said}</tspan>" if attrs else said
     return out
