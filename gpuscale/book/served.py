@@ -30,8 +30,8 @@ STEPPER_FILES = ("steppers.js", "steppers.css")  # only pages that hold a steppe
 STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
 PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINTERS}  # and what only some of these load
 
-FILTER_STYLE = "filter.css"  # only a page with a filter loads these
-FILTER_FILES = {'class="filter"': "filter.js", 'class="rows-filter"': "ledger.js"}
+# Only a page with a filter loads these.
+FILTER_FILES = {'class="filter"': ("filter.js", "filter.css"), 'class="rows-filter"': ("ledger.js", "ledger.css")}
 
 
 def served(root: Path) -> dict[str, str]:
@@ -43,7 +43,7 @@ def served(root: Path) -> dict[str, str]:
         "book.css": tight_style(book),
         "steppers.js": tight_script(assets.stepper_script()),
         "steppers.css": tight_style(assets.stepper_style()),
-        FILTER_STYLE: tight_style(assets.filter_style()),
+        **{f"{name}.css": tight_style(assets.filter_style(name)) for name in assets.FILTERS},
         **{f"{name}.js": tight_script(assets.filter_script(name)) for name in assets.FILTERS},
         **{f"{name}.js": tight_script(assets.painter_script(name)) for name in assets.PAINTERS},
     }

@@ -20,7 +20,7 @@ from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import FILTER_FILES, FILTER_STYLE, PAINTER_FILES, STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
@@ -155,8 +155,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     if TEX.search(body) and not known:
         app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
         app.add_js_file(app.config.mathjax_path, loading_method="defer")
-    loads = {STEPPER: STEPPER_FILES} | {mark: (script, FILTER_STYLE) for mark, script in FILTER_FILES.items()}
-    for mark, (script, style) in loads.items():
+    for mark, (script, style) in {STEPPER: STEPPER_FILES, **FILTER_FILES}.items():
         if mark in body:
             app.add_css_file(style, priority=805)
             app.add_js_file(script, loading_method="defer", priority=805)

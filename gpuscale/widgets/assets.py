@@ -16,7 +16,7 @@ from gpuscale.core.html import Html
 SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
 STEPPERS = ("stepper", "transfers")
 PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper that it paints
-FILTERS = ("filter", "ledger")  # scripts of one page each, which share a style sheet
+FILTERS = ("filter", "ledger")  # script and style sheet of one page each
 STYLES = ("components",)
 STEPPER_STYLES = ("steppers",)
 SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
@@ -56,9 +56,9 @@ def filter_script(name: str) -> str:
 
 
 @functools.cache
-def filter_style() -> str:
-    """The style sheet of these pages."""
-    return _read("filter", kind="css")
+def filter_style(name: str) -> str:
+    """The style sheet of such a page."""
+    return _read(name, kind="css")
 
 
 @functools.cache

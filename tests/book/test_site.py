@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gpuscale.book import prune, sphinx_ext, weight
-from gpuscale.book.served import FILTER_FILES, FILTER_STYLE, PAINTER_FILES, STEPPER_FILES, served
+from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES, served
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,7 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         ours = {Path((tag.get("src") or tag["href"]).split("?")[0]).name for tag in tags} & set(weight.OURS)
         holds = bool(page.select("[data-gpuscale=stepper]"))
         painted = {file for mark, file in PAINTER_FILES.items() if page.select(f"[{mark}]")}
-        filtered = {file for mark, file in FILTER_FILES.items() if page.select(f"[{mark}]")}
-        filtered |= {FILTER_STYLE} if filtered else set()
+        filtered = {file for mark, files in FILTER_FILES.items() if page.select(f"[{mark}]") for file in files}
         expected = {"gpuscale.js", "gpuscale.css", "book.css", *(STEPPER_FILES if holds else ()), *painted, *filtered}
         assert ours == expected, name
         limit = 72_000 if painted else 68_000 if holds else 61_000 if filtered else 60_000
