@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
 from gpuscale.catalogue import sweep
+from gpuscale.core.cards import call, equation
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import Html, aligned, anchor, escape, region, table
-from gpuscale.core.latex import span, tex
 from gpuscale.sources import source_name
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import WORDS
@@ -173,7 +173,7 @@ class Found(Sequence):
         return f"and {more} more: add a word, or index the result" if more > 0 else ""
 
     def __repr__(self) -> str:
-        rows = [(_call(f, 44), f.title, f.room.partition(".")[2]) for f in self.formulas[:SHOWN]]
+        rows = [(call(f, 44), f.title, f.room.partition(".")[2]) for f in self.formulas[:SHOWN]]
         lines = [f"  {line}" for line in aligned(rows, left=(0, 1, 2))]
         return "\n".join([self.heading, *lines, *([f"  {self.rest}"] if self.rest else ())])
 
@@ -186,24 +186,14 @@ class Found(Sequence):
             return said
         rows = (
             (
-                f"{escape(f.title)}<br><code>{escape(_call(f, 60))}</code>",
-                span(f"{tex(f.lhs)} = {tex(f.rhs)}", display=True),
+                f"{escape(f.title)}<br><code>{escape(call(f, 60))}</code>",
+                equation(f),
                 f.room.partition(".")[2],
             )
             for f in self.formulas[:SHOWN]
         )
         rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""
         return said + region("Formulas found", table(["Formula", "Equation", "Room"], rows), rest)
-
-
-def _call(f: Formula, room: int) -> str:
-    """name(inputs), the inputs cut short where they are many."""
-    names = [q.name for q in f.inputs]
-    call = f"{f.name}({', '.join(names)})"
-    while len(call) > room and names:
-        names.pop()
-        call = f"{f.name}({', '.join([*names, '...'])})"
-    return call
 
 
 # Words

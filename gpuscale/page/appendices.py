@@ -5,12 +5,10 @@ from __future__ import annotations
 from gpuscale import specs
 from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded
-from gpuscale.core.html import Head, Html, anchor, cite, element, escape, heading, region, script_json, table
+from gpuscale.core.html import Html, anchor, cite, element, escape, heading, region, script_json, table
 from gpuscale.core.latex import inline
-from gpuscale.specs.html import provenance, specs_table
-from gpuscale.specs.number import MISSING
 from gpuscale.symbols import flop, quantities
-from gpuscale.units import NBSP, SCALE, WORDS, show
+from gpuscale.units import WORDS
 
 
 def notation() -> Html:
@@ -68,7 +66,7 @@ def _entry(key: str, f) -> str:
     return element(
         "section",
         heading(f.title, call(f)),
-        equation(f),
+        region(f"Equation: {f.title}", equation(f), kind="equation"),
         f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>',
         f'<p class="note">Tends to {inline(f.approx)} as {limit(f)}.</p>' if f.approx is not None else "",
         class_="entry",
@@ -153,36 +151,6 @@ MEASURED = {
 
 def measured(group: str) -> Html:
     """One group of the published tables; the head of a column says where its numbers come from."""
-    tables = [specs.measured(key) for key in MEASURED[group]]
-    return Html("".join(map(_published, tables)), "\n\n".join(map(repr, tables)))
-
-
-def _published(table: specs.MeasuredTable) -> str:
-    columns = [table.column(name) for name in table.columns]
-    shown = [i for i, c in enumerate(columns) if c.name != "part" or "chip" not in table.columns]
-    heads = [_head(columns[i]) for i in shown]
-    rows = ([escape(_cell(row[i], columns[i].unit)) for i in shown] for row in table.printed)
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    return specs_table(table.title, heads, rows, note)
-
-
-def _head(column: specs.Column) -> Head:
-    if column.unit == "text":
-        return Head(escape(column.title))
-    unit = column.unit.replace("us", "µs")
-    title = column.title if unit in {"1", "B", "%"} else f"{column.title}, {unit}"
-    printed = "numbers" if unit == "1" else f"in {unit}"
-    return Head(provenance(title, printed, column.basis, column.source, column.note), "num")
-
-
-def _cell(cell, unit: str) -> str:
-    """A cell as printed, to six digits; chips and models by their short names, sizes with a whole binary prefix."""
-    if isinstance(cell, str):
-        part = specs.chips().get(cell) or specs.models().get(cell)
-        return part.short if part else "–" if cell == MISSING else cell if len(cell) > 20 else cell.replace(" ", NBSP)
-    if unit == "%":
-        return f"{cell:g}%"
-    if unit != "B":
-        return f"{float(f'{cell:.6g}'):,.10g}"
-    whole = (u for u in ("GiB", "MiB", "KiB") if (cell / SCALE[u][0]).is_integer() and cell < 1024 * SCALE[u][0])
-    return show(cell, next(whole, "B"), short=True, digits=4)
+    names = {key: part.short for part in ("chip", "model") for key, part in specs.parts(part).items()}
+    tables = [specs.measured(key).view(names) for key in MEASURED[group]]
+    return Html("".join(t.html for t in tables), "\n\n".join(t.text for t in tables))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from gpuscale.core.cards import derivation_html, derivation_list
+from gpuscale.core.cards import derivation_html, derivation_list, equation
 from gpuscale.core.derivation import Derivation
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import details, element, escape, script_json
@@ -108,7 +108,7 @@ def _part(part, question: Question) -> str:
     if isinstance(part, Derivation):
         return derivation_html(part)
     if isinstance(part, Formula):
-        return f"<p>{span(f'{tex(part.lhs)} = {tex(part.rhs)}', display=True)}</p>"
+        return f"<p>{equation(part)}</p>"
     return f"<p>{span(tex(part), display=True)}</p>"
 
 

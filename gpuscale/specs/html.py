@@ -32,7 +32,11 @@ def parts_table(
         cells += [_number(part, f) for f in titles]
         cells += [_derived(part, make) for make in (derived or {}).values()]
         rows.append(cells)
-    return view(caption, [("Part", False), *((title, True) for title in (*titles.values(), *(derived or ())))], rows)
+    titles = [*titles.values(), *(derived or ())]
+    heads = [Head("Part", leads=True), *(Head(escape(title), "num") for title in titles)]
+    html = specs_table(caption, heads, [[html for _, html in row] for row in rows])
+    plain = aligned([["Part", *titles], *([plain for plain, _ in row] for row in rows)])
+    return Html(html, "\n".join([caption, *plain] if caption else plain), stored=True)
 
 
 def _title(name: str) -> str:
@@ -86,12 +90,3 @@ def part_card(part, rows: list[tuple[str, ...]]) -> str:
 def specs_table(caption: str, heads: Sequence[Head], rows: Iterable[Sequence[str]], note: str = "") -> str:
     """A wide table of numbers, with its caption as text; ``note`` is HTML below it."""
     return region(caption or "Hardware", table(heads, rows, "specs", caption=escape(caption)), note)
-
-
-def view(caption: str, heads: Sequence[tuple[str, bool]], rows: Sequence[Sequence[tuple[str, str]]]) -> Html:
-    """A table as HTML and as text. ``heads``: title, and whether numbers stand below it; ``rows``: each cell as text
-    and as HTML."""
-    columns = [Head(escape(title), "num" if num else "", leads=not i) for i, (title, num) in enumerate(heads)]
-    html = specs_table(caption, columns, [[html for _, html in row] for row in rows])
-    plain = aligned([[title for title, _ in heads], *([plain for plain, _ in row] for row in rows)])
-    return Html(html, "\n".join([caption, *plain] if caption else plain), stored=True)

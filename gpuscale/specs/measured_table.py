@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuscale.core.html import Html, escape
-from gpuscale.specs.html import NONE, number_button, view
-from gpuscale.specs.number import MISSING, Spec
+from gpuscale.core.html import Head, Html, aligned, escape
+from gpuscale.specs.html import NONE, provenance, specs_table
+from gpuscale.specs.number import MISSING
 from gpuscale.specs.reading import Where, name, quantity, text
-from gpuscale.units import SCALE, base_unit
+from gpuscale.units import NBSP, SCALE, base_unit, show
 
 FORM = "{ name, title, unit, basis, source }"
 
@@ -102,14 +103,24 @@ class MeasuredTable:
         return [*super().__dir__(), *self.columns]
 
     def __repr__(self) -> str:
-        return self._view().text
+        return self.view().text
 
     def _repr_html_(self) -> str:
-        return self._view().html
+        return self.view().html
 
-    def _view(self) -> Html:
-        rows = [[_measured(*pair) for pair in zip(row, self._columns, strict=True)] for row in self._cells]
-        return view(self.title, [(c.title, c.unit != "text") for c in self._columns], rows)
+    def view(self, names: Mapping[str, str] | None = None) -> Html:
+        """The table with its numbers as the source prints them, to six digits; the head of a column has their unit and
+        tells where they come from. ``names``: what to show for keys of parts, so that a column "part" beside one of
+        chips has nothing to add."""
+        names = names or {}
+        shown = [
+            (i, c) for i, c in enumerate(self._columns) if not (names and c.name == "part" and "chip" in self.columns)
+        ]
+        rows = [[_shown(row[i], c.unit, names) for i, c in shown] for row in self._cells]
+        note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
+        html = specs_table(self.title, [_head(c) for _, c in shown], ([*map(escape, row)] for row in rows), note)
+        text = [self.title, *aligned([[_title(c) for _, c in shown], *rows])]
+        return Html(html, "\n".join(text), stored=True)
 
 
 def read_table(where: Where, body: dict) -> dict:
@@ -154,9 +165,27 @@ def _cell(where: Where, column: Column, cell) -> None:
         quantity(where, cell, column.unit, {"zero": True, "unit": base_unit(column.unit)})
 
 
-def _measured(cell, column: Column) -> tuple[str, str]:
-    if column.unit == "text" or cell == MISSING:
-        shown = NONE if cell == MISSING else cell
-        return shown, escape(shown)
-    spec = Spec(column.name, cell, column.unit, column.basis, column.source, column.note)
-    return spec.text, number_button(spec)
+def _title(column: Column) -> str:
+    unit = column.unit.replace("us", "µs")
+    return column.title if unit in {"text", "1", "B", "%"} else f"{column.title}, {unit}"
+
+
+def _head(column: Column) -> Head:
+    if column.unit == "text":
+        return Head(escape(column.title))
+    printed = "numbers" if column.unit == "1" else f"in {column.unit.replace('us', 'µs')}"
+    return Head(provenance(_title(column), printed, column.basis, column.source, column.note), "num")
+
+
+def _shown(cell, unit: str, names: Mapping[str, str]) -> str:
+    """A cell as printed, to six digits; sizes with a whole binary prefix; a short text breaks no line."""
+    if cell == MISSING:
+        return NONE
+    if unit == "text":
+        return names.get(cell) or (cell if len(cell) > 20 else cell.replace(" ", NBSP))
+    if unit == "%":
+        return f"{cell:g}%"
+    if unit != "B":
+        return f"{float(f'{cell:.6g}'):,.10g}"
+    whole = (u for u in ("GiB", "MiB", "KiB") if (cell / SCALE[u][0]).is_integer() and cell < 1024 * SCALE[u][0])
+    return show(cell, next(whole, "B"), short=True, digits=4)
