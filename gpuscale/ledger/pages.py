@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
-from gpuscale.ledger.rows import VERDICTS, Claim, Erratum, Wording, claim, claims, errata, findings, wordings
+from gpuscale.ledger.rows import VERDICTS, Claim, Erratum, Wording, claim, claims, errata, fill, findings, wordings
 from gpuscale.sources import cited, source_name
 
 PAGE = "published_numbers.ipynb"
@@ -23,6 +23,23 @@ SIGNS = {
     "undecided": "?",
 }
 WORDS = VERDICTS | {"measured": "measured, not derived", "undecided": "cannot be decided"}
+MEANINGS = {
+    "agrees": "within 0.2% of ours",
+    "rounds": "within 6% of ours",
+    "approximation": "farther off, and offered as an approximation or a limit by its source",
+    "convention": "right under another convention of units or of what is counted",
+    "wrong unit": "right once its unit is put right",
+    "disagrees": "wrong, or used where it does not hold",
+    "measured": "a measurement or an estimate, which can only be bounded",
+    "undecided": "too vague, or not documented",
+}
+# The columns of the table by source.
+KINDS = {
+    "Agree": ("agrees",),
+    "Rounded or approximate": ("rounds", "approximation", "convention"),
+    "Wrong": ("wrong unit", "disagrees"),
+    "Open": ("measured", "undecided"),
+}
 COLUMNS = ("Claim", Head("Published", "num", "published"), Head("Computed", "num", "computed"), "Verdict")
 FEW = 5  # sources with fewer rows are counted together
 
@@ -33,7 +50,8 @@ def common_mistake(key: str) -> Html:
     Raises KeyError for an unknown id.
     """
     row = wordings().get(key) or claim(key)
-    title = errata()[row.errata[0]].title if row.errata else row.says
+    wrong = errata()[row.errata[0]] if row.errata else None
+    title, told = (wrong.title, wrong.told) if wrong else (row.says, row.reason)
     link = _link(f"{PAGE}#claim-{anchor(key)}", "In the ledger")
     facts = escape(row.says)
     if isinstance(row, Claim):
@@ -42,11 +60,11 @@ def common_mistake(key: str) -> Html:
     box = element(
         "section",
         element("h3", f"Common mistake: {escape(title)}"),
-        element("p", escape(row.reason)),
+        element("p", escape(told)),
         element("p", f"{facts}. {cite(_where(row))}. {link}", class_="note"),
         class_="card mistake",
     )
-    return Html(box, f"Common mistake: {title}\n{row.reason}\n{_plain(row)}")
+    return Html(box, f"Common mistake: {title}\n{told}\n{_plain(row)}")
 
 
 def ledger_summary(chapter: str) -> Html:
@@ -77,31 +95,38 @@ def _counted(verdict: str, count: int) -> str:
     }[verdict]
 
 
-def ledger_counts() -> Html:
-    """How many statements there are, by source and by verdict."""
-    everything = [*claims().values(), *wordings().values()]
-    by_source = Counter(row.source for row in everything)
-    groups = {key: {key} for key, count in by_source.most_common() if count >= FEW}
+def ledger_verdicts() -> Html:
+    """The verdicts, each with its meaning and how many statements have it."""
+    counts = Counter(row.verdict for row in _everything())
+    lines = [[f"{SIGNS[verdict]} {WORDS[verdict]}", MEANINGS[verdict], counts[verdict]] for verdict in WORDS]
+    lines.append(["All", "", counts.total()])
+    heads = [Head("Verdict", leads=True), "What it says of the published value", Head("Statements", "num")]
+    plain = "\n".join(f"{name}: {count}" for name, _, count in lines)
+    return Html(region("Statements by verdict", table(heads, lines)), plain)
+
+
+def ledger_sources() -> Html:
+    """How many statements each source has, and how many of them hold."""
+    by_source = Counter(row.source for row in _everything())
+    groups = [(escape(source_name(key)), {key}) for key, count in by_source.most_common() if count >= FEW]
     rest = {key for key, count in by_source.items() if count < FEW}
-    verdicts = [verdict for verdict in WORDS if any(row.verdict == verdict for row in everything)]
-    named = [(escape(source_name(key)), keys) for key, keys in groups.items()]
-    named += [(f"{len(rest)} further sources", rest)] if rest else []
-    named += [("All", set(by_source))]
+    groups += [(f"{len(rest)} further sources", rest)] if rest else []
     lines = []
-    for name, keys in named:
-        counts = Counter(row.verdict for row in everything if row.source in keys)
-        lines.append([name, counts.total(), *(counts[verdict] or "" for verdict in verdicts)])
-    heads = [Head("Source", leads=True), Head("Statements", "num")]
-    heads += [Head(f"{SIGNS[verdict]} {WORDS[verdict]}", "num") for verdict in verdicts]
-    html = table(heads, lines)
-    plain = "\n".join(" | ".join(str(cell) for cell in line) for line in [["source", "statements", *verdicts], *lines])
-    return Html(region("Statements by source and verdict", html), plain)
+    for name, keys in [*groups, ("All", set(by_source))]:
+        counts = Counter(row.verdict for row in _everything() if row.source in keys)
+        kinds = [sum(counts[verdict] for verdict in verdicts) for verdicts in KINDS.values()]
+        lines.append([name, counts.total(), *(count or "" for count in kinds)])
+    heads = [Head("Source", leads=True), *(Head(title, "num") for title in ("Statements", *KINDS))]
+    plain = "\n".join(" | ".join(str(cell) for cell in line) for line in lines)
+    return Html(region("Statements by source", table(heads, lines)), plain)
 
 
 def ledger_findings() -> Html:
     """The findings that matter most, the first one first, each with the place that derives it and its rows."""
     items = [
-        element("li", element("b", escape(one.title)), f". {escape(one.told)} ", _derived(one), " ", _rows_of(one))
+        element(
+            "li", element("b", escape(one.title)), f". {escape(one.told)} ", _derived(one), ". ", _rows_of(one), "."
+        )
         for one in findings()
     ]
     plain = "\n".join(f"{place}. {one.title}. {one.told}" for place, one in enumerate(findings(), 1))
@@ -154,7 +179,7 @@ def ledger_errata() -> Html:
             "section",
             element("h3", f"{one.id}: {escape(one.title)}"),
             element("p", escape(one.told)),
-            element("p", _derived(one), " ", _rows_of(one), class_="note"),
+            element("p", _derived(one), ". ", _rows_of(one), ".", class_="note"),
             class_="entry",
             id=f"erratum-{anchor(one.id)}",
         )
@@ -162,6 +187,10 @@ def ledger_errata() -> Html:
     ]
     plain = "\n".join(f"{one.id}: {one.title}. {one.told}" for one in errata().values())
     return Html(element("div", *items, class_="errata"), plain)
+
+
+def _everything() -> list[Claim | Wording]:
+    return [*claims().values(), *wordings().values()]
 
 
 def _of(chapter: str) -> list[Claim | Wording]:
@@ -178,9 +207,9 @@ def _where(row: Claim | Wording) -> str:
 
 def _cells(row: Claim | Wording) -> tuple[str, ...]:
     notes = [f"{cite(_where(row))}."]
-    if row.reason:
-        notes.append(escape(row.reason))
-    notes += [_link(f"#erratum-{anchor(key)}", key) for key in row.errata]
+    if row.why:
+        notes.append(escape(fill(row.why, row)))
+    notes += [_link(f"#erratum-{anchor(key)}", f"{key}: {errata()[key].title}") + "." for key in row.errata]
     if isinstance(row, Claim):
         notes += [_link(f"formula_index.ipynb#index-{anchor(key)}", key) for key in row.formulas]
     said = f"{escape(row.says)}{element('small', ' '.join(notes), data_source=source_name(row.source))}"
@@ -207,7 +236,7 @@ def _derived(one: Erratum) -> str:
 
 
 def _rows_of(one: Erratum) -> str:
-    rows = [row for row in (*claims().values(), *wordings().values()) if one.id in row.errata]
+    rows = [row for row in _everything() if one.id in row.errata]
     return "Rows: " + ", ".join(_link(f"#claim-{anchor(row.id)}", row.id) for row in rows)
 
 
