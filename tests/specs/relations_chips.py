@@ -11,7 +11,7 @@ from math import prod
 from specs.relating import each, lines, near, of, other
 
 from gpuscale import specs
-from gpuscale.units import GB, SCALE, GHz, MiB
+from gpuscale.units import GB, SCALE, GHz
 
 # ---- what an entry prints beside its number: totals, products
 
@@ -207,12 +207,6 @@ def shared_memory(c) -> bool:
 def room_for_l1(c) -> bool:
     """Shared memory leaves something for the L1."""
     return c.smem_per_sm < c.smem_l1_per_sm
-
-
-@of("chip", "h100_sxm")
-def shared_memory_of_all(c) -> bool:
-    """All SMs together have 33 MB of shared memory and L1."""  # scaling-book-gpus, quiz 1 question 5
-    return near(c.sm * c.smem_l1_per_sm, 33 * MiB)
 
 
 @each("capability", "register_file_per_sm")

@@ -25,7 +25,7 @@ def watch():
 @pytest.fixture(scope="module")
 def by(watch):
     """The checks that read each number."""
-    return readers(watch, [*relating.CHECKS, *ledger.rows()])
+    return readers(watch, [*relating.CHECKS, *ledger.rows(watch)])
 
 
 def test_what_the_numbers_say_of_each_other_holds():
@@ -80,11 +80,11 @@ def test_nvlink_of_the_b200_cannot_be_twice_what_it_is(watch, by):
     ("place", "objector"),
     [
         ("chip a100_sxm.l2", "near the cache's"),
-        ("chip b200_sxm.l2", "Two sources agree"),
+        ("chip b200_sxm.l2", "T1-B200-l2"),
         ("chip tpu_v5e.price_per_hour", "operations for a dollar"),
         ("model llama3_405b.train_tokens", "Six operations"),
         ("model deepseek_v3.train_tokens", "GPU-hours"),
-        ("model deepseek_v3.train_batch", "tokens of a batch"),
+        ("model deepseek_v3.train_batch", "EX-DS-BS"),
     ],
 )
 def test_sizes_prices_and_training_lengths_have_a_witness(watch, by, place, objector):
