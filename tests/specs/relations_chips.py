@@ -179,13 +179,13 @@ def axes_of_a_torus(c) -> bool:
     return f"{c.ici_links / 2:g}D torus" in c.spec("ici_links").basis
 
 
-PRICES = {"h100_sxm": 3.3e17, "tpu_v5p": 3.9e17, "tpu_v5e": 5.8e17}  # scaling-book-inference, table of prices
+PRICES = {"tpu_v5p": 1.09e14, "tpu_v5e": 1.64e14}  # scaling-book-inference, table of prices
 
 
 @of("chip", *PRICES)
-def operations_for_a_dollar(c) -> bool:
-    """The peak over the price is the operations for a dollar that stand beside them."""
-    return near(c.bf16 * 3600 / c.price_per_hour, PRICES[c.key], 0.02)
+def rate_for_a_dollar(c) -> bool:
+    """The peak over the price of an hour is the rate for a dollar that stands beside them."""
+    return near(c.bf16 / c.price_per_hour, PRICES[c.key], 5e-3)
 
 
 # ---- compute capabilities

@@ -81,7 +81,7 @@ def test_nvlink_of_the_b200_cannot_be_twice_what_it_is(watch, by):
     [
         ("chip a100_sxm.l2", "near the cache's"),
         ("chip b200_sxm.l2", "T1-B200-l2"),
-        ("chip tpu_v5e.price_per_hour", "operations for a dollar"),
+        ("chip tpu_v5e.price_per_hour", "rate for a dollar"),
         ("model llama3_405b.train_tokens", "Six operations"),
         ("model deepseek_v3.train_tokens", "GPU-hours"),
         ("model deepseek_v3.train_batch", "EX-DS-BS"),
