@@ -7,6 +7,8 @@ from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded
 from gpuscale.core.html import Html, anchor, cite, element, escape, heading, region, script_json, table
 from gpuscale.core.latex import inline
+from gpuscale.specs.number import known_fields
+from gpuscale.specs.reading import KINDS
 from gpuscale.symbols import flop, quantities
 from gpuscale.units import WORDS
 
@@ -154,3 +156,35 @@ def measured(group: str) -> Html:
     names = {key: part.short for part in ("chip", "model") for key, part in specs.parts(part).items()}
     tables = [specs.measured(key).view(names) for key in MEASURED[group]]
     return Html("".join(t.html for t in tables), "\n\n".join(t.text for t in tables))
+
+
+def single_sources() -> Html:
+    """The numbers for which nothing else in the data vouches, with their count, by part and by table."""
+    rows, plain, alone = [], [], 0
+    for part in (part for kind in KINDS for part in specs.parts(kind).values()):
+        if marked := _marked(part):
+            names, counts, cites = zip(*marked, strict=True)
+            said, source = "; ".join(names), "; ".join(dict.fromkeys(cites))
+            of = f"{escape(part.title)} {element('code', part.key, class_='note')}"
+            rows.append((of, escape(said), cite(source)))
+            plain.append(f"{part.title} ({part.key}): {said}")
+            alone += sum(counts)
+    count = f"{alone:,} numbers of the data rest on a single source."
+    listed = region("Numbers from a single source", table(["Of", "Numbers", "Source"], rows))
+    return Html(element("p", count) + listed, "\n".join([count, *plain]))
+
+
+def _marked(part: specs.Part | specs.MeasuredTable) -> list[tuple[str, int, str]]:
+    """What is marked as single in a part or a table: in words, how many numbers that are, and their source."""
+    if isinstance(part, specs.MeasuredTable):
+        columns = [column for column in map(part.column, part.columns) if column.single]
+        return [(f"{c.title} ({len(c.single)} of {len(part)} rows)", len(c.single), c.source) for c in columns]
+    lent = specs.capability(f"cc_{part.compute_capability.replace('.', '_')}") if "compute_capability" in part else None
+    found = []
+    for name, spec in part.specs.items():
+        if lent and lent.specs.get(name) is spec:
+            continue
+        title = known_fields()[part.kind][name]["title"]
+        found += [(f"{title} {spec.text}", 1, spec.source)] if spec.single else []
+        found += [(f"{title} {o.as_printed}, not used", 1, o.source) for o in spec.others if o.single]
+    return found

@@ -16,7 +16,10 @@ FORM = "{ name, title, unit, basis, source }"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a measured table; a text column has the unit "text" and no basis and source."""
+    """A column of a measured table; a text column has the unit "text" and no basis and source.
+
+    ``single`` has the rows, counted from 1, for which nothing else in the data vouches.
+    """
 
     name: str
     title: str
@@ -24,6 +27,7 @@ class Column:
     basis: str = ""
     source: str = ""
     note: str = ""
+    single: tuple[int, ...] = ()
 
 
 class MeasuredTable:
@@ -131,7 +135,7 @@ def read_table(where: Where, body: dict) -> dict:
     heads, cells = body.get("columns"), body.get("rows")
     if not isinstance(heads, list) or not heads or not isinstance(cells, list) or not cells:
         raise where.wrong("no columns or no rows", f"columns = [{FORM}, ...] and rows")
-    columns = [_column(where, head) for head in heads]
+    columns = [_column(where, head, len(cells)) for head in heads]
     names = [c.name for c in columns]
     if twice := sorted({n for n in names if names.count(n) > 1}):
         raise where.at(field=twice[0]).wrong("stands for two columns", "one column a name")
@@ -143,7 +147,7 @@ def read_table(where: Where, body: dict) -> dict:
     return {"columns": columns, "cells": cells, "note": body.get("note", "")}
 
 
-def _column(where: Where, head) -> Column:
+def _column(where: Where, head, rows: int) -> Column:
     if not isinstance(head, dict) or not isinstance(head.get("name"), str):
         raise where.at(field="columns").wrong(f"{head!r} is no column", FORM)
     at = where.at(field=head["name"])
@@ -151,11 +155,15 @@ def _column(where: Where, head) -> Column:
     needed = ["title", "unit"] + (["basis", "source"] if head.get("unit") != "text" else [])
     for key in needed:
         text(at, head.get(key), key)
-    if unknown := set(head) - {"name", "note", *needed}:
-        raise at.wrong(f"{min(unknown)!r} is unknown in a column", ", ".join(["name", *needed, "note"]))
+    if unknown := set(head) - {"name", "note", "single", *needed}:
+        raise at.wrong(f"{min(unknown)!r} is unknown in a column", ", ".join(["name", *needed, "note", "single"]))
     if head["unit"] != "text":
         quantity(at, 1, head["unit"])
-    return Column(**head)
+    single, there = head.get("single", []), range(1, rows + 1)
+    single = list(there) if single is True else single
+    if not isinstance(single, list) or not all(row in there for row in single):
+        raise at.wrong(f"single is {single!r}", f"true for the whole column, or a list of rows from 1 to {rows}")
+    return Column(**head | {"single": tuple(single)})
 
 
 def _cell(where: Where, column: Column, cell) -> None:

@@ -1,5 +1,6 @@
 """A number of the data: ``{ value, unit, basis, source }``, and where they help a note, a printed form, a date, and
-the values of other sources with the reason why they are not used.
+the values of other sources with the reason why they are not used. ``single`` marks one that nothing else in the data
+vouches for: no relation to other numbers, no second source.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class Other:
     basis: str
     source: str
     why: str
+    single: bool = False
 
     @property
     def base(self) -> float:
@@ -47,6 +49,7 @@ class Spec:
     printed: str = ""
     date: str = ""
     others: tuple[Other, ...] = field(default=())
+    single: bool = False
 
     @property
     def base_unit(self) -> str:

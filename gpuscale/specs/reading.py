@@ -18,7 +18,7 @@ from gpuscale.units import UnitError, base_unit, dimension_word
 KINDS = ("chip", "link", "model", "recipe", "capability", "measured", "level", "topology", "torus", "mesh")
 KINDS += ("cluster",)
 NEEDED = ("value", "unit", "basis", "source")
-OPTIONAL = ("note", "printed", "date", "others")
+OPTIONAL = ("note", "printed", "date", "others", "single")
 LABELS = ("title", "short", "architecture", "compute_capability", "memory", "link", "pcie", "note")
 LABELS += ("levels", "makes", "switch", "cable", "network", "links")  # of a topology and of its levels
 TAKEN = frozenset("key kind as_of origin labels specs fields spec get about title short".split())
@@ -113,14 +113,15 @@ def number(where: Where, entry, kind: str) -> Spec:
         raise where.wrong("a price has no date", 'date = "2025-02" or the like, for prices change')
     texts = {k: text(where, entry[k], k) for k in ("basis", "source", "note", "printed") if k in entry}
     others = tuple(_other(where, other, rule) for other in entry.get("others", ()))
-    return Spec(where.field, value, entry["unit"], date=date, others=others, **texts)
+    return Spec(where.field, value, entry["unit"], date=date, others=others, single=entry.get("single", False), **texts)
 
 
 def _other(where: Where, entry, rule: dict) -> Other:
     where = where.at(field=f"{where.field}.others")
-    _keys(where, entry, (*NEEDED, "why"), ())
+    _keys(where, entry, (*NEEDED, "why"), ("single",))
     value = quantity(where, entry["value"], entry["unit"], rule)
-    return Other(value, entry["unit"], *(text(where, entry[k], k) for k in ("basis", "source", "why")))
+    texts = (text(where, entry[k], k) for k in ("basis", "source", "why"))
+    return Other(value, entry["unit"], *texts, single=entry.get("single", False))
 
 
 def _keys(where: Where, entry, needed, optional) -> None:
@@ -132,6 +133,8 @@ def _keys(where: Where, entry, needed, optional) -> None:
             raise where.wrong(f"{key!r} is unknown", ", ".join([*needed, *optional]))
     if lacking := [key for key in needed if key not in entry]:
         raise where.wrong(f"no {' and no '.join(lacking)}", form)
+    if not isinstance(entry.get("single", False), bool):
+        raise where.wrong(f"single is {entry['single']!r}", "single = true, where nothing else vouches for the number")
 
 
 def quantity(where: Where, value, unit, rule: dict | None = None) -> float:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -20,7 +21,7 @@ compute_capability = "9.0"
 bf16 = { value = 1.2, unit = "PFLOP/s", basis = "dense, per GPU", source = "our lab book, page 7" }
 hbm = { value = 96, unit = "GiB", basis = "per GPU", source = "lab", note = "half of it in use" }
 max_warps_per_sm = { value = 48, unit = "1", basis = "per SM", source = "lab" }
-luck = { value = 0.5, unit = "%", basis = "per run", source = "lab" }
+luck = { value = 0.5, unit = "%", basis = "per run", source = "lab", single = true }
 price_per_hour = { value = 3, unit = "USD/h", basis = "list price", source = "lab", date = "2026-09" }
 
 [my_ring]
@@ -33,7 +34,7 @@ kind = "measured"
 title = "Our run"
 columns = [
   { name = "host", title = "host", unit = "text" },
-  { name = "time", title = "time", unit = "ms", basis = "median", source = "lab" },
+  { name = "time", title = "time", unit = "ms", basis = "median", source = "lab", single = [2] },
 ]
 rows = [["a", 2], ["b", "-"]]
 
@@ -44,11 +45,10 @@ lab = "Our lab"
 
 @pytest.fixture
 def fresh(monkeypatch):
-    """The built-in parts only, before and after."""
+    """The built-in parts only, and a registry of its own: parts that others hold stay those of the data."""
     monkeypatch.delenv("GPUSCALE_DATA", raising=False)
-    registry._registry.cache_clear()
+    monkeypatch.setattr(registry, "_registry", cache(registry._registry.__wrapped__))
     yield
-    registry._registry.cache_clear()
     sources._added.clear()
 
 
@@ -69,6 +69,8 @@ def test_a_readers_file_comes_back_as_written(fresh, write):
     assert gpu.as_of == "2026-10-01" and gpu.spec("price_per_hour").date == "2026-09"
     assert specs.measured("my_run").time[0] == run.row(host="a")["time"] == 0.002
     assert run.time[1] != run.time[1] and len(run) == 2
+    assert gpu.spec("luck").single and not gpu.spec("bf16").single and run.column("time").single == (2,)
+    assert "(per run; Our lab). Nothing else in the data vouches for it." in repr(gpu.about())
     about = gpu.about()
     assert "Our lab" in repr(about) and "our lab book, page 7" in repr(about)
     assert "Our prototype &lt;2&gt;" in about.html and "<2>" not in about.html
@@ -146,6 +148,7 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         (number("source", "sorce"), ["'bf16'", "'sorce' is unknown", "value, unit, basis, source"]),
         (number('"lab"', '"lab", date = "last spring"'), ["'last spring' is no date", "2026-11-20"]),
         (number('"lab"', '"lab", others = [{ value = 1 }]'), ["'bf16.others'", "no unit", "why"]),
+        (number('"lab"', '"lab", single = "yes"'), ["'bf16'", "single is 'yes'", "single = true"]),
         (chip('price_per_hour = { value = 2, unit = "USD/h", basis = "list", source = "lab" }'), ["no date"]),
         (chip("bf16 = 989.4"), ["'bf16'", "989.4 has no provenance", "expected { value"]),
         (chip('bf16 = "989"'), ["'bf16'", "'989' has no provenance"]),
@@ -175,6 +178,8 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         (measured(TIME.replace("title", "titel"), "[[1]]"), ["'t'", "no title"]),
         (measured(TIME.replace("name", "hue = 1, name"), "[[1]]"), ["'t'", "'hue' is unknown in a column"]),
         (measured('{ title = "time" }', "[[1]]"), ["'columns'", "is no column", "{ name, title"]),
+        (measured(TIME.replace("name", "single = [2], name"), "[[1]]"), ["'t'", "[2]", "rows from 1 to 1"]),
+        (measured(TIME.replace("name", "single = 1, name"), "[[1]]"), ["'t'", "single is 1", "true for the whole"]),
         (measured(TIME, "[[1]]\nraws = 1"), ["'raws'", "is unknown in a measured table"]),
     ],
 )
