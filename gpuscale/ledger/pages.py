@@ -12,34 +12,6 @@ from gpuscale.ledger.rows import VERDICTS, Claim, Erratum, Wording, claim, claim
 from gpuscale.sources import cited, source_name
 
 PAGE = "published_numbers.ipynb"
-SIGNS = {
-    "agrees": "✓",
-    "rounds": "≈",
-    "approximation": "≈",
-    "convention": "±",
-    "wrong unit": "✗",
-    "disagrees": "✗",
-    "measured": "∘",
-    "undecided": "?",
-}
-WORDS = VERDICTS | {"measured": "measured, not derived", "undecided": "cannot be decided"}
-MEANINGS = {
-    "agrees": "within 0.2% of ours",
-    "rounds": "within 6% of ours",
-    "approximation": "farther off, and offered as an approximation or a limit by its source",
-    "convention": "right under another convention of units or of what is counted",
-    "wrong unit": "right once its unit is put right",
-    "disagrees": "wrong, or used where it does not hold",
-    "measured": "a measurement or an estimate, which can only be bounded",
-    "undecided": "too vague, or not documented",
-}
-# The columns of the table by source.
-KINDS = {
-    "Agree": ("agrees",),
-    "Rounded or approximate": ("rounds", "approximation", "convention"),
-    "Wrong": ("wrong unit", "disagrees"),
-    "Open": ("measured", "undecided"),
-}
 COLUMNS = ("Claim", Head("Published", "num", "published"), Head("Computed", "num", "computed"), "Verdict")
 FEW = 5  # sources with fewer rows are counted together
 
@@ -74,31 +46,17 @@ def ledger_summary(chapter: str) -> Html:
     """
     rows = _of(chapter)
     counts = Counter(row.verdict for row in rows)
-    said = ", ".join(f"{counts[verdict]} {_counted(verdict, counts[verdict])}" for verdict in WORDS if counts[verdict])
+    found = [(counts[name], verdict.one if counts[name] == 1 else verdict.many) for name, verdict in VERDICTS.items()]
+    said = ", ".join(f"{count} {words}" for count, words in found if count)
     text = f"Of {len(rows)} published statements that this chapter covers, {said}."
     link = _link(f"{PAGE}#chapter-{chapter}", "See them in the ledger")
     return Html(element("p", f"{text} {link}.", class_="ledger-summary"), text)
 
 
-def _counted(verdict: str, count: int) -> str:
-    """A verdict as the end of a sentence that counts."""
-    one = count == 1
-    return {
-        "agrees": "agrees" if one else "agree",
-        "rounds": "is rounded" if one else "are rounded",
-        "approximation": "is an approximation" if one else "are approximations",
-        "convention": "depends on a convention" if one else "depend on a convention",
-        "wrong unit": "has the wrong unit" if one else "have the wrong unit",
-        "disagrees": "disagrees" if one else "disagree",
-        "measured": "is a measurement" if one else "are measurements",
-        "undecided": "cannot be decided",
-    }[verdict]
-
-
 def ledger_verdicts() -> Html:
     """The verdicts, each with its meaning and how many statements have it."""
     counts = Counter(row.verdict for row in _everything())
-    lines = [[f"{SIGNS[verdict]} {WORDS[verdict]}", MEANINGS[verdict], counts[verdict]] for verdict in WORDS]
+    lines = [[f"{one.sign} {one.word}", one.meaning, counts[name]] for name, one in VERDICTS.items()]
     lines.append(["All", "", counts.total()])
     heads = [Head("Verdict", leads=True), "What it says of the published value", Head("Statements", "num")]
     plain = "\n".join(f"{name}: {count}" for name, _, count in lines)
@@ -111,12 +69,12 @@ def ledger_sources() -> Html:
     groups = [(escape(source_name(key)), {key}) for key, count in by_source.most_common() if count >= FEW]
     rest = {key for key, count in by_source.items() if count < FEW}
     groups += [(f"{len(rest)} further sources", rest)] if rest else []
+    kinds = dict.fromkeys(verdict.kind for verdict in VERDICTS.values())
     lines = []
     for name, keys in [*groups, ("All", set(by_source))]:
-        counts = Counter(row.verdict for row in _everything() if row.source in keys)
-        kinds = [sum(counts[verdict] for verdict in verdicts) for verdicts in KINDS.values()]
-        lines.append([name, counts.total(), *(count or "" for count in kinds)])
-    heads = [Head("Source", leads=True), *(Head(title, "num") for title in ("Statements", *KINDS))]
+        counts = Counter(VERDICTS[row.verdict].kind for row in _everything() if row.source in keys)
+        lines.append([name, counts.total(), *(counts[kind] or "" for kind in kinds)])
+    heads = [Head("Source", leads=True), *(Head(title, "num") for title in ("Statements", *kinds))]
     plain = "\n".join(" | ".join(str(cell) for cell in line) for line in lines)
     return Html(region("Statements by source", table(heads, lines)), plain)
 
@@ -216,8 +174,9 @@ def _cells(row: Claim | Wording) -> tuple[str, ...]:
     published, ours = row.shown if isinstance(row, Claim) else ("", "")
     distance = row.distance_text if isinstance(row, Claim) else ""
     kind = anchor(row.verdict)
-    text = f"{SIGNS[row.verdict]} {WORDS[row.verdict]}" + (f", {distance}" if distance else "")
-    return said, published, ours, element("span", text, class_=f"verdict {kind}", data_verdict=WORDS[row.verdict])
+    verdict = VERDICTS[row.verdict]
+    text = f"{verdict.sign} {verdict.word}" + (f", {distance}" if distance else "")
+    return said, published, ours, element("span", text, class_=f"verdict {kind}", data_verdict=verdict.word)
 
 
 def _plain(row: Claim | Wording) -> str:

@@ -13,22 +13,49 @@ import tomllib
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuscale.ledger import expressions
 from gpuscale.units import parse, show
 
 DATA = Path(__file__).parent / "published.toml"
-WORDING_VERDICTS = ("agrees", "approximation", "convention", "disagrees", "measured", "undecided")
 # How far a published number may lie from ours to agree, or to count as rounded.
 AGREES, ROUNDS = 0.002, 0.06
+
+
+class Verdict(NamedTuple):
+    """A verdict: its sign, its words alone and after a count, what it means, and its column in a summary."""
+
+    sign: str
+    word: str
+    one: str
+    many: str
+    meaning: str
+    kind: str
+
+
+# fmt: off
 VERDICTS = {
-    "agrees": "agrees",
-    "rounds": "rounds",
-    "approximation": "an approximation",
-    "convention": "depends on a convention",
-    "wrong unit": "wrong unit",
-    "disagrees": "disagrees",
+    "agrees": Verdict("✓", "agrees", "agrees", "agree", "within 0.2% of ours", "Agree"),
+    "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of ours", "Rounded or approximate"),
+    "approximation": Verdict(
+        "≈", "an approximation", "is an approximation", "are approximations",
+        "farther off, and offered as an approximation or a limit by its source", "Rounded or approximate"),
+    "convention": Verdict(
+        "±", "depends on a convention", "depends on a convention", "depend on a convention",
+        "right under another convention of units or of what is counted", "Rounded or approximate"),
+    "wrong unit": Verdict(
+        "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is put right", "Wrong"),
+    "disagrees": Verdict(
+        "✗", "disagrees", "disagrees", "disagree", "wrong, or used where it does not hold", "Wrong"),
+    "measured": Verdict(
+        "∘", "measured, not derived", "is a measurement", "are measurements",
+        "a measurement or an estimate, which can only be bounded", "Open"),
+    "undecided": Verdict(
+        "?", "cannot be decided", "cannot be decided", "cannot be decided", "too vague, or not documented", "Open"),
 }
+# fmt: on
+WORDING_VERDICTS = VERDICTS.keys() - {"rounds", "wrong unit"}  # those that a statement without a number can have
 
 
 class LedgerError(ValueError):

@@ -5,7 +5,6 @@ from browser.bookpages import SETTLE
 
 from gpuscale import ledger
 from gpuscale.core.html import anchor
-from gpuscale.ledger import pages
 from gpuscale.sources import source_name
 
 PAGE = "chapters/published_numbers.html"
@@ -43,7 +42,7 @@ def test_it_opens_with_every_row(opened):
 
 
 def test_choices_and_text_narrow_it_together(opened):
-    opened.select_option("select[name=verdict]", pages.WORDS["disagrees"])
+    opened.select_option("select[name=verdict]", ledger.VERDICTS["disagrees"].word)
     wrong = ids(lambda row: row.verdict == "disagrees")
     assert shown(opened) == wrong
     opened.select_option("select[name=source]", source_name("cs336"))
@@ -67,7 +66,7 @@ def next_label(page, title: str) -> str:
 
 
 def test_whoever_is_sent_to_a_row_sees_it(opened):
-    opened.select_option("select[name=verdict]", pages.WORDS["disagrees"])
+    opened.select_option("select[name=verdict]", ledger.VERDICTS["disagrees"].word)
     name = next(iter(ids(lambda row: row.verdict == "agrees")))
     opened.evaluate(CLICK, name)
     assert name in shown(opened)

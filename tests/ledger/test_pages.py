@@ -42,7 +42,7 @@ def test_there_are_as_many_rows_as_promised():
 def test_counts_come_from_the_rows():
     counts = Counter(row.verdict for row in ROWS.values())
     said = pages.ledger_verdicts().text
-    assert all(f"{pages.WORDS[verdict]}: {count}" in said for verdict, count in counts.items())
+    assert all(f"{ledger.VERDICTS[verdict].word}: {count}" in said for verdict, count in counts.items())
     assert f"All: {len(ROWS)}" in said
     sources = pages.ledger_sources().text.splitlines()
     assert sum(int(line.split(" | ")[1]) for line in sources[:-1]) == len(ROWS) == int(sources[-1].split(" | ")[1])
