@@ -36,7 +36,7 @@ def test_the_page_has_every_row_once_and_every_chapter_points_to_its_rows():
 
 
 def test_there_are_as_many_rows_as_promised():
-    assert len(ROWS) >= 560 and len(ledger.errata()) == 57 and len(ledger.findings()) == 10
+    assert len(ROWS) >= 560 and len(ledger.errata()) >= 57 and len(ledger.findings()) == 10
 
 
 def test_counts_come_from_the_rows():
