@@ -7,8 +7,6 @@
 What is searched, and by which rules, is data (``index``): the filter of the formula index reads the same.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata
@@ -99,7 +97,7 @@ ENDINGS = ("", "s", "es", "d", "ed", "ing")  # what a word may have more than th
 SHOWN = 20  # rows of a table
 
 
-def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable | None = None) -> Found:
+def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable | None = None) -> "Found":
     """The formulas that fit, best first: a sequence of them, shown as a table.
 
     ``text``: words, all of which have to occur in a formula's name or title, in other words of the field for them, in

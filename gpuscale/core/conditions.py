@@ -1,7 +1,5 @@
 """Conditions that a formula needs: it refuses inputs that break them, in Python and on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -22,7 +20,7 @@ class Condition:
         """The condition as sympy's relation (or true, or false)."""
         return self.test(*self.parts)
 
-    def put(self, swaps: dict) -> Condition:
+    def put(self, swaps: dict) -> "Condition":
         """The same condition with expressions in place of symbols."""
         return replace(self, parts=tuple(p.subs(swaps, simultaneous=True) for p in self.parts))
 

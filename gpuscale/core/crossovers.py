@@ -1,7 +1,5 @@
 """Where two costs are equal: solved by sympy where it can, else bracketed and bisected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

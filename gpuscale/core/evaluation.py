@@ -1,7 +1,5 @@
 """Expressions in numbers: one compiled numpy function each, inputs checked before and results after."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np

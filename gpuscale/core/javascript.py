@@ -1,7 +1,5 @@
 """The JavaScript twin of an expression: printed by sympy, so that page and Python cannot drift apart."""
 
-from __future__ import annotations
-
 import functools
 
 import sympy

@@ -5,8 +5,6 @@ needs more than one block of keys and values. Pairs of a query and a key that th
 the bytes of every step; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ Expert e has two matrices (up [D, F], down [F, D]) or three (a gate [D, F] too) 
 relu(x gate) * (x up) down. Every product counts its own operations from its shapes. Whole numbers stay exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -4,8 +4,6 @@ Shares no algebra with the formulas: shapes are listed layer by layer, head by h
 sizes are multiplied and added. Attention is listed query by query where a mask hides part of the sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod

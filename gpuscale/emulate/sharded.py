@@ -4,8 +4,6 @@ Tokens lie along the first axis. Between the blocks each rank keeps an equal sha
 all-reduce form, all of them). Every product and every byte is counted where it happens; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

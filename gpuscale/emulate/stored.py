@@ -4,8 +4,6 @@ A model is a list of arrays with their sizes; each rank gets the very elements t
 element at a time, and nothing here knows a memory formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and the error for one that is none."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isfinite
 

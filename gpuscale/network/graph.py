@@ -1,7 +1,5 @@
 """A network written out: one number for each rank and switch, one row for each cable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

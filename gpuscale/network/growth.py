@@ -1,7 +1,5 @@
 """How a network grows: the same unit and the same switch for more GPUs, and a level added when ports run out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuscale.network.tree import Level, Tier, Topology, TopologyError

@@ -1,7 +1,5 @@
 """Networks that exist or are designed, built from the published numbers: nodes, pods, clusters, tori."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """A level in its place in a network, and what follows from that: ports, bandwidths, oversubscription."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -15,7 +13,7 @@ class Network(Protocol):
     """What a tier asks of the network that it is in."""
 
     levels: tuple[Level, ...]
-    tiers: tuple[Tier, ...]
+    tiers: "tuple[Tier, ...]"
     ranks: int
     slots: int
     empty: int

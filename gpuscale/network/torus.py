@@ -1,7 +1,5 @@
 """Networks without switches: a torus, where chips are joined to their neighbours, and a mesh of links in pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod

@@ -4,8 +4,6 @@ Level i joins D_i units of the level below (level 1 joins GPUs) by switches. Ban
 whatever unit a cable's bandwidth is given in (the book: B/s). Whole numbers and Fractions stay exact.
 """
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -120,7 +118,7 @@ class Topology:
         sends = Fraction(self.tiers[first - 1].level.child_bw) / self.tiers[first - 1].child_gpus
         return self.bisection >= self.ranks // 2 * sends
 
-    def below(self, level: int | str) -> Topology:
+    def below(self, level: int | str) -> "Topology":
         """One full unit of a level as a topology of its own."""
         tier = self.at(level)
         return Topology(tier.level.unit, self.levels[: tier.index], self.rails)
@@ -154,7 +152,7 @@ class Topology:
         """Every switch and every cable, written out: what the counts can be counted again from."""
         return wired(self)
 
-    def tapered(self, level: int | str, taper) -> Topology:
+    def tapered(self, level: int | str, taper) -> "Topology":
         """The same with about ``taper`` of the cables above each child of a level, 1 being all of them.
 
         1/7 oversubscribes 7 : 1, as nearly as whole cables go (``oversubscription`` of the level below is

@@ -1,7 +1,5 @@
 """A level of a network: what a unit of it joins, by which cables and switches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -2,8 +2,6 @@
 the values of other sources with the reason why they are not used.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """All parts and tables that are loaded, by kind and key: the built-in files, GPUSCALE_DATA, and what is added later."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 The correct, not the quick way: the root of a broadcast sends its whole buffer to each of the others.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks

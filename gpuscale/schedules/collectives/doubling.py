@@ -1,7 +1,5 @@
 """Distances that double or halve: few steps, each with another partner."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_power, need_ranks

@@ -1,7 +1,5 @@
 """All-to-all: dense by rotation, and tokens that are sent to whichever shards hold their experts."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, product
 

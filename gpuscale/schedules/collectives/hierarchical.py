@@ -6,8 +6,6 @@ those with its number modulo ``inner``; V is the whole array. Which physical lin
 ``gpuscale.schedules.collectives.routes.Tree`` to say, with NICs that feed their GPU (rails) or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod

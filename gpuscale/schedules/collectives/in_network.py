@@ -1,7 +1,5 @@
 """One switch that adds and copies: NVLS in a node, SHARP in a network. The switch is the node after the ranks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks

@@ -1,7 +1,5 @@
 """Rings: each rank sends to the next one only, a chunk at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks

@@ -4,8 +4,6 @@
 direction of a physical cable or bundle. ``Schedule.per_link`` adds up what crosses each.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction

@@ -5,8 +5,6 @@ transfers of a step read what was there before the step. Bytes are counted in wh
 nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -166,7 +164,7 @@ class Schedule:
         names = self.switch_names
         return names[node - self.ranks] if names else "switch" if self.switches == 1 else f"switch {node - self.ranks}"
 
-    def sized(self, size: Sequence[int], whole: int | None = None) -> Schedule:
+    def sized(self, size: Sequence[int], whole: int | None = None) -> "Schedule":
         """The same steps with chunks of other sizes [units], for buffers that do not divide evenly."""
         return replace(self, size=np.asarray(size), whole=whole)
 

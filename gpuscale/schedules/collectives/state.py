@@ -1,7 +1,5 @@
 """What the nodes hold while a schedule runs: real numbers, or the set of ranks that contributed to each chunk."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@
 ``switch`` gives its node id. A step brings the data one level up or down.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -4,8 +4,6 @@
 says what each link carries: ``schedule.per_link(TorusRoutes(axes))``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

@@ -1,7 +1,5 @@
 """Counts the units that a table of transfers moves: by node, by step, between sets, over physical links."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

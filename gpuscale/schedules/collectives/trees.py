@@ -1,7 +1,5 @@
 """Trees: binomial broadcast and reduce, and two binary trees at once, pipelined over chunks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks

@@ -5,8 +5,6 @@ Times as in ``pipelines``: ``t_B`` is the whole backward pass of a stage, ``t_W`
 communication alone).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from gpuscale.schedules.pipelines.orders import split_times

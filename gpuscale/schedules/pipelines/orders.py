@@ -5,8 +5,6 @@ the gradients of the weights take. Each is one number or a sequence with one for
 between neighbours. Everything is a Fraction in the unit of the numbers given.
 """
 
-from __future__ import annotations
-
 from gpuscale.schedules.pipelines.timetable import (
     PipelineRun,
     Task,

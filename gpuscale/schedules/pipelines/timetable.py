@@ -4,8 +4,6 @@ A rank works through its own list in order, each slot as soon as the rank is fre
 Times are Fractions in whatever unit they were given; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Two lanes: the Tensor Cores and the network. Times are Fractions; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple

@@ -4,8 +4,6 @@ It moves real values, so that the result can be checked against plain numpy; it 
 formulas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -30,8 +28,8 @@ class Branch:
 
     text: str
     condition: Callable[[np.ndarray], np.ndarray]
-    then: Sequence[Op | Branch]
-    other: Sequence[Op | Branch] = ()
+    then: "Sequence[Op | Branch]"
+    other: "Sequence[Op | Branch]" = ()
 
 
 @dataclass(frozen=True)
