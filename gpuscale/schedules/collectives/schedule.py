@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuscale.schedules.collectives import state, traffic_count
-from gpuscale.schedules.wording import counted
+from gpuscale.schedules.counts import counted, need_count
 
 
 class Transfer(NamedTuple):
@@ -50,16 +50,11 @@ class TransferTable:
         return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
 
 
-def mirrored(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
-    step, source, target, chunk, reduce = (column[::-1] for column in columns)
-    return (step.max(initial=0) - step, target, source, chunk, np.ones_like(reduce))
-
-
-def followed(first: tuple[np.ndarray, ...], then: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The columns of two tables, one after the other."""
-    later = (then[0] + (first[0][-1] + 1 if first[0].size else 0), *then[1:])
-    return tuple(np.concatenate(pair) for pair in zip(first, later, strict=True))
+def columns(step, source, target, chunk, reduce=False) -> tuple[np.ndarray, ...]:
+    """The columns of a schedule whose rows are made at once; arguments as in ``TransferTable.add``."""
+    table = TransferTable()
+    table.add(step, source, target, chunk, reduce)
+    return table.done()
 
 
 def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -68,19 +63,14 @@ def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     return (step.astype(np.int32), *columns[1:])
 
 
-def need_ranks(ranks: int, name: str = "ranks", least: int = 1) -> int:
-    """A whole number of ``least`` or more, else ValueError naming the input."""
-    if isinstance(ranks, bool) or not isinstance(ranks, (int, np.integer)) or ranks < least:
-        raise ValueError(f"{name}: expected a whole number, {least} or more; got {ranks!r}")
-    return int(ranks)
+def own(ranks: int, pieces: int = 1) -> np.ndarray:
+    """Which chunks carry a rank's number, shape (ranks, chunks). Chunk = owner * pieces + piece."""
+    return np.repeat(np.eye(need_count(ranks), dtype=bool), pieces, axis=1)
 
 
-def need_power(ranks: int) -> int:
-    """The exponent of a power of two, else ValueError."""
-    need_ranks(ranks)
-    if ranks & (ranks - 1):
-        raise ValueError(f"ranks: expected a power of two (1, 2, 4, 8, ...); got {ranks}")
-    return ranks.bit_length() - 1
+def every(ranks: int, chunks: int) -> np.ndarray:
+    """All chunks at all ranks."""
+    return np.ones((ranks, chunks), bool)
 
 
 def _of_whole(share: Fraction) -> str:
@@ -114,7 +104,7 @@ class Schedule:
     group: int = 0
 
     def __post_init__(self):
-        need_ranks(self.ranks)
+        need_count(self.ranks)
         size = np.ones(self.chunks, np.int64) if self.size is None else np.asarray(self.size, np.int64)
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "whole", int(size.sum()) if self.whole is None else int(self.whole))
@@ -164,9 +154,20 @@ class Schedule:
         names = self.switch_names
         return names[node - self.ranks] if names else "switch" if self.switches == 1 else f"switch {node - self.ranks}"
 
-    def sized(self, size: Sequence[int], whole: int | None = None) -> "Schedule":
-        """The same steps with chunks of other sizes [units], for buffers that do not divide evenly."""
-        return replace(self, size=np.asarray(size), whole=whole)
+    def backwards(self, title: str) -> "Schedule":
+        """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
+        step, source, target, chunk, reduce = self.columns
+        later = step.max(initial=0) - step
+        rows = columns(later, target, source, chunk, np.ones_like(reduce))
+        return replace(self, title=title, columns=rows, start=self.end, end=self.start)
+
+    def then(self, other: "Schedule", title: str) -> "Schedule":
+        """This schedule, then another one. Raises ValueError unless that one starts with what this one ends with."""
+        if not np.array_equal(self.end, other.start):
+            raise ValueError(f"{title}: {other.title} does not start with what {self.title} ends with")
+        later = (other.columns[0] + self.steps, *other.columns[1:])
+        rows = tuple(np.concatenate(pair) for pair in zip(self.columns, later, strict=True))
+        return replace(self, title=title, columns=rows, end=other.end)
 
     # What the transfers do
 
@@ -188,11 +189,6 @@ class Schedule:
         if not 0 <= step <= self.steps:
             raise ValueError(f"step: expected 0 to {self.steps}; got {step}")
         return [[state.members(mask) for mask in row] for row in self._states[step]]
-
-    @property
-    def complete(self) -> bool:
-        """Every chunk of every rank's result contains all that started with it, each once."""
-        return state.complete(self, self._states[-1])
 
     # What they cost
 
@@ -238,3 +234,15 @@ class Schedule:
             loads = traffic_count.links(self, routes, step + 1, step)
             total += max(units / self.whole * V / bandwidth(link) for link, units in loads.items())
         return total
+
+
+def gathering(title: str, ranks: int, rows: tuple[np.ndarray, ...], pieces: int = 1, **more) -> Schedule:
+    """A schedule after which every rank has the chunks of all; each starts with its own."""
+    return Schedule(title, ranks, ranks * pieces, rows, own(ranks, pieces), every(ranks, ranks * pieces), **more)
+
+
+def exchange(title: str, ranks: int, rows: tuple[np.ndarray, ...]) -> Schedule:
+    """A schedule that swaps blocks: chunk s N + t is what rank s has for rank t; V is the whole array, N^2 chunks."""
+    chunk = np.arange(ranks**2)
+    start, end = (owner == np.arange(ranks)[:, None] for owner in (chunk // ranks, chunk % ranks))
+    return Schedule(title, ranks, ranks**2, rows, start, end)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuscale.schedules.wording import counted
+from gpuscale.schedules.counts import counted
 
 LANES = 32
 

@@ -7,9 +7,10 @@ from math import prod
 
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.other_schedules import Switched
 
 from gpuscale.schedules.collectives import hierarchical, switched
-from gpuscale.schedules.collectives.routes import Switched, Tree, worst
+from gpuscale.schedules.collectives.routes import Tree, worst
 
 RATES = st.fractions(Fraction(1, 20), 20, max_denominator=20)
 

@@ -5,10 +5,11 @@ from formulas.collectives import independent_hierarchy as levels
 from formulas.harness import at, load, of_room, room_tests
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.other_schedules import Switched
 
 from gpuscale.collectives import hierarchy
 from gpuscale.schedules.collectives import hierarchical, switched
-from gpuscale.schedules.collectives.routes import Switched, Tree
+from gpuscale.schedules.collectives.routes import Tree
 
 load()
 (

@@ -7,9 +7,10 @@ import numpy as np
 from formulas.collectives.independent_hierarchy import inner_axes, named, slowest
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.other_schedules import Switched
 
 from gpuscale.schedules.collectives import hierarchical, in_network, ring, switched
-from gpuscale.schedules.collectives.routes import Switched, Tree
+from gpuscale.schedules.collectives.routes import Tree
 
 RATES = st.fractions(Fraction(1, 20), 20, max_denominator=20)
 WIDTHS = st.tuples(st.sampled_from([1, 2, 4]), st.sampled_from([2, 4]))  # of weights, of gradients

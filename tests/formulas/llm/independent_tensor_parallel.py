@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.other_layers import exchanged_attention, gathered_attention, whole_mlp, whole_mlp_backward
 
 from gpuscale.emulate import ring_attention, sharded
 from gpuscale.schedules.collectives import hierarchical, ring
@@ -39,7 +40,7 @@ def need(formula, given, **more) -> Fraction:
 def an_mlp_computed_on_several_ranks(lib, case):
     x, into, out, given = layer(case)
     shares, work = sharded.mlp(x, into, out, given["Y"])
-    np.testing.assert_array_equal(np.concatenate(shares), sharded.whole_mlp(x, into, out))
+    np.testing.assert_array_equal(np.concatenate(shares), whole_mlp(x, into, out))
     math, comms = (Fraction(work.flops[0]) / given["C"], work.sent / given["W"])
     assert need(lib.tp_math, given) == math and need(lib.tp_comms, given) == comms
     assert need(lib.tp_efficiency, given) == math / (math + comms)
@@ -51,7 +52,7 @@ def an_all_reduce_moves_the_same_bytes(lib, case):
     x, into, out, given = layer(case)
     copies, work = sharded.mlp(x, into, out, given["Y"], sequence=False)
     for copy in copies:
-        np.testing.assert_array_equal(copy, sharded.whole_mlp(x, into, out))
+        np.testing.assert_array_equal(copy, whole_mlp(x, into, out))
     assert need(lib.tp_comms, given) == work.sent / given["W"]
 
 
@@ -60,7 +61,7 @@ def slopes_computed_on_several_ranks(lib, case):
     x, into, out, given = layer((*case[:4], 2, *case[5:]))
     gradient = numbers(*x.shape) + 1
     found, work = sharded.mlp_backward(x, into[0], out, gradient, given["Y"])
-    whole = sharded.whole_mlp_backward(x, into[0], out, gradient)
+    whole = whole_mlp_backward(x, into[0], out, gradient)
     for name, axis in (("x", 0), ("into", 1), ("out", 0)):
         np.testing.assert_array_equal(np.concatenate(found[name], axis), whole[name])
     assert need(lib.tp_backward_comms, given) == work.sent / given["W"]
@@ -237,7 +238,7 @@ def the_bandwidth_at_which_a_step_is_even(lib, case):
 @checks("cp_gather_comms", "gathered_kv_held", over=CUT)
 def keys_and_values_gathered(lib, case):
     arrays, alone, _, given = sequence(case)
-    found, work, log = ring_attention.gathered_attention(*arrays, given["n_cp"])
+    found, work, log = gathered_attention(*arrays, given["n_cp"])
     np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
     assert need(lib.cp_gather_comms, given) == work.sent / given["W"]
     assert need(lib.gathered_kv_held, given) == log.held
@@ -264,6 +265,6 @@ def a_sequence_cut_in_a_row(lib, case):
 def tokens_swapped_for_heads(lib, case):
     arrays, alone, _, given = sequence((2, case[1], 4, *case[3:]))
     for ranks in (2, 4):
-        found, sent = ring_attention.exchanged_attention(*arrays, ranks)
+        found, sent = exchanged_attention(*arrays, ranks)
         np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
         assert need(lib.head_exchange_comms, given, n_cp=ranks) == sum(sent) / given["W"]
