@@ -6,7 +6,7 @@ import numpy as np
 import sympy
 
 from gpuscale.core.dimension import dimension
-from gpuscale.core.evaluation import as_number, evaluate, expected, inputs
+from gpuscale.core.evaluation import as_number, evaluate, inputs, must_name
 from gpuscale.core.formula import Formula
 from gpuscale.core.latex import tex
 from gpuscale.symbols import Quantity, flop
@@ -60,11 +60,7 @@ class Crossover:
 
     def _checked(self, values) -> None:
         wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]
-        names = [q.name for q in wanted]
-        missing, extra = [k for k in names if k not in values], [k for k in values if k not in names]
-        if missing or extra:
-            wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
-            raise TypeError(f"crossing along {self.symbol}: {wrong}; {expected(wanted)}")
+        must_name(f"crossing along {self.symbol}", wanted, values)
         for q in wanted:
             as_number(q, values[q.name])
 

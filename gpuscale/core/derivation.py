@@ -64,14 +64,11 @@ class Derivation:
 
     def given(self, expr, why: str) -> "Derivation":
         """The starting point: what the reasoning in words gives (a Formula gives its right side)."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"given {self.lhs}", self.lhs, expr)
-        return self._add("=", expr, why, "")
+        return self._add("=", self._side(f"given {self.lhs}", expr), why, "")
 
     def equal(self, expr, why: str) -> "Derivation":
         """The same value in another form."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"step {expr}", self.lhs, expr)
+        expr = self._side(f"step {expr}", expr)
         proof = proof_of_equality(self.expr, expr)
         if not proof:
             raise StepError(f"{self.expr} is not equal to {expr}; expected the same value in another form")
@@ -88,8 +85,7 @@ class Derivation:
 
     def limit(self, expr, why: str, *regime) -> "Derivation":
         """What the expression tends to along (symbol, target) pairs, taken in order."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"step {expr}", self.lhs, expr)
+        expr = self._side(f"step {expr}", expr)
         if not regime or not tends_to(self.expr, expr, regime):
             raise StepError(f"{self.expr} does not tend to {expr} along {regime}")
         return self._add("->", expr, why, "limit")
@@ -118,6 +114,12 @@ class Derivation:
         if not proof_of_equality(self.expr.subs(flop, 1), formula.rhs.subs(flop, 1)):
             raise StepError(f"the derivation gives {self.expr}, the library {formula.rhs}")
         return self
+
+    def _side(self, what: str, expr) -> sympy.Expr:
+        """An expression, or the right side of a formula, that can stand for what is derived."""
+        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
+        must_fit(what, self.lhs, expr)
+        return expr
 
     def _add(self, relation, expr, why, proof) -> "Derivation":
         name, left = (str(self.lhs), tex(self.lhs)) if not self.steps else ("", "")

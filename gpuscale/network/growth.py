@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from gpuscale.network.tree import Level, Tier, Topology, TopologyError
+from gpuscale.network.amounts import TopologyError
+from gpuscale.network.tree import Level, Tier, Topology
 
 NAMES = ("Spine", "Core", "Super-core")
 

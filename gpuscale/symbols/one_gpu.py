@@ -107,7 +107,6 @@ n_then = Quantity("n_then", "1", "instructions when the condition holds", r"n_\m
 n_else = Quantity("n_else", "1", "instructions when it does not", r"n_\mathrm{else}", zero=True)
 m_then = Quantity("m_then", "1", "lanes of the warp for which the condition holds", r"m", zero=True)
 idle = Quantity("idle", "1", "share of lane slots that a warp leaves idle", r"\varphi_\mathrm{idle}", most=1)
-slots = Quantity("slots", "1", "issue slots that a warp needs", r"n_\mathrm{slots}")
 R = Quantity("R", "1", "registers that a thread uses", least=1, whole=True)
 R_sm = Quantity("R_sm", "1", "registers of an SM, 32 bits each", r"R_\mathrm{SM}", least=1, whole=True)
 g_reg = Quantity("g_reg", "1", "registers are handed to a warp in units of", r"g_\mathrm{reg}", least=1, whole=True)

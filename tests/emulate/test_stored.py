@@ -1,21 +1,12 @@
 """The counter of stored elements: it keeps every element, each once where it cuts, and refuses what does not divide."""
 
 import pytest
+from support.other_layers import covers
 
 from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
 
 DENSE = transformer_arrays(4, matrices=(12, 24), ends=12)
 MIXED = transformer_arrays(2, matrices=(12,), experts=4, expert=(6, 6))
-
-
-def covers(layout, state):
-    """Whether the ranks together keep every element of every array."""
-    seen = {}
-    for rank in layout.ranks:
-        for key, elements in layout.keeps(rank, state).items():
-            seen.setdefault(key, set()).update(elements.tolist())
-    wanted = {(-1 if a.layer is None else a.layer, a.name): a.size for a in layout.arrays}
-    return {key: len(found) for key, found in seen.items()} == wanted
 
 
 @pytest.mark.parametrize("zero", range(4))

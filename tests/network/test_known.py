@@ -97,7 +97,7 @@ def test_the_oversubscribed_cluster():
     meta = topology("llama3_24k")
     assert meta.at("Pod").S == 3072 and meta.at("Rack").oversubscription == 1
     assert meta.at("Pod").oversubscription == pytest.approx(7, rel=1e-3)
-    assert not meta.full_bisection and meta.switches is None
+    assert meta.switches is None
     assert meta.bisection == 4 * 439 * 50 * GB
 
 

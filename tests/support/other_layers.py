@@ -1,4 +1,4 @@
-"""Layers computed in other ways than a page shows: on one rank, after a gather, with heads exchanged for tokens."""
+"""Layers computed in other ways than a page shows, and whether ranks store everything together."""
 
 import numpy as np
 
@@ -55,3 +55,13 @@ def exchanged_attention(q, k, v, ranks: int, causal: bool = True) -> tuple[np.nd
     done = [attention(*parts, causal) for parts in zip(*by_heads, strict=True)]
     shares = [np.concatenate(np.split(back, ranks), axis=1) for back in swapped(done)]
     return np.concatenate(shares), sent
+
+
+def covers(layout, state):
+    """Whether the ranks together keep every element of every array."""
+    seen = {}
+    for rank in layout.ranks:
+        for key, elements in layout.keeps(rank, state).items():
+            seen.setdefault(key, set()).update(elements.tolist())
+    wanted = {(-1 if a.layer is None else a.layer, a.name): a.size for a in layout.arrays}
+    return {key: len(found) for key, found in seen.items()} == wanted

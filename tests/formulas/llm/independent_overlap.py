@@ -171,7 +171,6 @@ def tokens_beside_experts_on_other_nodes(lib, case):
 
 @checks(
     "bucket_time",
-    "bucketed_backward",
     "bucketed_exposed",
     "ring_bucketed_exposed",
     over=st.tuples(COUNTS, st.integers(2, 6), TIMES, TIMES, TIMES, st.integers(1, 40), st.sampled_from([1, 1000])),
@@ -184,7 +183,6 @@ def buckets_played_one_by_one(lib, case):
     (one,) = {piece.end - piece.start for piece in pieces if piece.lane == "network"}
     assert at(lib.bucket_time, alpha=wait, V=size, W=link, X=ranks, n_bucket=count) == one
     given = {"T_math": math, "T_bucket": one, "n_bucket": count}
-    assert at(lib.bucketed_backward, **given) == took(pieces)
     assert at(lib.bucketed_exposed, **given) == buckets.exposed(pieces)
     given |= {"alpha": wait, "V": size, "W": link, "X": ranks}
     assert at(lib.ring_bucketed_exposed, **given) == buckets.exposed(pieces)
