@@ -64,11 +64,11 @@ class Derivation:
 
     def given(self, expr, why: str) -> "Derivation":
         """The starting point: what the reasoning in words gives (a Formula gives its right side)."""
-        return self._add("=", self._side(f"given {self.lhs}", expr), why, "")
+        return self._add("=", self._side(expr, f"given {self.lhs}"), why, "")
 
     def equal(self, expr, why: str) -> "Derivation":
         """The same value in another form."""
-        expr = self._side(f"step {expr}", expr)
+        expr = self._side(expr)
         proof = proof_of_equality(self.expr, expr)
         if not proof:
             raise StepError(f"{self.expr} is not equal to {expr}; expected the same value in another form")
@@ -85,7 +85,7 @@ class Derivation:
 
     def limit(self, expr, why: str, *regime) -> "Derivation":
         """What the expression tends to along (symbol, target) pairs, taken in order."""
-        expr = self._side(f"step {expr}", expr)
+        expr = self._side(expr)
         if not regime or not tends_to(self.expr, expr, regime):
             raise StepError(f"{self.expr} does not tend to {expr} along {regime}")
         return self._add("->", expr, why, "limit")
@@ -115,10 +115,10 @@ class Derivation:
             raise StepError(f"the derivation gives {self.expr}, the library {formula.rhs}")
         return self
 
-    def _side(self, what: str, expr) -> sympy.Expr:
+    def _side(self, expr, what: str = "") -> sympy.Expr:
         """An expression, or the right side of a formula, that can stand for what is derived."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(what, self.lhs, expr)
+        must_fit(what or f"step {expr}", self.lhs, expr)
         return expr
 
     def _add(self, relation, expr, why, proof) -> "Derivation":

@@ -54,7 +54,7 @@ def test_every_number_says_what_it_is_and_where_it_comes_from():
 
 def test_every_measured_column_has_unit_basis_and_source():
     known = entries()
-    for table in specs.tables().values():
+    for table in specs.parts("measured").values():
         for column in map(table.column, table.columns):
             assert column.unit == "text" or (column.basis and set(keys(column.source)) <= set(known))
             assert column.unit == "text" or base_unit(column.unit)
@@ -158,8 +158,8 @@ def test_links_add_up():
 
 
 def test_limits_of_a_compute_capability_fit_together():
-    assert len(specs.capabilities()) == 5
-    for c in specs.capabilities().values():
+    assert len(specs.parts("capability")) == 5
+    for c in specs.parts("capability").values():
         assert c.max_threads_per_sm == c.warp_size * c.max_warps_per_sm
         assert c.smem_per_block + c.smem_reserved_per_block == c.smem_per_sm
         assert c.smem_per_sm < c.get("smem_l1_per_sm", 2**20)
