@@ -19,7 +19,7 @@ class Crossover:
     """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
 
     ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them
-    in numbers; ``larger(below=True, **values)`` says which cost is the larger one and so binds on that side.
+    in numbers.
     """
 
     f: sympy.Expr
@@ -50,13 +50,6 @@ class Crossover:
             found = [_real(e, values) for e in self.exprs]
             return sorted(x for x in found if x is not None and lo <= x <= hi)
         return _bisected(self._gap(values), lo, hi)
-
-    def larger(self, below: bool, **values) -> str:
-        """ "f", "g" or "equal": the larger cost just below (or above) the first crossing."""
-        points = self.at(**values)
-        x = max((points[0] if points else 1.0) * (0.5 if below else 2.0), self.symbol.least)
-        gap = float(self._gap(values)(np.array([x]))[0])
-        return "equal" if gap == 0 else ("f" if gap > 0 else "g")
 
     def _checked(self, values) -> None:
         wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]

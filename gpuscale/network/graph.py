@@ -40,11 +40,6 @@ class Graph:
         """Cables of a level."""
         return int(np.count_nonzero(self.level == level))
 
-    def ports(self, level: int) -> np.ndarray:
-        """Cables that end at each switch of a level."""
-        ends = np.bincount(np.concatenate([self.low, self.high]), minlength=self.vertices)
-        return ends[self.ranks :][self.switch_level == level]
-
     def bundles(self) -> dict[tuple[int, int], object]:
         """Bandwidth between each two vertices that are joined, all their cables together, one direction."""
         pairs, which, counts = np.unique(

@@ -40,12 +40,6 @@ def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
     raise TopologyError(f"{ranks:,} GPUs need more than {len(levels)} levels of {level.ports}-port switches")
 
 
-def grow(unit: Topology, ranks: int, title: str = "") -> Topology:
-    """The same, from whatever network is there: its first unit beyond the node is kept (``fat_tree``)."""
-    first = next((t for t in unit.tiers[1:] if t.starts), unit.tiers[-1])
-    return fat_tree(unit.below(first.index), ranks, title)
-
-
 def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
     """The level over so many units: all of them if the switches below can reach enough, else equal groups."""
     level, ports = below.level, below.level.ports
@@ -86,14 +80,3 @@ def _made(like: Level, name: str, degree: int, switches: int) -> Level:
     return replace(
         like, name=name, degree=degree, cables=like.ports_down, switches=switches, unit=unit, switch=name.lower()
     )
-
-
-def capacity(ports: int, levels: int) -> int:
-    """Endpoints of a full fat tree of that many levels of switches, counted switch by switch.
-
-    The top switch turns all its ports down; every level below it turns half of them up.
-    """
-    ends = ports
-    for _ in range(levels - 1):
-        ends *= ports // 2  # each port of the tree above becomes a switch with this many ports down
-    return ends

@@ -22,8 +22,8 @@ class Level:
     """One level: a unit of it joins ``degree`` children, each by ``cables`` of ``link_bw`` (one direction each).
 
     ``switches`` of ``ports`` ports stand in one unit; None where they are not published, then the unit counts
-    as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` and
-    ``cable`` its parts. A level of another ``network`` than the one below begins at the NICs.
+    as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` its
+    switches. A level of another ``network`` than the one below begins at the NICs.
     """
 
     name: str
@@ -35,7 +35,6 @@ class Level:
     network: str = "infiniband"
     unit: str = ""
     switch: str = "switch"
-    cable: str = "cable"
 
     def __post_init__(self):
         for what in ("degree", "cables", "switches", "ports"):
@@ -274,10 +273,6 @@ class Topology(Bisected):
     def _rail(self, tier: Tier, rank: int) -> int:
         """The switch of a unit that a rank's first NIC leads to."""
         return rank % tier.child_gpus * (tier.level.cables // tier.child_gpus) % (tier.level.switches or 1)
-
-    def latency(self, a: int, b: int, t_hop: float) -> float:
-        """Time in the switches between two ranks: one ``t_hop`` for each switch passed."""
-        return max(self.hops(a, b) - 1, 0) * t_hop
 
     def graph(self) -> Graph:
         """Every switch and every cable, written out: what the counts can be counted again from."""

@@ -6,11 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from support.fat_trees import capacity, ports
 
-from gpuscale.network import Graph, Level, Mesh, Topology, TopologyError, Torus, capacity, fat_tree, grow
+from gpuscale.network import Graph, Level, Mesh, Topology, TopologyError, Torus, fat_tree
 from gpuscale.units import GB, TB
 
-NODE = Level("Node", 8, 18, 25 * GB, 4, 64, "nvlink", "node", "NVSwitch", "NVLink")
+NODE = Level("Node", 8, 18, 25 * GB, 4, 64, "nvlink", "node", "NVSwitch")
 LEAF = Level("Leaf", 32, 8, 50 * GB, 8, 64, unit="scalable unit")
 SPINE = Level("Spine", 4, 256, 50 * GB, 16, 64, unit="pod")
 POD = Topology("pod", (NODE, LEAF, SPINE))
@@ -87,8 +88,7 @@ def test_the_graph_has_the_switches_cables_and_ports(top):
     for tier in top.tiers:
         assert graph.switches(tier.index) == tier.switches_total
         assert graph.cables(tier.index) == tier.cables_total
-        ports = graph.ports(tier.index)
-        assert ports.max() <= tier.level.ports
+        assert ports(graph, tier.index).max() <= tier.level.ports
     ends = np.bincount(np.concatenate([graph.low, graph.high]), minlength=graph.vertices)
     nics = top.levels[1].cables // top.levels[0].degree if top.rails else 0
     assert set(ends[: top.ranks]) == {top.levels[0].cables + nics}
@@ -115,11 +115,10 @@ def test_hops_are_those_of_the_graph(top):
     assert all(top.hops(11, b) == far[b] for b in range(top.ranks))
 
 
-def test_hops_and_latency_in_words():
+def test_hops_in_words():
     assert (POD.hops(0, 0), POD.hops(0, 1), POD.hops(0, 8), POD.hops(0, 9), POD.hops(0, 256)) == (0, 2, 2, 4, 4)
     assert SHARED.hops(0, 256) == 6
     assert fat_tree(UNIT, 4096).hops(0, 4095) == 6
-    assert POD.latency(0, 8, 2.0) == 2.0 and POD.latency(0, 1023, 2.0) == 6.0 and POD.latency(5, 5, 2.0) == 0
     with pytest.raises(ValueError, match="rank 1024: expected a whole number from 0 to 1023"):
         POD.hops(0, 1024)
 
@@ -195,7 +194,7 @@ def test_brute_force_declines_large_graphs():
     ],
 )
 def test_a_grown_network_has_nvidias_switches(gpus, leaf, spine, core):
-    made = grow(POD, gpus)
+    made = fat_tree(POD.below("Leaf"), gpus)
     assert [tier.switches_total for tier in made.tiers[1:]] == [n for n in (leaf, spine, core) if n]
     assert {tier.cables_total for tier in made.tiers[1:]} == {gpus}
     assert made.bisection == gpus // 2 * 50 * GB

@@ -6,9 +6,10 @@ from itertools import combinations
 import numpy as np
 from formulas.harness import at, checks, close
 from hypothesis import strategies as st
+from support.fat_trees import capacity
 from support.reference_machines import counted
 
-from gpuscale.network import Level, Topology, Torus, capacity
+from gpuscale.network import Level, Topology, Torus
 from gpuscale.schedules.collectives import hierarchical
 from gpuscale.schedules.collectives.routes import Tree
 
@@ -162,7 +163,7 @@ def switches_on_the_way(lib, case):
     for rank in [*range(1, gpus), *range(gpus, network.ranks, gpus)]:  # neighbours, and those on the same rail
         way = int(hops[rank])
         assert at(lib.wire_latency, n_hop=way, t_hop=wait) == sum(wait for _ in range(way - 1))
-        close(float(at(lib.wire_latency, n_hop=way, t_hop=wait)) + 1, network.latency(0, rank, float(wait)) + 1)
+        close(float(at(lib.wire_latency, n_hop=way, t_hop=wait)) + 1, (network.hops(0, rank) - 1) * float(wait) + 1)
 
 
 # Tori
