@@ -40,6 +40,12 @@ def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
     raise TopologyError(f"{ranks:,} GPUs need more than {len(levels)} levels of {level.ports}-port switches")
 
 
+def grow(unit: Topology, ranks: int, title: str = "") -> Topology:
+    """The same, from whatever network is there: its first unit beyond the node is kept (``fat_tree``)."""
+    first = next((t for t in unit.tiers[1:] if t.starts), unit.tiers[-1])
+    return fat_tree(unit.below(first.index), ranks, title)
+
+
 def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
     """The level over so many units: all of them if the switches below can reach enough, else equal groups."""
     level, ports = below.level, below.level.ports

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.fat_trees import capacity, ports
 
-from gpuscale.network import Graph, Level, Mesh, Topology, TopologyError, Torus, fat_tree
+from gpuscale.network import Graph, Level, Mesh, Topology, TopologyError, Torus, fat_tree, grow
 from gpuscale.units import GB, TB
 
 NODE = Level("Node", 8, 18, 25 * GB, 4, 64, "nvlink", "node", "NVSwitch")
@@ -194,7 +194,7 @@ def test_brute_force_declines_large_graphs():
     ],
 )
 def test_a_grown_network_has_nvidias_switches(gpus, leaf, spine, core):
-    made = fat_tree(POD.below("Leaf"), gpus)
+    made = grow(POD, gpus)
     assert [tier.switches_total for tier in made.tiers[1:]] == [n for n in (leaf, spine, core) if n]
     assert {tier.cables_total for tier in made.tiers[1:]} == {gpus}
     assert made.bisection == gpus // 2 * 50 * GB
