@@ -5,8 +5,6 @@ formulas offers all that its files define, read from the files themselves: a new
 written. Other rooms list what they offer.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import functools

@@ -7,13 +7,13 @@
 What is searched, and by which rules, is data (``index``): the filter of the formula index reads the same.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from pathlib import Path
 
 from gpuscale.catalogue import sweep
 from gpuscale.core.cards import call, equation
@@ -23,74 +23,8 @@ from gpuscale.sources import source_name
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import WORDS
 
-# Words of the field that mean the same. A text in which one of a row occurs is found by all of that row. What a
-# quantity is called elsewhere stands with the quantity (``also``), not here.
-SYNONYMS = tuple(
-    tuple(row.split(", "))
-    for row in """
-bus bandwidth, busbw
-algorithm bandwidth, algbw
-all-to-all, a2a, all2all
-fat tree, Clos, leaf spine, spine
-leaf switch, leaf bandwidth, rail switch, top of rack
-oversubscription, oversubscribed, taper, tapered, blocking factor
-bisection, cross-section bandwidth
-torus, mesh, ICI
-NVLink, scale-up, NVSwitch
-network card, NIC, HCA, InfiniBand, RoCE, Ethernet, scale-out
-host, PCIe, C2C, offload
-in-network, in the switch, NVLS, SHARP, multicast, in-network reduction
-ring all-reduce, Rabenseifner
-hop, point-to-point, p2p, send and receive
-alpha, latency, start-up, launch overhead, alpha-beta model, Hockney
-HBM, DRAM, VRAM, device memory, global memory
-shared memory, SMEM, scratchpad
-operation, FLOP, FLOPs, TFLOP, PFLOP
-FLOP/s, FLOPS, TFLOP/s, TFLOPS, PFLOP/s, PFLOPS, throughput
-matrix product, matmul, matrix multiplication, GEMM
-vector sum, vector addition, elementwise kernel
-ridge point, machine balance, critical intensity
-matrix, matrices
-axis, axes
-half, halves
-wave, wave quantization, tail effect
-divergent, divergence, branch
-occupancy, resident warps
-CUDA core, fp32 lane, vector lane
-bytes in flight, memory-level parallelism, Little's law
-MoE, mixture of experts, expert
-dispatch, combine, routing, token routing
-top-k, gating
-data parallel, data parallelism, DP, DDP
-ZeRO, FSDP, fully sharded, sharded data parallel
-tensor parallel, tensor parallelism, TP, model parallel, Megatron
-sequence parallel, sequence parallelism, SP, sharded along the sequence, cut along the sequence
-context parallel, context parallelism, CP, ring attention
-Ulysses, swap tokens for heads
-expert parallel, expert parallelism, EP
-pipeline, pipeline parallel, pipeline parallelism, PP
-bubble, pipeline bubble, idle time
-interleaved, virtual stage, looped
-microbatch, micro-batch, gradient accumulation
-recomputation, recompute, recomputed, recomputes, checkpointing, activation checkpointing, rematerialization
-gradient all-reduce, gradient synchronization
-optimizer, Adam, AdamW
-key and value heads, grouped heads, GQA, MQA, grouped-query attention, multi-query attention
-latent attention, MLA, multi-head latent attention
-MLP, feed-forward, FFN, SwiGLU, GLU
-KV cache, key-value cache
-decode, generation, inference, serving
-output head, LM head, unembedding, logits
-embedding, vocabulary
-causal, causal mask, masked
-rotary, RoPE
-utilization, MFU, HFU, efficiency
-overlap, hidden, hide, exposed
-bucket, bucketing
-parameter, params, model size
-GPU, accelerator
-""".strip().splitlines()
-)
+# Rows of words of the field that mean the same.
+SYNONYMS = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))["rows"]
 # Terms of several common words: written together, hyphenated or apart they are one word.
 JOINED = ("all reduce", "all gather", "all to all", "reduce scatter", "bus bandwidth", "fat tree")
 # Words that a title has for its grammar alone.
@@ -99,7 +33,7 @@ ENDINGS = ("", "s", "es", "d", "ed", "ing")  # what a word may have more than th
 SHOWN = 20  # rows of a table
 
 
-def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable | None = None) -> Found:
+def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable | None = None) -> "Found":
     """The formulas that fit, best first: a sequence of them, shown as a table.
 
     ``text``: words, all of which have to occur in a formula's name or title, in other words of the field for them, in

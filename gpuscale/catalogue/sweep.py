@@ -1,7 +1,5 @@
 """Every formula of the library, found rather than registered."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 from functools import cache

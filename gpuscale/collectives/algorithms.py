@@ -139,10 +139,6 @@ double_tree_steps = Formula(
     assumes="for an all-reduce of two ranks or more, half of the chunks through each of two binary trees, pipelined",
     needs=(at_least(N, 2), divisible(n_chunk, 2)),
 )
-double_tree_bytes = Formula(
-    "Bytes a rank sends in a double binary tree", V_rank, 2 * V, source=_SANDERS,
-    assumes="for an all-reduce of four ranks or more: a rank inside one tree is a leaf of the other",
-)
 double_tree_all_reduce = Formula(
     "Double binary tree all-reduce", T_comms,
     double_tree_steps.rhs.subs(ceiling(log2(N)), log2(N)) * alpha + 2 * V / W * (1 + (2 * log2(N) - 3) / n_chunk),
@@ -151,10 +147,6 @@ double_tree_all_reduce = Formula(
     needs=(power_of_two(N), at_least(N, 8), divisible(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
     approx=2 * V / W, regime=((V, oo), (n_chunk, oo)),
 )
-flat_broadcast = Formula(
-    "Broadcast by one message for each rank", T_comms, (N - 1) * (alpha + V / W), source=_THAKUR,
-    assumes="when the root sends the whole vector to the others one after another",
-)
 scatter_bytes = Formula(
     "Bytes the root sends in a scatter", V_rank, V * (N - 1) / N, source=_THAKUR,
     assumes="when the root keeps its own chunk and sends each other one once; a gather runs it backwards",
@@ -162,11 +154,7 @@ scatter_bytes = Formula(
 )
 direct_scatter = _costed(ring_steps, scatter_bytes, "Scatter, one message for each rank", V / W)
 
-# The least that any algorithm needs
-broadcast_floor = Formula(
-    "Least number of steps of a broadcast", n_steps, ceiling(log2(N)), source=_THAKUR,
-    assumes="when a rank talks to one other at a time: the ranks that know can at best double",
-)
+# The better of two
 best_all_reduce = Formula(
     "Faster of two all-reduces", T_comms, Min(halving_doubling_all_reduce.rhs, recursive_doubling_all_reduce.rhs),
     source=_THAKUR, assumes="for halving-doubling and recursive doubling; " + _ONE + _TWO,

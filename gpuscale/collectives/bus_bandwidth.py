@@ -30,7 +30,6 @@ nic_rate = Formula(
     assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what its node has scattered",
     needs=(at_least(N, 2), divisible(N, M)),
 )
-ring_equivalent = all_reduce_bus.where(algorithm_bandwidth, title="Bus bandwidth from size and time")
 ring_bus = Formula(
     "Bus bandwidth of a ring with latency", W_bus, V / (N * alpha + V / W), source=_TESTS,
     assumes="for a ring all-gather, reduce-scatter or all-reduce whose every step waits alpha",

@@ -64,10 +64,6 @@ node_limited = Formula(
     "Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
     assumes="when a token may go to at most M_lim nodes, of at least as many: an upper bound, a node being one shard",
 )
-node_sparse_all_to_all = Formula(
-    "All-to-all of routed tokens across nodes", T_comms, f_hit * V * (M - 1) / (M**2 * W_node), source="deepseek-v3",
-    assumes="when a token crosses once to each node it must reach; V counts a copy for every node, f_hit counts nodes",
-)
 imbalanced_all_to_all = Formula(
     "All-to-all with a fullest shard", T_comms, g_load * V * (N - 1) / (N**2 * W), source="deepseek-v3",
     assumes="when the fullest shard receives g times the mean: everyone waits for it",

@@ -1,7 +1,5 @@
 """Fits of measurements: latency and bandwidth from times, and the share that a law keeps of its peak."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -40,9 +40,9 @@ def _siblings(i: int) -> Expr:
     return (d - 1) / (d * indexed(W, i))
 
 
-def _composed(title: str, of: Callable, depth: int, assumes: str, source: str = _BOOK, times: int = 1) -> Formula:
-    whole = times * V * of(*(_siblings(i) for i in _levels(depth)))
-    return Formula(f"{title}, {_words(depth)}", T_comms, whole, source=source, assumes=assumes)
+def _composed(title: str, of: Callable, depth: int, assumes: str) -> Formula:
+    whole = V * of(*(_siblings(i) for i in _levels(depth)))
+    return Formula(f"{title}, {_words(depth)}", T_comms, whole, source=_BOOK, assumes=assumes)
 
 
 def _words(depth: int) -> str:
@@ -74,12 +74,6 @@ def all_gather_sum(depth: int) -> Formula:
     return _composed("All-gather, one level after another", _sum, depth, "when each level waits for the one before")
 
 
-def all_reduce_rule(depth: int) -> Formula:
-    """A reduce-scatter and an all-gather by the level rule."""
-    told = "for a reduce-scatter, then an all-gather, the levels of each overlapping perfectly"
-    return _composed("All-reduce by the level rule", Max, depth, told, times=2)
-
-
 def phased_all_gather(depth: int) -> Formula:
     """A ring on each level, one level after another, with the latency of every step."""
     rings = _sum(*((indexed(D, i) - 1) * indexed(alpha, i) + V * _siblings(i) for i in _levels(depth)))
@@ -102,14 +96,6 @@ def all_gather_links(depth: int, rails: bool = True) -> Formula:
     return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told)
 
 
-def all_reduce_links(depth: int, rails: bool = True) -> Formula:
-    """A reduce-scatter and an all-gather, each by its busiest link; ``rails`` as in ``all_gather_links``."""
-    gather = all_gather_links(depth, rails)
-    title = gather.title.replace("All-gather", "All-reduce")
-    told = "for a reduce-scatter, then an all-gather, " + gather.assumes
-    return Formula(title, T_comms, 2 * gather.rhs, source=_BOOK, assumes=told)
-
-
 def in_network_all_reduce(depth: int) -> Formula:
     """Switches reduce at every level: each child sends V once and receives V once."""
     slowest = V * Max(*(1 / indexed(W, i) for i in _levels(depth)))
@@ -118,19 +104,17 @@ def in_network_all_reduce(depth: int) -> Formula:
     return Formula(title, T_comms, slowest, source="graham2016", assumes=told)
 
 
-def sharded_links(depth: int, rails: bool = True) -> Formula:
-    """All-gather over X of an array that is also sharded over an inner axis Y, by its busiest link.
+def sharded_links(depth: int) -> Formula:
+    """All-gather over X of an array that is also sharded over an inner axis Y, by its busiest link; with rails.
 
-    Exact where Y divides the size of each unit or is a multiple of it. ``rails`` as in ``all_gather_links``.
+    Exact where Y divides the size of each unit or is a multiple of it.
     """
-    top = _size(depth)
-    terms = [_peers(_size(i - 1), top) / indexed(W, i) for i in _levels(depth)]
-    if rails:
-        terms[0] = _peers(_size(0), _size(1)) / indexed(W, 1)
-    told, how = (_RAILS, "rails") if rails else (_LEAVES, "no rails")
-    title = f"All-gather of a sharded array, {_words(depth)}, {how}"
+    inside, *above = _levels(depth)
+    terms = [_peers(_size(0), _size(inside)) / indexed(W, inside)]
+    terms += [_peers(_size(i - 1), _size(depth)) / indexed(W, i) for i in above]
+    title = f"All-gather of a sharded array, {_words(depth)}, rails"
     needs = tuple(_fits(_size(i)) for i in _levels(depth))
-    return Formula(title, T_comms, V * Max(*terms), source=_SHARDED, assumes=told, needs=needs)
+    return Formula(title, T_comms, V * Max(*terms), source=_SHARDED, assumes=_RAILS, needs=needs)
 
 
 def _fits(size: Expr) -> Condition:
@@ -150,18 +134,16 @@ def _peers(inner: Expr, outer: Expr) -> Expr:
 
 node_bandwidth, leaf_bandwidth, spine_bandwidth = (level_bandwidth(i) for i in (1, 2, 3))
 two_level_rule, three_level_rule = (all_gather_rule(depth) for depth in (2, 3))
-two_level_sum, three_level_sum = (all_gather_sum(depth) for depth in (2, 3))
-two_level_all_reduce, three_level_all_reduce = (all_reduce_rule(depth) for depth in (2, 3))
+two_level_sum = all_gather_sum(2)
 two_level_phases, three_level_phases = (phased_all_gather(depth) for depth in (2, 3))
 two_level_links, three_level_links = (all_gather_links(depth) for depth in (2, 3))
 two_level_transit, three_level_transit = (all_gather_links(depth, rails=False) for depth in (2, 3))
-two_level_all_reduce_links, three_level_all_reduce_links = (all_reduce_links(depth) for depth in (2, 3))
-two_level_all_reduce_transit, three_level_all_reduce_transit = (
-    all_reduce_links(depth, rails=False) for depth in (2, 3)
+two_level_all_reduce_links = Formula(
+    "All-reduce by its busiest link, two levels, rails", T_comms, 2 * two_level_links.rhs, source=_BOOK,
+    assumes="for a reduce-scatter, then an all-gather, " + _RAILS,
 )
-two_level_switches, three_level_switches = (in_network_all_reduce(depth) for depth in (2, 3))
+three_level_switches = in_network_all_reduce(3)
 two_level_sharded, three_level_sharded = (sharded_links(depth) for depth in (2, 3))
-two_level_sharded_transit, three_level_sharded_transit = (sharded_links(depth, rails=False) for depth in (2, 3))
 nodes_bandwidth = Formula(
     "Bandwidth of an all-gather over several nodes", W_coll,
     1 / Max((D_1 - 1) / (D_1 * W_1), (1 - 1 / M) / W_2, (1 - Min(D_2 / M, 1)) / W_3), source=_BOOK,

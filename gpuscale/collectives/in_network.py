@@ -32,10 +32,6 @@ multicast_bytes = Formula(
     assumes="when each GPU sends its shard once and the switch copies it: a reduce-scatter sends as much",
     approx=V, regime=((N, oo),),
 )
-multicast_sent = Formula(
-    "Bytes a GPU sends in an in-network all-gather", V_hop, V / N, source=_NVLS,
-    assumes="when the switch makes the copies: a reduce-scatter receives as much",
-)
 
 
 def _timed(sent: Formula, title: str) -> Formula:

@@ -1,7 +1,5 @@
 """The cards of a formula and of a derivation: HTML for page and notebook, plain text everywhere else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Conditions that a formula needs: it refuses inputs that break them, in Python and on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -22,7 +20,7 @@ class Condition:
         """The condition as sympy's relation (or true, or false)."""
         return self.test(*self.parts)
 
-    def put(self, swaps: dict) -> Condition:
+    def put(self, swaps: dict) -> "Condition":
         """The same condition with expressions in place of symbols."""
         return replace(self, parts=tuple(p.subs(swaps, simultaneous=True) for p in self.parts))
 
@@ -71,7 +69,7 @@ def at_least(a, b) -> Condition:
     >>> print(at_least(N, 2))
     N is 2 or more
     """
-    return Condition("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), _at_least)
+    return Condition("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), sympy.Ge)
 
 
 def at_most(a, b) -> Condition:
@@ -81,7 +79,7 @@ def at_most(a, b) -> Condition:
     >>> print(at_most(N, 2))
     N is at most 2
     """
-    return Condition("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), _at_most)
+    return Condition("{} is at most {}", (sympy.sympify(a), sympy.sympify(b)), sympy.Le)
 
 
 def below(a, b) -> Condition:
@@ -91,7 +89,7 @@ def below(a, b) -> Condition:
     >>> print(below(N, 2))
     N is below 2
     """
-    return Condition("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), _below)
+    return Condition("{} is below {}", (sympy.sympify(a), sympy.sympify(b)), sympy.Lt)
 
 
 def _power(x):
@@ -104,15 +102,3 @@ def _divisible(a, b):
 
 def _nested(a, b):
     return sympy.Eq(sympy.Mod(sympy.Max(a, b), sympy.Min(a, b)), 0)
-
-
-def _at_least(a, b):
-    return sympy.Ge(a, b)
-
-
-def _at_most(a, b):
-    return sympy.Le(a, b)
-
-
-def _below(a, b):
-    return sympy.Lt(a, b)

@@ -1,14 +1,12 @@
 """Where two costs are equal: solved by sympy where it can, else bracketed and bisected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
 import sympy
 
 from gpuscale.core.dimension import dimension
-from gpuscale.core.evaluation import as_number, evaluate, expected, inputs
+from gpuscale.core.evaluation import as_number, evaluate, inputs, must_name
 from gpuscale.core.formula import Formula
 from gpuscale.core.latex import tex
 from gpuscale.symbols import Quantity, flop
@@ -21,7 +19,7 @@ class Crossover:
     """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
 
     ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them
-    in numbers; ``larger(below=True, **values)`` says which cost is the larger one and so binds on that side.
+    in numbers.
     """
 
     f: sympy.Expr
@@ -53,20 +51,9 @@ class Crossover:
             return sorted(x for x in found if x is not None and lo <= x <= hi)
         return _bisected(self._gap(values), lo, hi)
 
-    def larger(self, below: bool, **values) -> str:
-        """ "f", "g" or "equal": the larger cost just below (or above) the first crossing."""
-        points = self.at(**values)
-        x = max((points[0] if points else 1.0) * (0.5 if below else 2.0), self.symbol.least)
-        gap = float(self._gap(values)(np.array([x]))[0])
-        return "equal" if gap == 0 else ("f" if gap > 0 else "g")
-
     def _checked(self, values) -> None:
         wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]
-        names = [q.name for q in wanted]
-        missing, extra = [k for k in names if k not in values], [k for k in values if k not in names]
-        if missing or extra:
-            wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
-            raise TypeError(f"crossing along {self.symbol}: {wrong}; {expected(wanted)}")
+        must_name(f"crossing along {self.symbol}", wanted, values)
         for q in wanted:
             as_number(q, values[q.name])
 

@@ -1,7 +1,5 @@
 """Derivations: a chain of steps, each proved by sympy before it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import sympy
@@ -64,22 +62,19 @@ class Derivation:
             raise StepError("a derivation starts with given(...)")
         return self.steps[-1].expr
 
-    def given(self, expr, why: str) -> Derivation:
+    def given(self, expr, why: str) -> "Derivation":
         """The starting point: what the reasoning in words gives (a Formula gives its right side)."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"given {self.lhs}", self.lhs, expr)
-        return self._add("=", expr, why, "")
+        return self._add("=", self._side(expr, f"given {self.lhs}"), why, "")
 
-    def equal(self, expr, why: str) -> Derivation:
+    def equal(self, expr, why: str) -> "Derivation":
         """The same value in another form."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"step {expr}", self.lhs, expr)
+        expr = self._side(expr)
         proof = proof_of_equality(self.expr, expr)
         if not proof:
             raise StepError(f"{self.expr} is not equal to {expr}; expected the same value in another form")
         return self._add("=", expr, why, proof)
 
-    def put(self, why: str, *formulas: Formula, **values) -> Derivation:
+    def put(self, why: str, *formulas: Formula, **values) -> "Derivation":
         """Formulas in place of their left-hand side, expressions in place of symbols: computed, not typed."""
         swaps = {f.lhs: f.rhs for f in formulas} | {quantities()[k]: sympy.sympify(v) for k, v in values.items()}
         for symbol, expr in swaps.items():
@@ -88,15 +83,14 @@ class Derivation:
                 raise StepError(f"put: {symbol} does not occur in {self.expr}")
         return self._add("=", self.expr.subs(swaps, simultaneous=True), why, "put in")
 
-    def limit(self, expr, why: str, *regime) -> Derivation:
+    def limit(self, expr, why: str, *regime) -> "Derivation":
         """What the expression tends to along (symbol, target) pairs, taken in order."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        must_fit(f"step {expr}", self.lhs, expr)
+        expr = self._side(expr)
         if not regime or not tends_to(self.expr, expr, regime):
             raise StepError(f"{self.expr} does not tend to {expr} along {regime}")
         return self._add("->", expr, why, "limit")
 
-    def solved(self, equation, symbol: Quantity, why: str, expr=None) -> Derivation:
+    def solved(self, equation, symbol: Quantity, why: str, expr=None) -> "Derivation":
         """A new chain: ``equation`` (an Eq of two costs) solved for ``symbol``, proved by putting it back."""
         if not isinstance(equation, sympy.Eq):
             raise StepError(f"{equation} is not an equation to solve; expected Eq of two costs")
@@ -115,13 +109,19 @@ class Derivation:
         self.steps.append(Step(str(symbol), tex(symbol), "=", found[0], why, "solved"))
         return self
 
-    def matches(self, formula: Formula) -> Derivation:
+    def matches(self, formula: Formula) -> "Derivation":
         """Proves that the expression reached is that formula's right side (with ``flop`` as 1)."""
         if not proof_of_equality(self.expr.subs(flop, 1), formula.rhs.subs(flop, 1)):
             raise StepError(f"the derivation gives {self.expr}, the library {formula.rhs}")
         return self
 
-    def _add(self, relation, expr, why, proof) -> Derivation:
+    def _side(self, expr, what: str = "") -> sympy.Expr:
+        """An expression, or the right side of a formula, that can stand for what is derived."""
+        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
+        must_fit(what or f"step {expr}", self.lhs, expr)
+        return expr
+
+    def _add(self, relation, expr, why, proof) -> "Derivation":
         name, left = (str(self.lhs), tex(self.lhs)) if not self.steps else ("", "")
         self.steps.append(Step(name, left, relation, expr, why, proof))
         return self

@@ -1,7 +1,5 @@
 """Dimensions of expressions: every sum, comparison, maximum and limit must join like with like."""
 
-from __future__ import annotations
-
 import sympy
 from sympy.codegen.cfunctions import log2
 

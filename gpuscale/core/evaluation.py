@@ -1,7 +1,5 @@
 """Expressions in numbers: one compiled numpy function each, inputs checked before and results after."""
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -34,6 +32,21 @@ def expected(symbols) -> str:
     """
     listed = ", ".join(f"{q.name} [{q.unit}]" for q in symbols)
     return f"expected {listed}" if listed else "expected no inputs"
+
+
+def must_name(what, symbols, values) -> None:
+    """Refuse values that do not name each of the symbols and nothing else; ``what`` begins the message.
+
+    >>> from gpuscale.symbols import V, W
+    >>> must_name("the time", [V, W], {"V": 1e6, "N": 8})
+    Traceback (most recent call last):
+    TypeError: the time: missing W; unknown N; expected V [B], W [B/s]
+    """
+    wanted = [q.name for q in symbols]
+    missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
+    if missing or extra:
+        wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
+        raise TypeError(f"{what}: {wrong}; {expected(symbols)}")
 
 
 _NO_NUMBER = (str, bytes, bool, np.bool_, complex, type(None))
@@ -77,11 +90,7 @@ def evaluate(expr, /, _what: str = "", **values):
     expr = sympy.sympify(expr)
     function, names = compiled(expr)
     what = _what or expr
-    wanted = [q.name for q in names]
-    missing, extra = [k for k in wanted if k not in values], [k for k in values if k not in wanted]
-    if missing or extra:
-        wrong = "; ".join(f"{what} {', '.join(n)}" for what, n in (("missing", missing), ("unknown", extra)) if n)
-        raise TypeError(f"{what}: {wrong}; {expected(names)}")
+    must_name(what, names, values)
     given = [as_number(q, values[q.name]) for q in names]
     shape = _shape(what, names, given)
     _check_needs(what, needs, dict(zip(names, given, strict=True)))

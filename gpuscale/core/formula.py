@@ -1,7 +1,5 @@
 """Formulas as values: one object gives the equation, the numbers, the JavaScript twin and the tests."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass, field, fields, replace
 
@@ -76,7 +74,7 @@ class Formula:
     def __call__(self, /, **values):
         return evaluate(self, **values)
 
-    def where(self, *others: Formula, **values) -> Formula:
+    def where(self, *others: "Formula", **values) -> "Formula":
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
 
         ``f.where(g, N=n, V=b*n)``. Other parts that change are passed by name: ``lhs``, ``title``, ``source``,

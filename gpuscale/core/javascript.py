@@ -1,7 +1,5 @@
 """The JavaScript twin of an expression: printed by sympy, so that page and Python cannot drift apart."""
 
-from __future__ import annotations
-
 import functools
 
 import sympy
@@ -18,13 +16,9 @@ class _ScriptPrinter(JavascriptCodePrinter):
         return f"Math.log2({self._print(expr.args[0])})"
 
     def _print_CeilLog2(self, expr):
-        return self._call(expr)
-
-    def _print_LogBinomial(self, expr):
-        return self._call(expr)
-
-    def _call(self, expr):
         return f"{type(expr).__name__}({', '.join(map(self._print, expr.args))})"
+
+    _print_LogBinomial = _print_CeilLog2
 
     def _print_Infinity(self, expr):
         return "Infinity"

@@ -3,8 +3,6 @@
 A product keeps its quantities with units and its pure numbers apart, as the field writes them: V/W (N-1)/N.
 """
 
-from __future__ import annotations
-
 import sympy
 from sympy.printing.latex import LatexPrinter
 

@@ -4,8 +4,6 @@ The ceiling of log2 steps exactly at powers of two. Binomials go through their l
 is an ordinary number.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

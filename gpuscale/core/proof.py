@@ -1,7 +1,5 @@
 """Proofs by machine: that two expressions are equal, and that one tends to another."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -5,16 +5,14 @@ needs more than one block of keys and values. Pairs of a query and a key that th
 the bytes of every step; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpuscale.emulate.sharded import Work, columns, rows
-from gpuscale.schedules.collectives import exchange, ring
-from gpuscale.schedules.collectives.schedule import need_ranks
+from gpuscale.schedules.collectives import ring
+from gpuscale.schedules.counts import need_count
 
 
 @dataclass
@@ -69,7 +67,7 @@ def seen(queries: np.ndarray, keys: np.ndarray, causal: bool) -> np.ndarray:
 def places(tokens: int, ranks: int, zigzag: bool = True) -> list[np.ndarray]:
     """Which tokens each rank has: ``zigzag``: of 2 n equal pieces the r-th and the r-th from the end; else in a row.
     Raises ValueError where the tokens do not divide."""
-    pieces = need_ranks(ranks) * (2 if zigzag else 1)
+    pieces = need_count(ranks) * (2 if zigzag else 1)
     if tokens % pieces:
         raise ValueError(f"tokens: expected a multiple of {pieces}; got {tokens}")
     cut = np.split(np.arange(tokens), pieces)
@@ -93,41 +91,6 @@ def ring_attention(q, k, v, ranks: int, causal: bool = True, zigzag: bool = True
             log.held = max(log.held, *(_bytes(a) + _bytes(b) for a, b in zip(here, arrived, strict=True)))
             here = arrived
     return _ordered(mine, [run.done() for run in running]), log
-
-
-def gathered_attention(q, k, v, ranks: int, causal: bool = True, zigzag: bool = True) -> tuple:
-    """First an all-gather of keys and values, then each rank attends with its queries. Returns the attention in the
-    order of the tokens, the Work and the Passes."""
-    mine, work, log = places(len(q), ranks, zigzag), Work(ranks), Passes()
-    order = np.concatenate(mine)
-    keys, values = work.gather([k[at] for at in mine]), work.gather([v[at] for at in mine])
-    out, counts = [], []
-    for rank, at in enumerate(mine):
-        run = Running(q[at])
-        counts.append(_fold(run, at, (order, keys[rank], values[rank]), causal))
-        out.append(run.done())
-        log.held = max(log.held, keys[rank].nbytes + values[rank].nbytes)
-    log.pairs.append(counts)
-    return _ordered(mine, out), work, log
-
-
-def exchanged_attention(q, k, v, ranks: int, causal: bool = True) -> tuple[np.ndarray, list]:
-    """Tokens for heads: an all-to-all gives each rank all tokens of some heads, and a second one gives them back.
-    Returns the attention, and for each all-to-all the bytes that a rank sends."""
-    schedule, sent = exchange.all_to_all(ranks), []
-
-    def swapped(blocks):
-        """Block t of rank r becomes block r of rank t."""
-        sent.append(schedule.busiest() * sum(block.nbytes for block in blocks))
-        return schedule.run(blocks)
-
-    by_heads = []
-    for array in (q, k, v):
-        parts = [np.stack(columns(np.moveaxis(part, 1, 2), ranks)) for part in rows(array, ranks)]
-        by_heads.append([np.moveaxis(p.reshape(-1, *p.shape[2:]), 2, 1) for p in swapped(parts)])
-    done = [attention(*parts, causal) for parts in zip(*by_heads, strict=True)]
-    shares = [np.concatenate(np.split(back, ranks), axis=1) for back in swapped(done)]
-    return np.concatenate(shares), sent
 
 
 def heads(x, wq, wk, wv, wo, ranks: int, width: int, causal: bool = True) -> tuple[list, Work]:

@@ -4,14 +4,13 @@ Expert e has two matrices (up [D, F], down [F, D]) or three (a gate [D, F] too) 
 relu(x gate) * (x up) down. Every product counts its own operations from its shapes. Whole numbers stay exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuscale.schedules.collectives import exchange
-from gpuscale.schedules.collectives.schedule import Schedule, mirrored, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule
+from gpuscale.schedules.counts import need_count
 
 
 class Products:
@@ -45,7 +44,7 @@ class Pass:
 def make_experts(experts: int, width: int, hidden: int, matrices: int = 2, seed: int = 0) -> list[tuple]:
     """Small whole-number weights of ``experts`` experts: (up, down) or (up, gate, down)."""
     for name, value in (("experts", experts), ("width", width), ("hidden", hidden)):
-        need_ranks(value, name)
+        need_count(value, name)
     if matrices not in (2, 3):
         raise ValueError(f"matrices: expected 2, or 3 with a gate; got {matrices!r}")
     draw = np.random.default_rng(seed)
@@ -58,8 +57,7 @@ def combine(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sch
 
     With ``node`` shards in a node the sums meet inside the node first, and one crosses back. V: a copy of every token.
     """
-    out = exchange.dispatch(choice, experts, shards, node)
-    return replace(out, title="Combine", columns=mirrored(out.columns), start=out.end, end=out.start)
+    return exchange.dispatch(choice, experts, shards, node).backwards("Combine")
 
 
 def alone(tokens, choice, scores, weights) -> tuple[np.ndarray, int]:

@@ -4,8 +4,6 @@ Shares no algebra with the formulas: shapes are listed layer by layer, head by h
 sizes are multiplied and added. Attention is listed query by query where a mask hides part of the sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
@@ -65,11 +63,10 @@ class Product(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A tensor that is kept: its name, shape on one rank, and whether it is a dropout mask."""
+    """A tensor that is kept: its name, and its shape on one rank."""
 
     name: str
     shape: tuple[int, ...]
-    mask: bool = False
 
 
 # Parameters
@@ -125,11 +122,6 @@ def mlp_matrices(m: Model, layer: int) -> list[tuple[str, int, int]]:
 def size(shapes: Iterable[tuple[str, tuple[int, ...]]]) -> int:
     """Elements of all these tensors."""
     return sum(prod(shape) for _, shape in shapes)
-
-
-def is_matrix(name: str) -> bool:
-    """Whether a tensor of ``tensors`` is a matrix that tokens are multiplied by, or could be."""
-    return "norm" not in name and "bias" not in name
 
 
 # Products
@@ -225,29 +217,10 @@ def _kept_mlp(m: Model, layer: int, wide: tuple, name: str, ranks: int) -> list[
     return [*up, Kept(f"{name}: enters down", (*wide, _cut(m.width(layer), ranks)))]
 
 
-def kept_gpt(m: Model, seqs: int, tokens: int, ranks: int = 1, sequence=False, selective=False) -> list[Kept]:
-    """The same for a GPT layer with dropout that keeps its scores, or not (``selective``)."""
-    here = seqs, _cut(tokens, ranks) if sequence else tokens
-    heads, wide, width = _cut(m.heads, ranks), (seqs, tokens), m.d_model
-    found = [Kept("enters first norm", (*here, width)), Kept("enters attention", (*here, width))]
-    found += [Kept(name, (*wide, heads, m.head_dim)) for name in ("queries", "keys", "values", "enters output")]
-    scores = seqs, heads, tokens, tokens
-    if not selective:
-        found += [Kept("softmax", scores), Kept("mask of softmax", scores, True), Kept("softmax after dropout", scores)]
-    found += [Kept("mask of attention", (*here, width), True), Kept("enters second norm", (*here, width))]
-    found += [Kept("enters MLP", (*here, width)), *_kept_mlp(m, 0, wide, "MLP", ranks)]
-    return [*found, Kept("mask of MLP", (*here, width), True)]
-
-
 def _cut(whole: int, ranks: int) -> int:
     if whole % ranks:
         raise ValueError(f"ranks: expected a divisor of {whole}; got {ranks}")
     return whole // ranks
-
-
-def elements(found: Iterable[Kept], mask: bool = False) -> int:
-    """Elements of the tensors kept, or of the masks among them."""
-    return sum(prod(t.shape) for t in found if t.mask == mask)
 
 
 def cached(m: Model, tokens: int) -> list[tuple[str, tuple[int, ...]]]:

@@ -4,8 +4,6 @@ Tokens lie along the first axis. Between the blocks each rank keeps an equal sha
 all-reduce form, all of them). Every product and every byte is counted where it happens; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -13,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from gpuscale.schedules.collectives import ring
-from gpuscale.schedules.collectives.schedule import need_ranks
+from gpuscale.schedules.counts import need_count
 
 
 @dataclass
@@ -27,7 +25,7 @@ class Work:
     held: list[int] = field(default_factory=list)
 
     def __post_init__(self):
-        need_ranks(self.ranks)
+        need_count(self.ranks)
         self.flops, self.held = [0] * self.ranks, [0] * self.ranks
 
     @property
@@ -71,7 +69,7 @@ def rows(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
 
 
 def _cut(matrix: np.ndarray, ranks: int, axis: int) -> list[np.ndarray]:
-    if matrix.shape[axis] % need_ranks(ranks):
+    if matrix.shape[axis] % need_count(ranks):
         raise ValueError(f"ranks: expected to divide the {matrix.shape[axis]} of axis {axis}; got {ranks}")
     return np.split(matrix, ranks, axis)
 
@@ -85,11 +83,6 @@ def _hidden(x: np.ndarray, into: Sequence[np.ndarray], product) -> np.ndarray:
     """Between the matrices: relu of the first product, times the second where there is a gate."""
     first, *gate = (product(x, matrix) for matrix in into)
     return relu(first) * gate[0] if gate else relu(first)
-
-
-def whole_mlp(x, into: Sequence[np.ndarray], out: np.ndarray) -> np.ndarray:
-    """The MLP on one rank. ``into``: one matrix [D, F], or two with a gate; ``out``: [F, D]."""
-    return _hidden(x, into, np.matmul) @ out
 
 
 def mlp(x, into: Sequence[np.ndarray], out: np.ndarray, ranks: int, sequence: bool = True) -> tuple[list, Work]:
@@ -128,10 +121,3 @@ def mlp_backward(x, into: np.ndarray, out: np.ndarray, gradient: np.ndarray, ran
         found["x"].append(work.product(rank, inner, first.T))
     found["x"] = work.scatter(found["x"])
     return found, work
-
-
-def whole_mlp_backward(x, into: np.ndarray, out: np.ndarray, gradient: np.ndarray) -> dict:
-    """The same derivatives on one rank."""
-    before = x @ into
-    inner = (gradient @ out.T) * (before > 0)
-    return {"x": inner @ into.T, "into": x.T @ inner, "out": relu(before).T @ gradient}

@@ -4,8 +4,6 @@ A model is a list of arrays with their sizes; each rank gets the very elements t
 element at a time, and nothing here knows a memory formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import need_ranks
+from gpuscale.schedules.counts import need_count
 
 STATES = ("weights", "gradients", "optimizer")
 
@@ -44,7 +42,7 @@ def transformer_arrays(
     """Arrays of a transformer: in each layer ``matrices`` of those sizes and ``experts`` times those in ``expert``;
     before the first and after the last layer an array of ``ends`` elements (0: none)."""
     arrays = [Array("embedding", ends)] if ends else []
-    for layer in range(need_ranks(layers, "layers")):
+    for layer in range(need_count(layers, "layers")):
         arrays += [Array(f"matrix {i}", size, layer) for i, size in enumerate(matrices)]
         arrays += [Array(f"expert {e}.{i}", size, layer, e) for e in range(experts) for i, size in enumerate(expert)]
     return [*arrays, Array("head", ends, last=True)] if ends else arrays
@@ -66,7 +64,7 @@ class Layout:
     def __post_init__(self):
         object.__setattr__(self, "arrays", tuple(self.arrays))
         for name in ("copies", "slices", "stages"):
-            need_ranks(getattr(self, name), name)
+            need_count(getattr(self, name), name)
         if self.zero not in range(4):
             raise ValueError(f"zero: expected 0, 1, 2 or 3; got {self.zero!r}")
         if self.layers % self.stages:
@@ -139,12 +137,3 @@ class Layout:
         """Bytes of the rank that stores most."""
         widths = tuple(widths)
         return max(self.bytes_of(rank, widths) for rank in self.ranks)
-
-    def covers(self, state: str) -> bool:
-        """Whether the ranks together keep every element of every array."""
-        seen: dict = {}
-        for rank in self.ranks:
-            for key, elements in self.keeps(rank, state).items():
-                seen.setdefault(key, set()).update(elements.tolist())
-        wanted = {(-1 if a.layer is None else a.layer, a.name): a.size for a in self.arrays}
-        return {key: len(found) for key, found in seen.items()} == wanted

@@ -34,27 +34,41 @@ class Verdict(NamedTuple):
     kind: str
 
 
-# fmt: off
 VERDICTS = {
     "agrees": Verdict("✓", "agrees", "agrees", "agree", "within 0.2% of ours", "Agree"),
     "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of ours", "Rounded or approximate"),
     "approximation": Verdict(
-        "≈", "an approximation", "is an approximation", "are approximations",
-        "farther off, and offered as an approximation or a limit by its source", "Rounded or approximate"),
+        "≈",
+        "an approximation",
+        "is an approximation",
+        "are approximations",
+        "farther off, and offered as an approximation or a limit by its source",
+        "Rounded or approximate",
+    ),
     "convention": Verdict(
-        "±", "depends on a convention", "depends on a convention", "depend on a convention",
-        "right under another convention of units or of what is counted", "Rounded or approximate"),
+        "±",
+        "depends on a convention",
+        "depends on a convention",
+        "depend on a convention",
+        "right under another convention of units or of what is counted",
+        "Rounded or approximate",
+    ),
     "wrong unit": Verdict(
-        "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is put right", "Wrong"),
-    "disagrees": Verdict(
-        "✗", "disagrees", "disagrees", "disagree", "wrong, or used where it does not hold", "Wrong"),
+        "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is put right", "Wrong"
+    ),
+    "disagrees": Verdict("✗", "disagrees", "disagrees", "disagree", "wrong, or used where it does not hold", "Wrong"),
     "measured": Verdict(
-        "∘", "measured, not derived", "is a measurement", "are measurements",
-        "a measurement or an estimate, which can only be bounded", "Open"),
+        "∘",
+        "measured, not derived",
+        "is a measurement",
+        "are measurements",
+        "a measurement or an estimate, which can only be bounded",
+        "Open",
+    ),
     "undecided": Verdict(
-        "?", "cannot be decided", "cannot be decided", "cannot be decided", "too vague, or not documented", "Open"),
+        "?", "cannot be decided", "cannot be decided", "cannot be decided", "too vague, or not documented", "Open"
+    ),
 }
-# fmt: on
 WORDING_VERDICTS = VERDICTS.keys() - {"rounds", "wrong unit"}  # those that a statement without a number can have
 
 

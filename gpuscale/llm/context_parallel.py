@@ -18,15 +18,6 @@ _CAUSAL = "for a causal mask that is not computed through, each rank with a piec
 _KV = 2 * b * S * n_kv * d_head  # keys and values of the whole sequence in one layer
 
 # The ring
-ring_kv_block = Formula(
-    "Keys and values of a rank", V_hop, _KV / n_cp, source=_RING,
-    assumes="for one layer: what a ring passes on in a step",
-)
-ring_attention_bytes = Formula(
-    "Bytes a rank sends in ring attention", V_rank, _KV * (n_cp - 1) / n_cp, source=_RING,
-    assumes="for one layer in the forward pass: each block visits every other rank",
-    approx=_KV, regime=((n_cp, oo),),
-)
 ring_step_comms = Formula(
     "Transfer in a step of ring attention", T_comms, _KV / (n_cp * W), source=_RING,
     assumes="for a block of keys and values to the next rank",
@@ -34,10 +25,6 @@ ring_step_comms = Formula(
 ring_step_math = Formula(
     "Arithmetic in a step of ring attention", T_math, 2 * flop * S**2 * n_q * d_head / (n_cp**2 * C), source=_RING,
     assumes=_CAUSAL + "; for any step but the first",
-)
-ring_full_math = Formula(
-    "Arithmetic in a step of ring attention, no mask", T_math, 4 * flop * S**2 * n_q * d_head / (n_cp**2 * C),
-    source=_RING, assumes="when every query sees every key",
 )
 ring_attention_limit = Formula(
     "Tokens on a rank that hide the ring", S_cp, b * C * n_kv / (flop * W * n_q), source=_RING,
@@ -57,11 +44,6 @@ cp_gather_comms = Formula(
     "All-gather of keys and values", T_comms, _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
     assumes="for one layer in the forward pass, before the attention begins",
     approx=_KV / W, regime=((n_cp, oo),),
-)
-cp_backward_comms = Formula(
-    "Keys, values and their gradients, backward", T_comms, 2 * _KV / W * (n_cp - 1) / n_cp, source=_LLAMA,
-    assumes="for one layer: keys and values gathered again, their gradients reduce-scattered",
-    approx=2 * _KV / W, regime=((n_cp, oo),),
 )
 gathered_kv_held = Formula(
     "Keys and values held after an all-gather", V, _KV, source=_LLAMA, assumes="for the layer at work",

@@ -76,10 +76,6 @@ moe_dp_comms = _layer_time(
     "Gradient all-reduce of a layer of experts", ring_all_reduce, b_grad * E * _MLP, _MOE,
     "when every rank holds all E experts: " + _RING.removeprefix("for "),
 )
-switch_dp_comms = Formula(
-    "Gradient all-reduce of an MLP layer in the switches", T_comms, b_grad * _MLP / W, source="graham2016",
-    assumes="for two ranks or more, when the switches add and copy: each rank sends its gradients once",
-)
 zero3_forward_comms = _layer_time(
     "Weights gathered for the forward pass of an MLP layer", ring_all_gather, b_w * _MLP, _ZERO,
     "under ZeRO-3, for an all-gather at the full bandwidth, latency left out",
@@ -119,10 +115,6 @@ zero3_backward_threshold = Formula(
 seen_dp_threshold = Formula(
     "Tokens per GPU from the bandwidth that a collective sees", B_min, _RATE / W_coll, source=_FEW,
     assumes="for a reduce-scatter and an all-gather that each take V/W_coll; " + _HIDES,
-)
-nodes_dp_threshold = seen_dp_threshold.where(
-    hierarchy.nodes_bandwidth, title="Tokens per GPU over any number of nodes",
-    assumes=hierarchy.nodes_bandwidth.assumes,
 )
 
 

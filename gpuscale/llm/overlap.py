@@ -123,10 +123,6 @@ bucket_time = ring_all_reduce.where(
     approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),),
 )
 _EVEN = "for equal buckets that the backward pass finishes one by one, and one all-reduce at a time"
-bucketed_backward = Formula(
-    "Backward pass with its gradients in buckets", T, Max(T_math + T_bucket, T_math / n_bucket + n_bucket * T_bucket),
-    source=_DDP, assumes=_EVEN,
-)
 bucketed_exposed = Formula(
     "Bucketed communication that is not hidden", T_exp,
     Max(T_bucket, n_bucket * T_bucket - T_math * (1 - 1 / n_bucket)), source=_DDP, assumes=_EVEN,

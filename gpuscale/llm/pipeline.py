@@ -97,9 +97,6 @@ interleaved_overhead = Formula(
 _ZB = (N_stages - 1) * (t_F + _IN) - (Min(N_MB, N_stages) - 1) * Min(t_F, _IN, t_W)
 _CUT = "when the gradients of the weights are done late, in stage i by i microbatches"
 zb_bubble = Formula("Bubble of ZB-H1", T_idle, _ZB, source=_ZERO_BUBBLE, assumes=_CUT, needs=_PART)
-zb_step = Formula(
-    "Step of ZB-H1", T_step, N_MB * (t_F + t_B) + _ZB, source=_ZERO_BUBBLE, assumes=_CUT, needs=_PART,
-)
 zb_overhead = Formula(
     "Bubble overhead of ZB-H1", r_bub, _ZB / (N_MB * (t_F + t_B)), source=_ZERO_BUBBLE, assumes=_CUT, needs=_PART,
 )
@@ -109,9 +106,6 @@ _MANY = (at_least(N_MB, 2 * N_stages - 1),)
 _FOLDED = "for two microbatches a stage or more, less one, and input gradients that take longest: t_B - t_W >= t_F, t_W"
 zb_v_bubble = Formula(
     "Bubble of ZB-V", T_idle, _FOLD, source=_ZERO_BUBBLE, assumes=_FOLDED, needs=(at_least(t_B, 2 * t_W),),
-)
-zb_v_step = Formula(
-    "Step of ZB-V", T_step, N_MB * (t_F + t_B) + _FOLD, source=_ZERO_BUBBLE, assumes=_FOLDED, needs=(*_SLOW, *_MANY),
 )
 zb_v_overhead = Formula(
     "Bubble overhead of ZB-V", r_bub, _FOLD / (N_MB * (t_F + t_B)), source=_ZERO_BUBBLE, assumes=_FOLDED,
@@ -134,10 +128,6 @@ dualpipe_bubble = Formula(
     "Bubble of DualPipe", T_idle, _both_ways(N_stages / 2 - 1, _APART), source=_DUAL, assumes=_TOLD,
     needs=(*_PART, divisible(N_stages, 2)),
 )
-dualpipe_overhead = Formula(
-    "Bubble overhead of DualPipe", r_bub, dualpipe_bubble.rhs / (N_MB * _APART), source=_DUAL, assumes=_TOLD,
-    needs=(*_PART, *_EVEN),
-)
 dualpipe_step = Formula(
     "Step of DualPipe", T_step,
     (N_MB - N_stages - 1) * t_FB + (N_stages + 1) * _APART + _both_ways(N_stages / 2 - 1, t_FB), source=_DUAL,
@@ -145,10 +135,6 @@ dualpipe_step = Formula(
 )
 v_bubble = Formula(
     "Bubble of DualPipe in a V", T_idle, _both_ways(N_stages - 1, _APART) / 2, source=_V, assumes=_TOLD, needs=_PART,
-)
-v_overhead = Formula(
-    "Bubble overhead of DualPipe in a V", r_bub, v_bubble.rhs / (N_MB * _APART), source=_V, assumes=_TOLD,
-    needs=(*_PART, *_ENOUGH),
 )
 v_step = Formula(
     "Step of DualPipe in a V", T_step,
@@ -214,10 +200,6 @@ regather_tokens = Formula(
 late_reduction = Formula(
     "Time that is left for reducing the gradients", T_late, (i_stage + 1) * t_B, source=_BOOK,
     assumes="in GPipe and 1F1B: a stage's gradients are final only in its last backward pass",
-)
-uneven_step = Formula(
-    "Step of a pipeline with a slow last stage", T_step, (g_stage * N_MB + N_stages - 1) * (t_F + t_B),
-    source="llama3, section 3.3.2", assumes="for GPipe and 1F1B, all other stages being equal",
 )
 uneven_overhead = Formula(
     "Overhead of a pipeline with a slow last stage", r_bub,

@@ -44,10 +44,6 @@ zero3_gpus = Formula(
 )
 
 # Model parallelism: which parameters are a rank's to begin with
-even_params = Formula(
-    "Parameters of a rank, cut evenly", P_rank, P / (Y * N_stages), source=_MEGATRON,
-    assumes="when each matrix is cut Y ways and the layers are spread evenly over the stages",
-)
 inner_stage_params = Formula(
     "Parameters of a rank in an inner stage", P_rank, (P - P_emb) / (Y * N_stages), source=_MEGATRON,
     assumes="when each stage has as many layers; embedding and output head, P_emb together, are at the two ends",

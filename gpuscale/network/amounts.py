@@ -1,6 +1,4 @@
-"""Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and the error for one that is none."""
-
-from __future__ import annotations
+"""Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and errors for those that are none."""
 
 from fractions import Fraction
 from math import isfinite
@@ -35,3 +33,19 @@ def whole_number(what: str, value) -> int:
     if isinstance(value, bool) or not finite(value) or value != int(value) or value < 1:
         raise TopologyError(f"{what} = {value!r}; expected a whole number of at least 1")
     return int(value)
+
+
+def need_rank(rank, ranks: int) -> int:
+    """One of the ranks, else ValueError naming it."""
+    if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not 0 <= rank < ranks:
+        raise ValueError(f"rank {rank!r}: expected a whole number from 0 to {ranks - 1}")
+    return int(rank)
+
+
+class Bisected:
+    """A network that knows its ``bisection``: the smallest cut into two halves, one direction."""
+
+    @property
+    def bisection_both_ways(self):
+        """The same, with what crosses in both directions counted."""
+        return 2 * self.bisection

@@ -5,8 +5,6 @@ So the smallest cut of a unit, by the ranks taken and the side of its switches, 
 children: dynamic programming, no search.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import lcm

@@ -1,7 +1,5 @@
 """A network written out: one number for each rank and switch, one row for each cable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -41,11 +39,6 @@ class Graph:
     def cables(self, level: int) -> int:
         """Cables of a level."""
         return int(np.count_nonzero(self.level == level))
-
-    def ports(self, level: int) -> np.ndarray:
-        """Cables that end at each switch of a level."""
-        ends = np.bincount(np.concatenate([self.low, self.high]), minlength=self.vertices)
-        return ends[self.ranks :][self.switch_level == level]
 
     def bundles(self) -> dict[tuple[int, int], object]:
         """Bandwidth between each two vertices that are joined, all their cables together, one direction."""

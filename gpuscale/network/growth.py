@@ -1,10 +1,9 @@
 """How a network grows: the same unit and the same switch for more GPUs, and a level added when ports run out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from gpuscale.network.tree import Level, Tier, Topology, TopologyError
+from gpuscale.network.amounts import TopologyError
+from gpuscale.network.tree import Level, Tier, Topology
 
 NAMES = ("Spine", "Core", "Super-core")
 
@@ -87,14 +86,3 @@ def _made(like: Level, name: str, degree: int, switches: int) -> Level:
     return replace(
         like, name=name, degree=degree, cables=like.ports_down, switches=switches, unit=unit, switch=name.lower()
     )
-
-
-def capacity(ports: int, levels: int) -> int:
-    """Endpoints of a full fat tree of that many levels of switches, counted switch by switch.
-
-    The top switch turns all its ports down; every level below it turns half of them up.
-    """
-    ends = ports
-    for _ in range(levels - 1):
-        ends *= ports // 2  # each port of the tree above becomes a switch with this many ports down
-    return ends

@@ -1,7 +1,5 @@
 """Networks that exist or are designed, built from the published numbers: nodes, pods, clusters, tori."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -48,7 +46,7 @@ def level(key: str) -> Level:
     """One level from the data, such as ``level("h100_leaf")``, to build a network of your own."""
     part = specs.part("level", key)
     counts = {name: part.get(name) for name in ("degree", "cables", "switches", "ports")}
-    words = {"network": part.network, "unit": part.makes, "switch": part.get("switch"), "cable": part.get("cable")}
+    words = {"network": part.network, "unit": part.makes, "switch": part.get("switch")}
     return Level(part.title, link_bw=part.link_bw, **counts, **{name: w for name, w in words.items() if w})
 
 

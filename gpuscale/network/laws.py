@@ -93,10 +93,6 @@ collective_bandwidth = Formula(
     assumes="for N equal ranks, when every byte that a rank sends crosses the cut, as it may behind switches; the "
     "bisection counted in one direction",
 )
-share_of_a_gpu = Formula(
-    "Bandwidth of one GPU beyond its unit", W_nic, W / D_1, source=_BEYOND,
-    assumes="when the D_1 GPUs of a unit share its uplink W",
-)
 wire_latency = Formula(
     "Latency through the switches", T_comms, (n_hop - 1) * t_hop, source="dgx-superpod-h100",
     assumes="for n_hop links with a switch between two of them, and no queue",
@@ -111,9 +107,6 @@ torus_egress = Formula(
     "Bandwidth out of a chip of a torus", W_node, 2 * n_dim * W_link, source=_TPU,
     assumes="when each axis has a link each way; the number of links does not grow with the torus",
 )
-ring_diameter = Formula(
-    "Most hops in a ring", n_hop, floor(N / 2), source=_TPU, assumes="when both ways round are open",
-)
 torus_diameter = Formula(
     "Most hops in a torus", n_hop, floor(D_1 / 2) + floor(D_2 / 2) + floor(D_3 / 2), source=_TPU,
     assumes="for the sides D_1, D_2, D_3, each closed to a ring; a side of 1 is no side",
@@ -122,10 +115,6 @@ torus_bisection = Formula(
     "Bisection bandwidth of a torus", W_bis, 2 * W_link * D_1 * D_2 * D_3 / Max(D_1, D_2, D_3), source=_TPU,
     assumes="for even sides above 2: a cut across the longest side, which every ring of that side crosses twice",
     needs=(divisible(Max(D_1, D_2, D_3), 2), at_least(Max(D_1, D_2, D_3), 4)),
-)
-both_ways_all_gather = Formula(
-    "All-gather on a ring, both ways at once", T_comms, V * (N - 1) / (2 * N * W), source=_TPU,
-    assumes="when half of each chunk goes either way round", approx=V / (2 * W), regime=((N, oo),),
 )
 torus_all_gather = Formula(
     "All-gather on a torus", T_comms, V * (N - 1) / (2 * n_dim * N * W), source=_TPU,

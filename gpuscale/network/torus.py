@@ -1,19 +1,17 @@
 """Networks without switches: a torus, where chips are joined to their neighbours, and a mesh of links in pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
 import numpy as np
 
-from gpuscale.network.amounts import TopologyError, exact_number, plain, whole_number
+from gpuscale.network.amounts import Bisected, TopologyError, exact_number, need_rank, plain, whole_number
 from gpuscale.network.graph import Graph
 
 
 @dataclass(frozen=True)
-class Torus:
+class Torus(Bisected):
     """Chips on a grid of the given side lengths, each linked to its neighbours along every axis.
 
     ``wrap`` says of each axis whether it closes to a ring; by default every side longer than 2 does (a side
@@ -61,9 +59,7 @@ class Torus:
 
     def place(self, rank: int) -> tuple[int, ...]:
         """The coordinates of a rank, the last axis running fastest."""
-        if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not 0 <= rank < self.ranks:
-            raise ValueError(f"rank {rank!r}: expected a whole number from 0 to {self.ranks - 1}")
-        return tuple(int(i) for i in np.unravel_index(rank, self.sides))
+        return tuple(int(i) for i in np.unravel_index(need_rank(rank, self.ranks), self.sides))
 
     def hops(self, a: int, b: int) -> int:
         """Links on the shortest way between two ranks."""
@@ -74,15 +70,6 @@ class Torus:
     def diameter(self) -> int:
         """Links between the two ranks farthest apart."""
         return sum(side // 2 if w else side - 1 for side, w in self._axes)
-
-    @property
-    def mean_hops(self) -> Fraction:
-        """Links between two different ranks, on average."""
-        total = Fraction(0)
-        for side, w in self._axes:
-            far = [min(d, side - d) if w else abs(d - e) for d in range(side) for e in range(1 if w else side)]
-            total += Fraction(sum(far), len(far))
-        return plain(total * self.ranks / (self.ranks - 1)) if self.ranks > 1 else 0
 
     @property
     def bisection_links(self) -> int:
@@ -101,10 +88,6 @@ class Torus:
         """Bisection bandwidth, one direction."""
         return plain(Fraction(self.link_bw) * self.bisection_links)
 
-    @property
-    def bisection_both_ways(self):
-        return 2 * self.bisection
-
     def graph(self) -> Graph:
         """Every link, written out; ``level`` is its axis, from 1."""
         at = np.arange(self.ranks).reshape(self.sides)
@@ -122,7 +105,7 @@ class Torus:
 
 
 @dataclass(frozen=True)
-class Mesh:
+class Mesh(Bisected):
     """GPUs joined in pairs: ``pairs`` are (a, b, links) with each pair once. ``link_bw`` is one link, one way."""
 
     title: str
@@ -170,10 +153,6 @@ class Mesh:
     def bisection(self):
         """Bisection bandwidth, one direction: every half tried."""
         return self.graph().bisection()
-
-    @property
-    def bisection_both_ways(self):
-        return 2 * self.bisection
 
     def graph(self) -> Graph:
         """Every link, written out."""

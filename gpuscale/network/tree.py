@@ -4,8 +4,6 @@ Level i joins D_i units of the level below (level 1 joins GPUs) by switches. Ban
 whatever unit a cable's bandwidth is given in (the book: B/s). Whole numbers and Fractions stay exact.
 """
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,17 +12,162 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.network.amounts import TopologyError, finite, plain
+from gpuscale.network.amounts import Bisected, TopologyError, exact_number, finite, need_rank, plain, whole_number
 from gpuscale.network.cut import smallest_cuts
 from gpuscale.network.graph import Graph, wired
-from gpuscale.network.tier import Tier
-from gpuscale.network.tree_level import Level
-
-__all__ = ["Level", "Tier", "Topology", "TopologyError"]
 
 
 @dataclass(frozen=True)
-class Topology:
+class Level:
+    """One level: a unit of it joins ``degree`` children, each by ``cables`` of ``link_bw`` (one direction each).
+
+    ``switches`` of ``ports`` ports stand in one unit; None where they are not published, then the unit counts
+    as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` its
+    switches. A level of another ``network`` than the one below begins at the NICs.
+    """
+
+    name: str
+    degree: int
+    cables: int
+    link_bw: int | Fraction
+    switches: int | None = None
+    ports: int | None = None
+    network: str = "infiniband"
+    unit: str = ""
+    switch: str = "switch"
+
+    def __post_init__(self):
+        for what in ("degree", "cables", "switches", "ports"):
+            value = getattr(self, what)
+            if value is not None or what in {"degree", "cables"}:
+                object.__setattr__(self, what, whole_number(f"level {self.name!r}: {what}", value))
+        object.__setattr__(self, "link_bw", exact_number(f"level {self.name!r}: link_bw", self.link_bw))
+        if not self.unit:
+            object.__setattr__(self, "unit", self.name)
+
+    @property
+    def child_bw(self) -> int | Fraction:
+        """W_i: bandwidth of the link above each child, all its cables together."""
+        return plain(self.cables * self.link_bw)
+
+    @property
+    def unit_bw(self) -> int | Fraction:
+        """D_i W_i: what all children of a unit can send into its switches (the cable bandwidth)."""
+        return plain(self.degree * self.child_bw)
+
+    @property
+    def ports_down(self) -> int:
+        """Ports of a unit's switches that cables from below take."""
+        return self.degree * self.cables
+
+
+@dataclass(frozen=True)
+class Tier:
+    """A level in its place: ``topology.at("Leaf")``. Bandwidths are those of one full unit, one direction."""
+
+    topology: "Topology"
+    index: int  # from 1
+
+    @property
+    def level(self) -> Level:
+        return self.topology.levels[self.index - 1]
+
+    def __getattr__(self, name: str):  # name, degree, link_bw, child_bw, unit_bw, ports_down, network, ...
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.level, name)
+
+    @property
+    def above(self) -> Level | None:
+        """The level above, None at the top."""
+        levels = self.topology.levels
+        return levels[self.index] if self.index < len(levels) else None
+
+    @property
+    def S(self) -> int:
+        """S_i: GPUs of a full unit."""
+        return prod(level.degree for level in self.topology.levels[: self.index])
+
+    @property
+    def child_gpus(self) -> int:
+        """S_(i-1): GPUs below one child."""
+        return self.S // self.level.degree
+
+    @property
+    def units(self) -> int:
+        """Units of this level in the whole topology, those counted that are not full."""
+        top = self.topology
+        held = top.slots - top.empty if self.index == 1 else top.slots
+        return -(-held * top.levels[0].degree // self.S)
+
+    @property
+    def starts(self) -> bool:
+        """Whether a network begins here: level 1, or a level of another network than the one below."""
+        return self.index == 1 or self.level.network != self.topology.levels[self.index - 2].network
+
+    @property
+    def ports_up(self) -> int:
+        """Ports of a unit's switches that cables of the same network take upwards."""
+        above = self.above
+        return above.cables if above and above.network == self.level.network else 0
+
+    @property
+    def ports_there(self) -> int | None:
+        """Ports that a unit's switches have."""
+        return self.level.switches * self.level.ports if self.level.switches and self.level.ports else None
+
+    @property
+    def switch_bw(self):
+        """Bandwidth of a unit's switches, all their ports counted; None where ports are not published."""
+        return None if self.ports_there is None else plain(self.ports_there * self.level.link_bw)
+
+    @property
+    def switch_bw_down(self):
+        """The same without the ports that lead upwards: what the switches can offer to those below."""
+        left = None if self.ports_there is None else self.ports_there - self.ports_up
+        return None if left is None else plain(left * self.level.link_bw)
+
+    @property
+    def per_gpu_bw(self):
+        """Cable bandwidth of a unit for each of its GPUs."""
+        return plain(Fraction(self.level.unit_bw) / self.S)
+
+    @property
+    def per_node_bw(self):
+        """Cable bandwidth of a unit for each of its nodes (units of level 1)."""
+        return plain(Fraction(self.level.unit_bw) * self.topology.levels[0].degree / self.S)
+
+    @property
+    def collective_bw(self):
+        """What each endpoint of the network gets in a collective over a unit of this level.
+
+        Endpoints are what the network joins: GPUs inside a node, nodes beyond it. The narrowest level of
+        the network up to this one decides.
+        """
+        tiers = self.topology.tiers[: self.index]
+        first = max(i for i, tier in enumerate(tiers) if tier.starts)
+        below = tiers[first].child_gpus
+        return min(plain(Fraction(tier.level.unit_bw) * below / tier.S) for tier in tiers[first:])
+
+    @property
+    def oversubscription(self):
+        """Bandwidth from below over bandwidth upwards; 1 keeps all of it, None at the top."""
+        return plain(Fraction(self.level.unit_bw) / self.above.child_bw) if self.above else None
+
+    @property
+    def switches_total(self) -> int | None:
+        """Switches of this level in the whole topology."""
+        return None if self.level.switches is None else self.level.switches * self.units
+
+    @property
+    def cables_total(self) -> int:
+        """Cables above the children of this level in the whole topology."""
+        children = self.topology.ranks if self.index == 1 else self.topology.tiers[self.index - 2].units
+        return children * self.level.cables
+
+
+@dataclass(frozen=True)
+class Topology(Bisected):
     """A network of levels, bottom-up. ``rails``: NICs feed the GPUs directly, one GPU each at least,
     NIC i of every child into switch i; else what arrives at a node passes its own network.
 
@@ -108,19 +251,7 @@ class Topology:
         """
         return plain(self.cuts[self.ranks // 2])
 
-    @property
-    def bisection_both_ways(self):
-        """The same, with what crosses in both directions counted."""
-        return 2 * self.bisection
-
-    @property
-    def full_bisection(self) -> bool:
-        """Whether half the endpoints of the outermost network can send to the other half at full speed."""
-        first = max(tier.index for tier in self.tiers if tier.starts)
-        sends = Fraction(self.tiers[first - 1].level.child_bw) / self.tiers[first - 1].child_gpus
-        return self.bisection >= self.ranks // 2 * sends
-
-    def below(self, level: int | str) -> Topology:
+    def below(self, level: int | str) -> "Topology":
         """One full unit of a level as a topology of its own."""
         tier = self.at(level)
         return Topology(tier.level.unit, self.levels[: tier.index], self.rails)
@@ -131,10 +262,7 @@ class Topology:
         With rails, two ranks on different rails of one unit meet one level higher (or pass a GPU of the
         other's rail inside the node, which is as many links).
         """
-        for rank in (a, b):
-            if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not 0 <= rank < self.ranks:
-                raise ValueError(f"rank {rank!r}: expected a whole number from 0 to {self.ranks - 1}")
-        if a == b:
+        if need_rank(a, self.ranks) == need_rank(b, self.ranks):
             return 0
         meet = next(tier for tier in self.tiers if a // tier.S == b // tier.S)
         first = max(t.index for t in self.tiers[: meet.index] if t.starts) if self.rails else 1
@@ -146,15 +274,11 @@ class Topology:
         """The switch of a unit that a rank's first NIC leads to."""
         return rank % tier.child_gpus * (tier.level.cables // tier.child_gpus) % (tier.level.switches or 1)
 
-    def latency(self, a: int, b: int, t_hop: float) -> float:
-        """Time in the switches between two ranks: one ``t_hop`` for each switch passed."""
-        return max(self.hops(a, b) - 1, 0) * t_hop
-
     def graph(self) -> Graph:
         """Every switch and every cable, written out: what the counts can be counted again from."""
         return wired(self)
 
-    def tapered(self, level: int | str, taper) -> Topology:
+    def tapered(self, level: int | str, taper) -> "Topology":
         """The same with about ``taper`` of the cables above each child of a level, 1 being all of them.
 
         1/7 oversubscribes 7 : 1, as nearly as whole cables go (``oversubscription`` of the level below is

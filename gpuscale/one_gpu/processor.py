@@ -59,12 +59,6 @@ chip_bandwidth = Formula(
     assumes="when every SM moves its full width in each cycle, free of bank conflicts",
 )
 
-divergent_slots = Formula(
-    "Issue slots of a divergent branch", slots, n_then + n_else,
-    source="cuda-guide, SIMT architecture",
-    assumes="when at least one lane takes each path: the warp then issues both, one after the other",
-)
-
 divergence_idle = Formula(
     "Idle share of a divergent branch", idle,
     1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else)),

@@ -9,9 +9,7 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    registry=(
-        "UnknownPart capabilities capability chip chips link links load measured model models part parts table tables"
-    ),
+    registry="UnknownPart capability chip chips link links load measured model models part parts table",
     entry="Part",
     measured_table="Column MeasuredTable",
     number="Other Spec",

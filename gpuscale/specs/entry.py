@@ -1,7 +1,5 @@
 """An entry of the data: a chip, a link, a model. Its numbers are attributes, each with its provenance."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 from types import MappingProxyType

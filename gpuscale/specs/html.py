@@ -3,8 +3,6 @@
 On the page every number is a button whose tip shows the value as printed, its basis and its source.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpuscale.core.html import Head, Html, aligned, element, escape, heading, region, table

@@ -1,7 +1,5 @@
 """Measured tables: columns of numbers, each with its unit, basis and source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@ the values of other sources with the reason why they are not used. ``single`` ma
 vouches for: no relation to other numbers, no second source.
 """
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache

@@ -3,8 +3,6 @@
 Whatever is wrong with one raises SpecError, which names the file, the part, the field and what was expected.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re
@@ -36,7 +34,7 @@ class Where:
     part: str = ""
     field: str = ""
 
-    def at(self, **place) -> Where:
+    def at(self, **place) -> "Where":
         return Where(self.file, place.get("part", self.part), place.get("field", self.field))
 
     def wrong(self, problem: str, expected: str) -> SpecError:

@@ -1,7 +1,5 @@
 """All parts and tables that are loaded, by kind and key: the built-in files, GPUSCALE_DATA, and what is added later."""
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Iterable, Mapping
@@ -94,78 +92,60 @@ def load(path: str | os.PathLike) -> list:
     return _add(_registry(), path, str(Path(path).expanduser().resolve()))
 
 
-def _one(kind: str, key: str):
-    parts = _registry()[kind]
-    if key in parts:
-        return parts[key]
-    close = [k for k in parts if str(key) and k.startswith(str(key))]
-    close += [k for k in difflib.get_close_matches(str(key), list(parts), 3, 0.5) if k not in close]
+def part(kind: str, key: str) -> Part | MeasuredTable:
+    """A part of any kind, such as ``part("level", "h100_leaf")``. Raises UnknownPart naming those there are."""
+    known = _registry()[kind]
+    if key in known:
+        return known[key]
+    close = [k for k in known if str(key) and k.startswith(str(key))]
+    close += [k for k in difflib.get_close_matches(str(key), list(known), 3, 0.5) if k not in close]
     hint = f"did you mean {', '.join(close)}? " if close else ""
-    raise UnknownPart(f"no {kind} {key!r}; {hint}known: {', '.join(parts)}")
+    raise UnknownPart(f"no {kind} {key!r}; {hint}known: {', '.join(known)}")
 
 
-def _all(kind: str) -> Mapping:
+def parts(kind: str) -> Mapping[str, Part | MeasuredTable]:
+    """Every part of a kind by key."""
     return MappingProxyType(dict(_registry()[kind]))
 
 
 def chip(key: str) -> Part:
     """A chip, such as ``chip("h100_sxm")``. Raises UnknownPart naming those there are."""
-    return _one("chip", key)
+    return part("chip", key)
 
 
 def chips() -> Mapping[str, Part]:
     """Every chip by key."""
-    return _all("chip")
+    return parts("chip")
 
 
 def link(key: str) -> Part:
     """A link or a NIC, such as ``link("nvlink_4")``."""
-    return _one("link", key)
+    return part("link", key)
 
 
 def links() -> Mapping[str, Part]:
     """Every link by key."""
-    return _all("link")
+    return parts("link")
 
 
 def model(key: str) -> Part:
     """A language model, such as ``model("llama3_70b")``."""
-    return _one("model", key)
+    return part("model", key)
 
 
 def models() -> Mapping[str, Part]:
     """Every model by key."""
-    return _all("model")
+    return parts("model")
 
 
 def capability(key: str) -> Part:
     """The limits of a compute capability, such as ``capability("cc_9_0")``."""
-    return _one("capability", key)
-
-
-def capabilities() -> Mapping[str, Part]:
-    """Every compute capability by key."""
-    return _all("capability")
-
-
-def part(kind: str, key: str) -> Part:
-    """A part of any kind, such as ``part("level", "h100_leaf")``; the others have functions of their own."""
-    return _one(kind, key)
-
-
-def parts(kind: str) -> Mapping[str, Part]:
-    """Every part of a kind by key."""
-    return _all(kind)
+    return part("capability", key)
 
 
 def measured(key: str) -> MeasuredTable:
     """A published or measured table, such as ``measured("mamf_bf16")``."""
-    return _one("measured", key)
-
-
-def tables() -> Mapping[str, MeasuredTable]:
-    """Every measured table by key."""
-    return _all("measured")
+    return part("measured", key)
 
 
 def table(parts: Iterable, fields, derived=None, caption: str = "") -> Html:

@@ -1,5 +1,7 @@
 """Quantities of the network and of the collectives that run on it."""
 
+# fmt: off
+
 from gpuscale.symbols.one_gpu import D, W, alpha
 from gpuscale.symbols.quantity import Quantity, indexed
 
@@ -17,54 +19,36 @@ V_in = Quantity("V_in", "B", "bytes that enter a switch level", r"V_\mathrm{in}"
 V_out = Quantity("V_out", "B", "bytes that leave a switch level", r"V_\mathrm{out}", zero=True)
 V_cross = Quantity("V_cross", "B", "size at which two algorithms take the same time", r"V_\mathrm{cross}")
 W_alg = Quantity("W_alg", "B/s", "algorithm bandwidth: bytes of the buffer over time", r"W_\mathrm{alg}", also="algbw")
-W_bus = Quantity(
-    "W_bus", "B/s", "bus bandwidth: what the links of a ring would have to carry", r"W_\mathrm{bus}", also="busbw"
-)
-W_node = Quantity(
-    "W_node",
-    "B/s",
-    "bandwidth out of a node into the scale-out network, one direction",
-    r"W_\mathrm{node}",
-    also="node egress",
-)
+W_bus = Quantity("W_bus", "B/s", "bus bandwidth: what the links of a ring would have to carry", r"W_\mathrm{bus}",
+    also="busbw")
+W_node = Quantity("W_node", "B/s", "bandwidth out of a node into the scale-out network, one direction",
+    r"W_\mathrm{node}", also="node egress")
 W_ring = Quantity("W_ring", "B/s", "bus bandwidth that a ring reaches", r"W_\mathrm{ring}")
-r_ring = Quantity(
-    "r_ring", "1", "bus bandwidth of the ring over what the in-network reduction keeps of a link", r"r_\mathrm{ring}"
-)
+r_ring = Quantity("r_ring", "1", "bus bandwidth of the ring over what the in-network reduction keeps of a link",
+    r"r_\mathrm{ring}")
 eta_ring = Quantity("eta_ring", "1", "share of a link's bandwidth that a ring keeps", r"\eta_\mathrm{ring}", most=1)
 N_cross = Quantity("N_cross", "1", "ranks from which in-network reduction beats the ring", r"N_\mathrm{cross}")
 
 # Who talks to whom: axes of the mesh, experts
 X = Quantity("X", "1", "ranks along the axis that communicates (data parallel)", least=1, whole=True, also="n_dp, dp")
-Y = Quantity(
-    "Y", "1", "ranks of the inner axis that shards the array (tensor parallel)", least=1, whole=True, also="n_tp, tp"
-)
-Z = Quantity(
-    "Z", "1", "shards that the experts are spread over (expert parallel)", least=1, whole=True, also="n_ep, ep"
-)
+Y = Quantity("Y", "1", "ranks of the inner axis that shards the array (tensor parallel)", least=1, whole=True,
+    also="n_tp, tp")
+Z = Quantity("Z", "1", "shards that the experts are spread over (expert parallel)", least=1, whole=True,
+    also="n_ep, ep")
 E = Quantity("E", "1", "experts of a layer", least=1, whole=True, also="num_experts, n_routed_experts")  # noqa: E741
 k = Quantity("k", "1", "experts that a token is sent to", least=1, whole=True, also="top-k, num_experts_per_tok")
 f_hit = Quantity("f_hit", "1", "share of the shards that a token has to reach", r"f_\mathrm{hit}", most=1)
 n_hit = Quantity("n_hit", "1", "shards that a token reaches, on average", r"n_\mathrm{hit}")
-M_lim = Quantity(
-    "M_lim",
-    "1",
-    "nodes that a token may be sent to",
-    r"M_\mathrm{lim}",
-    least=1,
-    whole=True,
-    also="node-limited routing",
-)
-g_load = Quantity(
-    "g_load", "1", "bytes for the fullest shard over the mean", r"g_\mathrm{load}", least=1, also="load imbalance"
-)
+M_lim = Quantity("M_lim", "1", "nodes that a token may be sent to", r"M_\mathrm{lim}", least=1, whole=True,
+    also="node-limited routing")
+g_load = Quantity("g_load", "1", "bytes for the fullest shard over the mean", r"g_\mathrm{load}", least=1,
+    also="load imbalance")
 
 # A network: links, switches, what passes through a cut
 n_link = Quantity("n_link", "1", "links (ports) of a GPU into its switches", r"n_\mathrm{link}", least=1, whole=True)
 W_link = Quantity("W_link", "B/s", "bandwidth of one link or cable, one direction", r"W_\mathrm{link}")
-n_port = Quantity(
-    "n_port", "1", "ports of a switch", r"n_\mathrm{port}", least=1, whole=True, also="radix, k of a fat tree"
-)
+n_port = Quantity("n_port", "1", "ports of a switch", r"n_\mathrm{port}", least=1, whole=True,
+    also="radix, k of a fat tree")
 n_down = Quantity("n_down", "1", "cables that arrive at a level from below", r"n_\mathrm{down}", least=1, whole=True)
 n_up = Quantity("n_up", "1", "cables that leave a level upwards", r"n_\mathrm{up}", least=1, whole=True)
 n_sw = Quantity("n_sw", "1", "switches of a level", r"n_\mathrm{sw}", least=1, whole=True)
@@ -73,21 +57,15 @@ N_max = Quantity("N_max", "1", "endpoints that a full fat tree can hold", r"N_\m
 W_sw = Quantity("W_sw", "B/s", "bandwidth of the switches of a level, one direction", r"W_\mathrm{sw}")
 W_bis = Quantity("W_bis", "B/s", "bisection bandwidth, one direction", r"W_\mathrm{bis}")
 W_coll = Quantity("W_coll", "B/s", "bandwidth that a collective sees at a level", r"W_\mathrm{coll}")
-r_over = Quantity(
-    "r_over",
-    "1",
-    "oversubscription: bandwidth from below over bandwidth upwards",
-    r"r_\mathrm{over}",
-    also="taper is its inverse",
-)
+r_over = Quantity("r_over", "1", "oversubscription: bandwidth from below over bandwidth upwards", r"r_\mathrm{over}",
+    also="taper is its inverse")
 n_hop = Quantity("n_hop", "1", "links between two ranks", r"n_\mathrm{hop}", zero=True)
 t_hop = Quantity("t_hop", "s", "time through one switch", r"t_\mathrm{hop}", zero=True)
 n_dim = Quantity("n_dim", "1", "dimensions of a torus", r"n_\mathrm{dim}", least=1, whole=True)
 
 # A hierarchy: S counts the GPUs below, D_i and W_i belong to a level
-S_child = Quantity(
-    "S_child", "1", "GPUs below one child of the level", r"S_\mathrm{child}", least=1, whole=True, also="S_{i-1}"
-)
+S_child = Quantity("S_child", "1", "GPUs below one child of the level", r"S_\mathrm{child}", least=1, whole=True,
+    also="S_{i-1}")
 S_unit = Quantity("S_unit", "1", "GPUs of one unit of the level", r"S_\mathrm{unit}", least=1, whole=True, also="S_i")
 S_top = Quantity("S_top", "1", "GPUs of the whole network", r"S_\mathrm{top}", least=1, whole=True)
 D_1, D_2, D_3 = (indexed(D, i) for i in (1, 2, 3))

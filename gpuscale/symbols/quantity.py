@@ -1,7 +1,5 @@
 """What a quantity is: a sympy symbol with unit, meaning, LaTeX and the values it allows."""
 
-from __future__ import annotations
-
 import math
 import re
 
@@ -10,7 +8,7 @@ import sympy
 from gpuscale.units import DIMENSIONS
 
 _GREEK = {"alpha": "α", "eta": "η", "varphi": "φ"}
-_registry: dict[str, Quantity] = {}
+_registry: "dict[str, Quantity]" = {}
 
 
 class Quantity(sympy.Symbol):

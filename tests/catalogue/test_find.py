@@ -84,7 +84,7 @@ SOME = {
     "SMEM": ("smem_limit", "fed_tile"),
     "TFLOPS": ("vector_peak", "mfu"),
     "HCA": ("node_egress", "nic_rate"),
-    "SHARP": ("nvls_all_reduce", "two_level_switches"),
+    "SHARP": ("nvls_all_reduce", "three_level_switches"),
     "activation checkpointing": ("checkpoint_activations", "partly_recomputed_activations"),
     "GQA": ("kv_token", "attention_params"),
     "GEMM": ("matmul_time", "matmul_ops"),

@@ -1,7 +1,6 @@
 """Chapter 11: formulas of whole trees against sets of shards that are listed one by one."""
 
 from fractions import Fraction
-from itertools import product
 
 import pytest
 import sympy
@@ -45,12 +44,11 @@ def valid(degrees):
     return [y for y in range(1, sizes[-1] + 1) if all(y % s == 0 or s % y == 0 for s in sizes)]
 
 
-@pytest.mark.parametrize("rails", [True, False])
 @pytest.mark.parametrize("degrees", [(4, 2, 3), (2, 4, 2), (8, 2, 1), (4, 6, 1), (1, 3, 2)])
-def test_sharded_cost_is_what_the_listed_shards_cost(degrees, rails):
-    formula = hierarchy.sharded_links(3, rails)
+def test_sharded_cost_is_what_the_listed_shards_cost(degrees):
+    formula = hierarchy.sharded_links(3)
     for y in valid(degrees):
-        loads = [entering(degrees, level, y, rails) for level in (1, 2, 3)]
+        loads = [entering(degrees, level, y) for level in (1, 2, 3)]
         slowest = max(load / speed for load, speed in zip(loads, (450, 400, 12_800), strict=True))
         values = dict(zip(("D_1", "D_2", "D_3"), degrees, strict=True))
         assert exact(formula, V=1, Y=y, **values) == slowest, (degrees, y)
@@ -67,8 +65,8 @@ def test_sharded_cost_is_reached_by_a_schedule(degrees):
 
 
 def test_without_an_inner_axis_nothing_changes():
-    for depth, rails in product((1, 2, 3), (True, False)):
-        plain, cut = hierarchy.all_gather_links(depth, rails), hierarchy.sharded_links(depth, rails)
+    for depth in (1, 2, 3):
+        plain, cut = hierarchy.all_gather_links(depth), hierarchy.sharded_links(depth)
         point = {D_1: 8, D_2: 32, D_3: 4, V: 1, Y: 1} | SPEEDS
         assert plain.rhs.subs(point) == cut.rhs.subs(point)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.fat_trees import capacity
 
 from gpuscale.network import (
     Level,
     Topology,
     bisection,
-    capacity,
     fat_tree,
     leaf_switches,
     tapered_bisection,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpuscale.network import both_ways_all_gather, ring_load_even, ring_load_odd
+from gpuscale.network import ring_load_even, ring_load_odd, torus_all_gather
 from gpuscale.schedules.collectives import exchange, torus
 from gpuscale.schedules.collectives.routes import TorusRoutes
 from gpuscale.specs import chip
@@ -29,7 +29,7 @@ def test_an_open_line_takes_twice_as_long_as_a_ring(n):
     ring = ring_load_odd(V=1, N=n) if n % 2 else ring_load_even(V=1)
     assert float(exchanged) == pytest.approx(2 * ring, rel=1e-12)
     gathered = Fraction(n - 1, n)  # all that the chip at an end lacks comes over its one link
-    assert float(gathered) == pytest.approx(2 * both_ways_all_gather(V=1, N=n, W=1), rel=1e-12)
+    assert float(gathered) == pytest.approx(2 * torus_all_gather(V=1, N=n, W=1, n_dim=1), rel=1e-12)
 
 
 def table(under):

@@ -1,6 +1,7 @@
 """The counter of stored elements: it keeps every element, each once where it cuts, and refuses what does not divide."""
 
 import pytest
+from support.other_layers import covers
 
 from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
 
@@ -21,7 +22,7 @@ MIXED = transformer_arrays(2, matrices=(12,), experts=4, expert=(6, 6))
 )
 def test_the_ranks_together_keep_everything(layout, zero):
     found = Layout(**layout, zero=zero)
-    assert all(found.covers(state) for state in STATES)
+    assert all(covers(found, state) for state in STATES)
     size = sum(a.size for a in found.arrays)
     for number, state in enumerate(reversed(STATES), 1):
         kept = sum(found.count(rank, state) for rank in found.ranks)

@@ -39,19 +39,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ],
         _BELOW,
     ),
-    "two_level_sharded_transit": dict.fromkeys(
-        ["without Y in Max(Y, D_1*D_2)", "without Y in Max(Y, D_1*D_2) #2"], _BELOW
-    ),
-    "three_level_sharded_transit": dict.fromkeys(
-        [
-            "without Y in Max(Y, D_1*D_2*D_3)",
-            "without Y in Max(Y, D_1*D_2*D_3) #2",
-            "without Y in Max(Y, D_1*D_2*D_3) #3",
-        ],
-        _BELOW,
-    ),
     "nodes_bandwidth": {"without 1 in Min(1, D_2/M)": _BELOW},
-    "nodes_dp_threshold": {"without 1 in Min(1, D_2/M)": _BELOW},
     "sharded_dp_threshold": dict.fromkeys(["without Y in Max(D_1, Y)", "without Y in Max(Y, D_1*M)"], _BELOW),
     "ep_level_comms": {"without 1 in Max(1, Z/D_1)": _NOTHING, "without 1 in Max(1, Z/D_1) #2": _BELOW},
     "ep_level_width": {"without 1 in Max(1, Z/D_1)": _NOTHING, "without 1 in Max(1, Z/D_1) #2": _BELOW},

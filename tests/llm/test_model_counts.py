@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from formulas.llm.independent_counting import is_matrix
 
 from gpuscale import specs
 from gpuscale.emulate import shapes
@@ -35,8 +36,8 @@ def test_formula_and_list_of_tensors_agree(key):
     m, ours = written_out(key), counts(key)
     assert ours.P == shapes.size(shapes.tensors(m))
     last = m.layers - 1
-    assert ours.P_vec == shapes.size(t for t in shapes.layer_tensors(m, last) if not shapes.is_matrix(t[0]))
-    of = [shapes.size(t for t in shapes.layer_tensors(m, i) if shapes.is_matrix(t[0])) for i in (0, last)]
+    assert ours.P_vec == shapes.size(t for t in shapes.layer_tensors(m, last) if not is_matrix(t[0]))
+    of = [shapes.size(t for t in shapes.layer_tensors(m, i) if is_matrix(t[0])) for i in (0, last)]
     assert of == [ours.P_attn + (ours.P_mlp or ours.P_moe), ours.P_attn + (ours.P_moe or ours.P_mlp)]
     assert (ours.layers_dense, ours.layers_moe) == (sum(map(m.dense, range(m.layers))), m.layers - ours.layers_dense)
 

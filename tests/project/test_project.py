@@ -123,12 +123,13 @@ def test_style(options):
 
 
 def test_a_formatter_decides():
-    """Modules of formulas are laid out by hand, each by one mark at its head; nothing else is."""
+    """Modules of formulas and of quantities are laid out by hand, each by one mark at its head; nothing else is."""
     marks = {"fmt: " + word for word in ("skip", "off", "on")}
     found = {}
     for path in [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]:
         lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip("# ") in marks]
         if lines:
             found[path.relative_to(ROOT).as_posix()] = lines
-    assert set(found) <= {"gpuscale/" + name.split(".", 1)[1].replace(".", "/") + ".py" for name in modules()}
+    laws = {"gpuscale/" + name.split(".", 1)[1].replace(".", "/") + ".py" for name in modules()}
+    assert set(found) <= laws | {path.relative_to(ROOT).as_posix() for path in (ROOT / "gpuscale/symbols").glob("*.py")}
     assert all(lines == ["# fmt: " + "off"] for lines in found.values())

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from support import traffic
+from support.other_schedules import complete
 
-from gpuscale.emulate import shapes, traffic
+from gpuscale.emulate import shapes
 from gpuscale.schedules.collectives import (
     direct,
     doubling,
@@ -76,7 +78,7 @@ def test_a_result_that_never_arrives_is_seen():
     schedule = Schedule("Half", 2, 2, table.done(), np.eye(2) > 0, np.ones((2, 2), bool))
     with pytest.raises(ValueError, match="chunk 1 of the result of rank 0 never arrived"):
         schedule.run([np.ones(1), np.ones(1)])
-    assert not schedule.complete
+    assert not complete(schedule)
 
 
 @pytest.mark.parametrize(
@@ -102,17 +104,13 @@ def test_a_world_without_ranks_is_refused(n):
         ring.reduce_scatter,
         ring.all_reduce,
         doubling.halving_doubling,
-        doubling.barrier,
-        doubling.bruck_all_gather,
         trees.all_reduce,
         trees.parents,
         trees.broadcast,
         in_network.all_reduce,
         in_network.all_gather,
         in_network.reduce_scatter,
-        in_network.all_reduce_at_once,
         exchange.all_to_all,
-        exchange.bruck_all_to_all,
         *direct.SCHEDULES.values(),
     ]
     for make in makers:
@@ -130,9 +128,8 @@ def test_a_world_without_ranks_is_refused(n):
         (lambda: doubling.reduce_scatter(3), "ranks: expected a power of two"),
         (lambda: doubling.all_reduce(12), "ranks: expected a power of two"),
         (lambda: doubling.halving_doubling(7), "ranks: expected a power of two"),
-        (lambda: exchange.pairwise_all_to_all(5), "ranks: expected a power of two"),
         (lambda: ring.broadcast(4, 0), "chunks: expected a whole number, 1 or more; got 0"),
-        (lambda: ring.broadcast(4, 2, root=4), "root: expected 0 to 3; got 4"),
+        (lambda: ring.broadcast(4, 2, root=4), "root: expected a rank from 0 to 3; got 4"),
         (lambda: trees.reduce(4, root=-1), "root: expected a rank from 0 to 3; got -1"),
         (lambda: trees.double_tree_all_reduce(4, 3), "chunks: expected an even number"),
         (lambda: direct.send_recv(2, 0, 2), "target: expected a rank from 0 to 1; got 2"),
@@ -141,9 +138,8 @@ def test_a_world_without_ranks_is_refused(n):
         (lambda: hierarchical.all_gather([4, 3], inner=6), "inner: expected to divide, or to be a multiple of, the 4"),
         (lambda: hierarchical.all_gather([2], inner=4), "inner: expected at most 2 ranks; got 4"),
         (lambda: switched.all_reduce([4, 3], inner=5), "inner: expected a divisor of the 12 ranks; got 5"),
-        (lambda: switched.rail_all_reduce([4]), "degrees: expected 2 or more numbers"),
         (lambda: switched.switch([4, 3], 2, 1), "level, unit: expected a switch of a tree"),
-        (lambda: torus.all_gather([]), "axes: expected one length or more"),
+        (lambda: torus.all_gather([]), "axes: expected one number or more"),
         (lambda: Tree([]), "degrees: expected one number or more"),
     ],
 )

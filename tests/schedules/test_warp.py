@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuscale.one_gpu import divergence_idle, divergent_slots
+from gpuscale.one_gpu import divergence_idle
 from gpuscale.schedules.timelines.warp import LANES, Branch, Op, run
 
 ADD, TWICE, NEGATE, ROOT = (
@@ -66,7 +66,7 @@ def test_slots_and_idle_share_are_those_of_the_formulas(values, then, other):
     up = sum(v > 0 for v in values)
     done = run([positive([ADD] * then, [NEGATE] * other)], values)
     if 0 < up < len(values) and then + other:
-        assert len(done.issues) == divergent_slots(n_then=then, n_else=other)
+        assert len(done.issues) == then + other
         idle = divergence_idle(m_then=up, n_then=then, n_else=other, w_lanes=len(values))
         assert done.idle_after(len(done.issues)) / done.lane_slots == pytest.approx(idle, abs=1e-12)
 

@@ -89,7 +89,7 @@ def test_a_file_replaces_its_own_parts_and_no_others(fresh, write):
 def test_a_bad_file_adds_nothing(fresh, write):
     with pytest.raises(specs.SpecError):
         specs.load(write(MINE + '[h100_sxm]\ntitle = "mine"\n'))
-    assert "my_gpu" not in specs.chips() and "my_run" not in specs.tables()
+    assert "my_gpu" not in specs.chips() and "my_run" not in specs.parts("measured")
     specs.load(write(MINE))
     with pytest.raises(specs.SpecError):
         specs.load(write(MINE.replace("dense", "")[:300]))
@@ -249,12 +249,12 @@ def test_table_puts_parts_side_by_side_with_their_provenance(fresh):
 
 
 def test_every_card_and_measured_table_is_well_formed(fresh):
-    for kind in (specs.chips, specs.links, specs.models, specs.capabilities):
-        for part in kind().values():
+    for kind in ("chip", "link", "model", "capability"):
+        for part in specs.parts(kind).values():
             page = Page(part.about().html)
             assert page.count["tr"] == len(part.fields) + 1
             assert repr(part.about()).count("\n") == len(part.fields)
-    for table in specs.tables().values():
+    for table in specs.parts("measured").values():
         page = Page(table._repr_html_())
         assert page.count["tr"] == len(table) + 1 and len(repr(table).splitlines()) == len(table) + 2
         assert all(b["data-source"] and b["data-basis"] for b in page.buttons)

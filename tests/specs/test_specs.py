@@ -54,7 +54,7 @@ def test_every_number_says_what_it_is_and_where_it_comes_from():
 
 def test_every_measured_column_has_unit_basis_and_source():
     known = entries()
-    for table in specs.tables().values():
+    for table in specs.parts("measured").values():
         for column in map(table.column, table.columns):
             assert column.unit == "text" or (column.basis and set(keys(column.source)) <= set(known))
             assert column.unit == "text" or base_unit(column.unit)

@@ -128,7 +128,7 @@ def watched() -> Iterator[Watch]:
     """The data note what is read of them, until the block ends."""
     watch = Watch()
     numbers = [(part, part.specs, _places(part)) for part in _parts()]
-    cells = [(table, table.printed) for table in specs.tables().values()]
+    cells = [(table, table.printed) for table in specs.parts("measured").values()]
     try:
         for part, own, places in numbers:
             object.__setattr__(part, "specs", MappingProxyType(_Numbers(watch, own, places)))
@@ -160,7 +160,7 @@ def numbers() -> dict[Number, Stated]:
                 found[home] = Stated(spec.base, spec.source, spec.single)
                 for i, one in enumerate(spec.others):
                     found[home._replace(at=i)] = Stated(one.base, one.source, one.single)
-    for table in specs.tables().values():
+    for table in specs.parts("measured").values():
         for place, column in enumerate(map(table.column, table.columns)):
             for i, row in enumerate(table.printed if column.unit != "text" else ()):
                 if row[place] != MISSING:

@@ -6,7 +6,9 @@ from functools import cache
 from itertools import product
 from math import comb, prod
 
-from gpuscale.emulate import shapes, traffic
+from support import traffic
+
+from gpuscale.emulate import shapes
 from gpuscale.schedules.collectives import hierarchical
 from gpuscale.schedules.collectives.routes import Tree, worst
 from gpuscale.schedules.pipelines import orders
@@ -128,7 +130,7 @@ class Slow:
                 held = [t for t in held if not self._cheap(t.name)]
                 total -= 4 * flat  # what leaves the two norms is made again; what enters them is no product's
                 flat_bytes += 2 * flat * self.width
-            total += shapes.elements(held)
+            total += shapes.size(held)
         width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
         return F(width * total + flat_bytes, m.layers)
 

@@ -1,13 +1,12 @@
 """All-to-all: dense by rotation, and tokens that are sent to whichever shards hold their experts."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, need_power, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, columns, exchange
+from gpuscale.schedules.counts import need_count
 
 
 def all_to_all(ranks: int) -> Schedule:
@@ -15,44 +14,9 @@ def all_to_all(ranks: int) -> Schedule:
 
     Chunk s N + t is what rank s has for rank t; V is the whole array, N^2 chunks.
     """
-    need_ranks(ranks)
-    table = TransferTable()
-    step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
+    step, source = (a.ravel() for a in np.indices((need_count(ranks) - 1, ranks)))
     target = (source + step + 1) % ranks
-    table.add(step, source, target, source * ranks + target)
-    return _blocks("All-to-all by rotation", ranks, table)
-
-
-def pairwise_all_to_all(ranks: int) -> Schedule:
-    """Dense all-to-all in pairs: in step t, ranks that differ in the bits of t + 1 swap. Ranks: a power of two."""
-    need_power(ranks)
-    table = TransferTable()
-    step, source = (a.ravel() for a in np.indices((ranks - 1, ranks)))
-    target = source ^ (step + 1)
-    table.add(step, source, target, source * ranks + target)
-    return _blocks("Pairwise all-to-all", ranks, table)
-
-
-def bruck_all_to_all(ranks: int) -> Schedule:
-    """Bruck's all-to-all: a block that has to go d ranks on travels by the bits of d; ceil(log2 N) steps, any N.
-
-    Few steps, but a block is sent once for each set bit: log2(N)/2 times for a power of two.
-    """
-    need_ranks(ranks)
-    table = TransferTable()
-    source, far = (a.ravel() for a in np.indices((ranks, ranks)))
-    for step in range((ranks - 1).bit_length()):
-        bit = 1 << step
-        goes = (far & bit) > 0
-        here = (source + far % bit) % ranks
-        table.add(step, here[goes], ((here + bit) % ranks)[goes], (source * ranks + (source + far) % ranks)[goes])
-    return _blocks("Bruck all-to-all", ranks, table)
-
-
-def _blocks(title: str, ranks: int, table: TransferTable) -> Schedule:
-    chunk = np.arange(ranks**2)
-    start, end = (owner == np.arange(ranks)[:, None] for owner in (chunk // ranks, chunk % ranks))
-    return Schedule(title, ranks, ranks**2, table.done(), start, end)
+    return exchange("All-to-all by rotation", ranks, columns(step, source, target, source * ranks + target))
 
 
 # Tokens and experts
@@ -60,9 +24,9 @@ def _blocks(title: str, ranks: int, table: TransferTable) -> Schedule:
 
 def _need_experts(experts: int, shards: int, k: int) -> int:
     """Experts on each shard."""
-    need_ranks(shards, "shards")
-    need_ranks(experts, "experts")
-    need_ranks(k, "k")
+    need_count(shards, "shards")
+    need_count(experts, "experts")
+    need_count(k, "k")
     if experts % shards:
         raise ValueError(f"experts: expected a multiple of the {shards} shards; got {experts}")
     if k > experts:
@@ -73,7 +37,7 @@ def _need_experts(experts: int, shards: int, k: int) -> int:
 def random_choice(tokens: int, experts: int, k: int, seed: int = 0) -> np.ndarray:
     """Experts of each token, shape (tokens, k): k different ones, each set equally likely."""
     _need_experts(experts, 1, k)
-    scores = np.random.default_rng(seed).random((need_ranks(tokens, "tokens"), experts))
+    scores = np.random.default_rng(seed).random((need_count(tokens, "tokens"), experts))
     return np.sort(np.argsort(scores, axis=1)[:, :k], axis=1)
 
 
@@ -84,10 +48,10 @@ def limited_choice(tokens: int, experts: int, k: int, nodes: int, limit: int, se
     scores are random, independent and of one distribution.
     """
     each = _need_experts(experts, nodes, k)
-    need_ranks(limit, "limit")
+    need_count(limit, "limit")
     if limit > nodes or k > limit * each:
         raise ValueError(f"limit: expected at most {nodes} nodes with {k} experts or more on them; got {limit}")
-    scores = np.random.default_rng(seed).random((need_ranks(tokens, "tokens"), experts))
+    scores = np.random.default_rng(seed).random((need_count(tokens, "tokens"), experts))
     by_node = np.sort(scores.reshape(tokens, nodes, each), axis=2)
     best = by_node[:, :, -max(1, min(k // limit, each)) :].sum(axis=2)
     open_nodes = np.argsort(-best, axis=1)[:, :limit]
@@ -166,7 +130,7 @@ def expected_shards(experts: int, shards: int, k: int) -> Fraction:
 
 def expected_shards_independent(shards: int, k: int) -> Fraction:
     """Mean number of distinct shards hit by k independent picks, over all shards^k of them."""
-    need_ranks(shards, "shards")
-    need_ranks(k, "k")
+    need_count(shards, "shards")
+    need_count(k, "k")
     counts = [len(set(picks)) for picks in product(range(shards), repeat=k)]
     return Fraction(sum(counts), len(counts))

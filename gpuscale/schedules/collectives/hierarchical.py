@@ -6,15 +6,14 @@ those with its number modulo ``inner``; V is the whole array. Which physical lin
 ``gpuscale.schedules.collectives.routes.Tree`` to say, with NICs that feed their GPU (rails) or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps
+from gpuscale.schedules.counts import need_count, need_counts
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,10 @@ class _Phase:
         return (self.members - 1 if ring else 1) if self.members > 1 else 0
 
 
-def _need_degrees(degrees: Sequence[int]) -> tuple[int, ...]:
-    if not len(degrees):
-        raise ValueError("degrees: expected one number or more, from the lowest level; got none")
-    return tuple(need_ranks(degree, "degrees") for degree in degrees)
-
-
 def _phases(degrees: tuple[int, ...], inner: int) -> list[_Phase]:
     """The phases of an all-gather, from the top level down; levels on which nobody has a peer are left out."""
     ranks, below, phases = prod(degrees), 1, []
-    need_ranks(inner, "inner")
+    need_count(inner, "inner")
     for degree in degrees:
         unit = below * degree
         small, large = sorted((inner, unit))
@@ -81,8 +74,8 @@ def _masks(ranks: int, inner: int, pieces: int) -> tuple[np.ndarray, np.ndarray]
 
 def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tuple[str, ...]) -> Schedule:
     """Lays the phases one after another; a piece runs one stage behind the piece before it."""
-    degrees = _need_degrees(degrees)
-    need_ranks(pieces, "pieces")
+    degrees = need_counts(degrees, "degrees")
+    need_count(pieces, "pieces")
     ranks, phases, table = prod(degrees), _phases(degrees, inner), TransferTable()
     stages = [(phase, "scatter") for phase in reversed(phases)] if "scatter" in kinds else []
     stages += [(phase, "gather") for phase in phases] if "gather" in kinds else []

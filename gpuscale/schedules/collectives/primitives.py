@@ -5,8 +5,6 @@ are not read. The result is a list of what each rank has afterwards; an array wi
 Parts are equal cuts along the first axis. Every function raises ValueError for buffers that do not fit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

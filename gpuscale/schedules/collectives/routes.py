@@ -4,16 +4,13 @@
 direction of a physical cable or bundle. ``Schedule.per_link`` adds up what crosses each.
 """
 
-from __future__ import annotations
-
-from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate, product
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from gpuscale.schedules.collectives.schedule import need_ranks
+from gpuscale.schedules.counts import need_counts
 
 
 class Link(NamedTuple):
@@ -34,20 +31,6 @@ class Port(NamedTuple):
     forward: bool
 
 
-def _need_axes(axes: Sequence[int], name: str) -> tuple[int, ...]:
-    if not len(axes):
-        raise ValueError(f"{name}: expected one number or more; got none")
-    return tuple(need_ranks(axis, name) for axis in axes)
-
-
-class Direct:
-    """Every pair of nodes has a link of its own: (source, target)."""
-
-    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple]]:
-        """The one link."""
-        return [(Fraction(1), ((source, target),))]
-
-
 class Tree:
     """A tree of switches. ``degrees``: children of a unit at each level, from the lowest: (8, 32, 4) is a pod.
 
@@ -56,7 +39,7 @@ class Tree:
     """
 
     def __init__(self, degrees: Sequence[int], rails: bool = False):
-        self.degrees = _need_axes(degrees, "degrees")
+        self.degrees = need_counts(degrees, "degrees")
         self.rails = rails
         self.below = [prod(self.degrees[:i]) for i in range(len(self.degrees) + 1)]  # GPUs of a unit of each level
 
@@ -72,31 +55,6 @@ class Tree:
                 lane = gpu % self.below[1] if self.rails and level == 2 else 0
                 links.append(Link(level, gpu // self.below[level - 1], up, lane))
         return [(Fraction(1), tuple(links))]
-
-
-class Switched:
-    """The links of ``schedules.collectives.switched``: from a node or switch to the switch above it, and back."""
-
-    def __init__(self, degrees: Sequence[int]):
-        self.degrees = _need_axes(degrees, "degrees")
-        below = [prod(self.degrees[:i]) for i in range(len(self.degrees) + 1)]
-        self._first = list(accumulate((below[-1] // b for b in below), initial=0))  # first node id of each level
-
-    def _level(self, node: int) -> tuple[int, int]:
-        """Level (0: GPUs) and number within it."""
-        level = bisect_right(self._first, node) - 1
-        return level, node - self._first[level]
-
-    def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Link, ...]]]:
-        """The one link. Raises ValueError for nodes that have none."""
-        up = source < target
-        (low, child), (high, over) = (self._level(node) for node in sorted((source, target)))
-        lane, name = 0, child
-        if low == 0 and high == 2:  # the NIC of a GPU
-            low, (name, lane) = 1, divmod(child, self.degrees[0])
-        if high != low + 1 or name // self.degrees[low] != over:
-            raise ValueError(f"target: expected the switch above, or a child of a switch; got {source} to {target}")
-        return [(Fraction(1), (Link(high, name, up, lane),))]
 
 
 def children(loads: dict) -> dict:
@@ -123,7 +81,7 @@ class TorusRoutes:
     """
 
     def __init__(self, axes: Sequence[int]):
-        self.axes = _need_axes(axes, "axes")
+        self.axes = need_counts(axes, "axes")
 
     def place(self, node: int) -> list[int]:
         """Coordinates of a node."""

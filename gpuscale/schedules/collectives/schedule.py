@@ -5,8 +5,6 @@ transfers of a step read what was there before the step. Bytes are counted in wh
 nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -15,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuscale.schedules.collectives import state, traffic_count
-from gpuscale.schedules.wording import counted
+from gpuscale.schedules.collectives import state
+from gpuscale.schedules.counts import counted, need_count
 
 
 class Transfer(NamedTuple):
@@ -52,16 +50,11 @@ class TransferTable:
         return tuple(column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
 
 
-def mirrored(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
-    step, source, target, chunk, reduce = (column[::-1] for column in columns)
-    return (step.max(initial=0) - step, target, source, chunk, np.ones_like(reduce))
-
-
-def followed(first: tuple[np.ndarray, ...], then: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The columns of two tables, one after the other."""
-    later = (then[0] + (first[0][-1] + 1 if first[0].size else 0), *then[1:])
-    return tuple(np.concatenate(pair) for pair in zip(first, later, strict=True))
+def columns(step, source, target, chunk, reduce=False) -> tuple[np.ndarray, ...]:
+    """The columns of a schedule whose rows are made at once; arguments as in ``TransferTable.add``."""
+    table = TransferTable()
+    table.add(step, source, target, chunk, reduce)
+    return table.done()
 
 
 def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
@@ -70,19 +63,14 @@ def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
     return (step.astype(np.int32), *columns[1:])
 
 
-def need_ranks(ranks: int, name: str = "ranks", least: int = 1) -> int:
-    """A whole number of ``least`` or more, else ValueError naming the input."""
-    if isinstance(ranks, bool) or not isinstance(ranks, (int, np.integer)) or ranks < least:
-        raise ValueError(f"{name}: expected a whole number, {least} or more; got {ranks!r}")
-    return int(ranks)
+def own(ranks: int, pieces: int = 1) -> np.ndarray:
+    """Which chunks carry a rank's number, shape (ranks, chunks). Chunk = owner * pieces + piece."""
+    return np.repeat(np.eye(need_count(ranks), dtype=bool), pieces, axis=1)
 
 
-def need_power(ranks: int) -> int:
-    """The exponent of a power of two, else ValueError."""
-    need_ranks(ranks)
-    if ranks & (ranks - 1):
-        raise ValueError(f"ranks: expected a power of two (1, 2, 4, 8, ...); got {ranks}")
-    return ranks.bit_length() - 1
+def every(ranks: int, chunks: int) -> np.ndarray:
+    """All chunks at all ranks."""
+    return np.ones((ranks, chunks), bool)
 
 
 def _of_whole(share: Fraction) -> str:
@@ -116,11 +104,44 @@ class Schedule:
     group: int = 0
 
     def __post_init__(self):
-        need_ranks(self.ranks)
+        need_count(self.ranks)
         size = np.ones(self.chunks, np.int64) if self.size is None else np.asarray(self.size, np.int64)
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "whole", int(size.sum()) if self.whole is None else int(self.whole))
-        traffic_count.check(self)
+        self._check()
+
+    def _check(self) -> None:
+        """Raises ValueError where columns, sizes or masks do not fit together."""
+        step, source, target, chunk, reduce = self.columns
+        title, nodes = self.title, self.nodes
+        if not step.size == source.size == target.size == chunk.size == reduce.size:
+            raise ValueError(f"{title}: columns: expected equal lengths; got {[c.size for c in self.columns]}")
+        if self.size.shape != (self.chunks,) or (self.size < 0).any():
+            raise ValueError(f"{title}: size: expected {self.chunks} whole numbers, 0 or more; got {self.size}")
+        if self.whole < 1:
+            raise ValueError(f"{title}: whole: expected 1 unit or more; got {self.whole}")
+        for name in ("start", "end"):
+            if np.shape(getattr(self, name)) != (self.ranks, self.chunks):
+                got = np.shape(getattr(self, name))
+                raise ValueError(f"{title}: {name}: expected shape {(self.ranks, self.chunks)}; got {got}")
+        if self.switch_names and len(self.switch_names) != self.switches:
+            raise ValueError(f"{title}: switch_names: expected {self.switches}; got {len(self.switch_names)}")
+        if not step.size:
+            return
+        jumps = np.diff(step)
+        if step[0] != 0 or jumps.min(initial=0) < 0 or jumps.max(initial=0) > 1:
+            raise ValueError(f"{title}: step: expected 0, 1, 2, ... in order, none left out")
+        for name, column, least, limit in (
+            ("source", source, 0, nodes),
+            ("target", target, 0, nodes),
+            ("chunk", chunk, 0, self.chunks),
+        ):
+            if column.min() < least or column.max() >= limit:
+                raise ValueError(
+                    f"{title}: {name}: expected {least} to {limit - 1}; got {column.min()} to {column.max()}"
+                )
+        if (source == target).any():
+            raise ValueError(f"{title}: target: a node sends to itself (node {source[source == target][0]})")
 
     def __repr__(self) -> str:
         """What a reader asks first; the columns, thousands of numbers, are there by name."""
@@ -156,7 +177,14 @@ class Schedule:
 
     def rows(self, step: int) -> slice:
         """Where the rows of a step lie in the columns."""
-        first, last = np.searchsorted(self.columns[0], [step, step + 1])
+        return self._span(step + 1, step)
+
+    def _span(self, upto: int | None, after: int = 0) -> slice:
+        """Where the rows of the steps from ``after`` to before ``upto`` (None: to the last) lie."""
+        upto = self.steps if upto is None else upto
+        if not 0 <= upto <= self.steps:
+            raise ValueError(f"upto: expected 0 to {self.steps} steps; got {upto}")
+        first, last = np.searchsorted(self.columns[0], [after, upto])
         return slice(int(first), int(last))
 
     def name(self, node: int) -> str:
@@ -166,9 +194,20 @@ class Schedule:
         names = self.switch_names
         return names[node - self.ranks] if names else "switch" if self.switches == 1 else f"switch {node - self.ranks}"
 
-    def sized(self, size: Sequence[int], whole: int | None = None) -> Schedule:
-        """The same steps with chunks of other sizes [units], for buffers that do not divide evenly."""
-        return replace(self, size=np.asarray(size), whole=whole)
+    def backwards(self, title: str) -> "Schedule":
+        """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
+        step, source, target, chunk, reduce = self.columns
+        later = step.max(initial=0) - step
+        rows = columns(later, target, source, chunk, np.ones_like(reduce))
+        return replace(self, title=title, columns=rows, start=self.end, end=self.start)
+
+    def then(self, other: "Schedule", title: str) -> "Schedule":
+        """This schedule, then another one. Raises ValueError unless that one starts with what this one ends with."""
+        if not np.array_equal(self.end, other.start):
+            raise ValueError(f"{title}: {other.title} does not start with what {self.title} ends with")
+        later = (other.columns[0] + self.steps, *other.columns[1:])
+        rows = tuple(np.concatenate(pair) for pair in zip(self.columns, later, strict=True))
+        return replace(self, title=title, columns=rows, end=other.end)
 
     # What the transfers do
 
@@ -191,52 +230,87 @@ class Schedule:
             raise ValueError(f"step: expected 0 to {self.steps}; got {step}")
         return [[state.members(mask) for mask in row] for row in self._states[step]]
 
-    @property
-    def complete(self) -> bool:
-        """Every chunk of every rank's result contains all that started with it, each once."""
-        return state.complete(self, self._states[-1])
-
-    # What they cost
+    # What they cost, counted in whole units
 
     def _share(self, units) -> Fraction:
         return Fraction(int(units), self.whole)
 
+    def _by_node(self, column: int, upto: int | None) -> np.ndarray:
+        """Units for each node, as source (column 1) or target (column 2)."""
+        rows = self._span(upto)
+        return _total(self.columns[column][rows], self.size[self.columns[3][rows]], self.nodes)
+
     def sent(self, node: int | None = None, upto: int | None = None):
         """What a node sends in the first ``upto`` steps (all), in fractions of V; for no node a list of all nodes."""
-        units = traffic_count.by_node(self, 1, upto)
+        units = self._by_node(1, upto)
         return [self._share(u) for u in units] if node is None else self._share(units[node])
 
     def received(self, node: int | None = None, upto: int | None = None):
         """What a node receives, as in ``sent``."""
-        units = traffic_count.by_node(self, 2, upto)
+        units = self._by_node(2, upto)
         return [self._share(u) for u in units] if node is None else self._share(units[node])
 
     def busiest(self, upto: int | None = None) -> Fraction:
         """The most that one rank sends, in fractions of V."""
-        return self._share(traffic_count.by_node(self, 1, upto)[: self.ranks].max())
+        return self._share(self._by_node(1, upto)[: self.ranks].max())
 
     def moved(self, upto: int | None = None) -> Fraction:
         """All that is sent, in fractions of V."""
-        return self._share(traffic_count.by_node(self, 1, upto).sum())
+        return self._share(self._by_node(1, upto).sum())
 
     def between(self, sources, targets, upto: int | None = None) -> Fraction:
         """What a set of nodes sends to another set, in fractions of V."""
-        return self._share(traffic_count.between(self, sources, targets, upto))
+        _, source, target, chunk, _ = (column[self._span(upto)] for column in self.columns)
+        hit = np.isin(source, list(sources)) & np.isin(target, list(targets))
+        return self._share(self.size[chunk[hit]].sum())
 
-    def per_link(self, routes, upto: int | None = None) -> dict:
-        """Load of each directed physical link, in fractions of V; ``routes`` as in ``schedules.collectives.routes``."""
-        return {link: units / self.whole for link, units in traffic_count.links(self, routes, upto).items()}
+    def per_link(self, routes, upto: int | None = None, after: int = 0) -> dict:
+        """Load of each directed physical link in the steps from ``after`` to before ``upto`` (all), in fractions of V;
+        ``routes`` as in ``schedules.collectives.routes``. A transfer may be split over equal ways."""
+        _, source, target, chunk, _ = (column[self._span(upto, after)] for column in self.columns)
+        pairs, which = np.unique(source.astype(np.int64) * self.nodes + target, return_inverse=True)
+        units = _total(which, self.size[chunk], pairs.size)
+        loads: dict = {}
+        for pair, amount in zip(pairs.tolist(), units.tolist(), strict=True):
+            for share, way in routes.ways(pair // self.nodes, pair % self.nodes):
+                for link in way:
+                    loads[link] = loads.get(link, 0) + amount * share
+        return {link: Fraction(loads[link]) / self.whole for link in sorted(loads)}
 
     def time(self, alpha, W, V):
         """Sum over the steps of alpha + (the most bytes that a rank sends or receives in it) / W [s], for a start-up
         ``alpha`` [s], bandwidth ``W`` of a rank [B/s, one direction], ``V`` [B]. Exact for whole numbers, Fractions."""
-        return self.steps * alpha + self._share(traffic_count.busiest_steps(self).sum()) * V / W
+        step, *ends, chunk, _ = self.columns
+        worst = np.zeros(self.steps, np.int64)  # units of the rank that sends or receives most in each step
+        for node in ends:
+            loads = _total(step.astype(np.int64) * self.nodes + node, self.size[chunk], self.steps * self.nodes)
+            worst = np.maximum(worst, loads.reshape(self.steps, self.nodes)[:, : self.ranks].max(axis=1, initial=0))
+        return self.steps * alpha + self._share(worst.sum()) * V / W
 
     def link_time(self, routes, bandwidth, alpha, V):
         """Sum over the steps of alpha + the longest time that a physical link needs [s]. ``bandwidth``: a function
         of a link [B/s]."""
         total = self.steps * alpha
         for step in range(self.steps):
-            loads = traffic_count.links(self, routes, step + 1, step)
-            total += max(units / self.whole * V / bandwidth(link) for link, units in loads.items())
+            loads = self.per_link(routes, step + 1, step)
+            total += max(load * V / bandwidth(link) for link, load in loads.items())
         return total
+
+
+def _total(keys, units, length) -> np.ndarray:
+    """Sum of whole units for each key, exact."""
+    out = np.zeros(length, np.int64)
+    np.add.at(out, keys, units)
+    return out
+
+
+def gathering(title: str, ranks: int, rows: tuple[np.ndarray, ...], pieces: int = 1, **more) -> Schedule:
+    """A schedule after which every rank has the chunks of all; each starts with its own."""
+    return Schedule(title, ranks, ranks * pieces, rows, own(ranks, pieces), every(ranks, ranks * pieces), **more)
+
+
+def exchange(title: str, ranks: int, rows: tuple[np.ndarray, ...]) -> Schedule:
+    """A schedule that swaps blocks: chunk s N + t is what rank s has for rank t; V is the whole array, N^2 chunks."""
+    chunk = np.arange(ranks**2)
+    start, end = (owner == np.arange(ranks)[:, None] for owner in (chunk // ranks, chunk % ranks))
+    return Schedule(title, ranks, ranks**2, rows, start, end)

@@ -1,7 +1,5 @@
 """What the nodes hold while a schedule runs: real numbers, or the set of ranks that contributed to each chunk."""
 
-from __future__ import annotations
-
 import numpy as np
 
 
@@ -111,9 +109,3 @@ def contributions(schedule) -> list[list[list[int]]]:
 def members(mask: int) -> frozenset[int] | None:
     """The ranks of a mask; None for an empty one."""
     return frozenset(i for i in range(mask.bit_length()) if mask >> i & 1) if mask else None
-
-
-def complete(schedule, masks) -> bool:
-    """Whether each chunk of a result contains each contribution."""
-    full = [sum(1 << int(r) for r in np.flatnonzero(schedule.start[:, c])) for c in range(schedule.chunks)]
-    return all(masks[rank][chunk] == full[chunk] for rank, chunk in np.argwhere(schedule.end).tolist())

@@ -4,24 +4,22 @@
 says what each link carries: ``schedule.per_link(TorusRoutes(axes))``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, followed, mirrored, need_ranks
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, gathering
+from gpuscale.schedules.counts import need_counts
 
 
-def _need_axes(axes: Sequence[int]) -> tuple[int, ...]:
-    if not len(axes):
-        raise ValueError("axes: expected one length or more; got none")
-    return tuple(need_ranks(axis, "axes") for axis in axes)
+def all_gather(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """All-gather by a ring along each axis in turn.
 
-
-def _gather(axes: tuple[int, ...], both: bool, rotate: bool) -> tuple[tuple[np.ndarray, ...], int]:
-    """The columns of an all-gather and the number of pieces. Chunk = owner * pieces + piece."""
+    ``both``: half of the data goes round each way. ``rotate``: the data is cut into as many parts as there are axes,
+    each of which begins with another axis, so that all axes are busy at once. Chunk = owner * pieces + piece.
+    """
+    axes = need_counts(axes, "axes")
     table, piece = TransferTable(), 0
     pieces = (len(axes) if rotate else 1) * (2 if both else 1)
     for turn in range(len(axes) if rotate else 1):
@@ -32,7 +30,17 @@ def _gather(axes: tuple[int, ...], both: bool, rotate: bool) -> tuple[tuple[np.n
                 _phase(table, axes, axis, order[:number], way, first, (pieces, piece))
                 first += axes[axis] - 1
             piece += 1
-    return table.done(), pieces
+    return gathering("Torus all-gather", prod(axes), table.done(), pieces)
+
+
+def reduce_scatter(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """Reduce-scatter: the all-gather backwards."""
+    return all_gather(axes, both, rotate).backwards("Torus reduce-scatter")
+
+
+def all_reduce(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
+    """All-reduce: the reduce-scatter, then the all-gather."""
+    return reduce_scatter(axes, both, rotate).then(all_gather(axes, both, rotate), "Torus all-reduce")
 
 
 def _phase(table: TransferTable, axes, axis: int, done: list[int], way: int, first: int, cut: tuple[int, int]) -> None:
@@ -50,40 +58,6 @@ def _phase(table: TransferTable, axes, axis: int, done: list[int], way: int, fir
     table.add(first + turn, rank, np.ravel_multi_index(there, axes), chunk)
 
 
-def _masks(ranks: int, pieces: int) -> tuple[np.ndarray, np.ndarray]:
-    owner = np.repeat(np.arange(ranks), pieces)
-    return owner == np.arange(ranks)[:, None], np.ones((ranks, ranks * pieces), bool)
-
-
-def all_gather(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
-    """All-gather by a ring along each axis in turn.
-
-    ``both``: half of the data goes round each way. ``rotate``: the data is cut into as many parts as there are axes,
-    each of which begins with another axis, so that all axes are busy at once.
-    """
-    axes = _need_axes(axes)
-    columns, pieces = _gather(axes, both, rotate)
-    own, every = _masks(prod(axes), pieces)
-    return Schedule("Torus all-gather", prod(axes), prod(axes) * pieces, columns, own, every)
-
-
-def reduce_scatter(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
-    """Reduce-scatter: the all-gather backwards."""
-    axes = _need_axes(axes)
-    columns, pieces = _gather(axes, both, rotate)
-    own, every = _masks(prod(axes), pieces)
-    return Schedule("Torus reduce-scatter", prod(axes), prod(axes) * pieces, mirrored(columns), every, own)
-
-
-def all_reduce(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
-    """All-reduce: the reduce-scatter, then the all-gather."""
-    axes = _need_axes(axes)
-    columns, pieces = _gather(axes, both, rotate)
-    _, every = _masks(prod(axes), pieces)
-    columns = followed(mirrored(columns), columns)
-    return Schedule("Torus all-reduce", prod(axes), prod(axes) * pieces, columns, every, every)
-
-
 def all_to_all(axes: Sequence[int]) -> Schedule:
     """All-to-all hop by hop: each block goes the shorter way round the first axis, then the second, and so on.
 
@@ -91,7 +65,7 @@ def all_to_all(axes: Sequence[int]) -> Schedule:
     length, blocks are cut in half: to the rank half way round, one half goes each way. Chunk (s N + t) h + i is half
     i of what rank s has for rank t, h = 2 with an even axis, else 1. Sum of floor(length/2) steps.
     """
-    axes = _need_axes(axes)
+    axes = need_counts(axes, "axes")
     ranks, halves = prod(axes), 2 if any(axis % 2 == 0 for axis in axes) else 1
     source, target, half = (a.ravel() for a in np.indices((ranks, ranks, halves)))
     chunk = np.arange(source.size)

@@ -1,57 +1,31 @@
 """Trees: binomial broadcast and reduce, and two binary trees at once, pipelined over chunks."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, need_ranks
-
-
-def _need_root(root: int, ranks: int) -> None:
-    if not 0 <= root < need_ranks(ranks):
-        raise ValueError(f"root: expected a rank from 0 to {ranks - 1}; got {root}")
-
-
-def _rounds(ranks: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Who tells whom in each round, counted from the root: in round k, the first 2^k tell the next 2^k."""
-    rounds = []
-    while 1 << len(rounds) < ranks:
-        known = 1 << len(rounds)
-        teller = np.arange(min(known, ranks - known))
-        rounds.append((teller, teller + known))
-    return rounds
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, every
+from gpuscale.schedules.counts import need_count, need_rank
 
 
 def broadcast(ranks: int, root: int = 0) -> Schedule:
     """Binomial broadcast: those who have the buffer double in each of ceil(log2 N) steps."""
-    _need_root(root, ranks)
-    table = TransferTable()
-    for step, (teller, hearer) in enumerate(_rounds(ranks)):
-        table.add(step, (teller + root) % ranks, (hearer + root) % ranks, 0)
+    need_rank(root, ranks)
+    table, step, known = TransferTable(), 0, 1
+    while known < ranks:  # counted from the root, the first 2^k tell the next 2^k
+        teller = np.arange(min(known, ranks - known)) + root
+        table.add(step, teller % ranks, (teller + known) % ranks, 0)
+        step, known = step + 1, 2 * known
     start = np.arange(ranks)[:, None] == root
-    return Schedule("Binomial broadcast", ranks, 1, table.done(), start, np.ones((ranks, 1), bool))
+    return Schedule("Binomial broadcast", ranks, 1, table.done(), start, every(ranks, 1))
 
 
 def reduce(ranks: int, root: int = 0) -> Schedule:
     """Binomial reduce: the broadcast backwards, with sums."""
-    _need_root(root, ranks)
-    table = TransferTable()
-    for step, (hearer, teller) in enumerate(reversed(_rounds(ranks))):
-        table.add(step, (teller + root) % ranks, (hearer + root) % ranks, 0, True)
-    end = np.arange(ranks)[:, None] == root
-    return Schedule("Binomial reduce", ranks, 1, table.done(), np.ones((ranks, 1), bool), end)
+    return broadcast(ranks, root).backwards("Binomial reduce")
 
 
 def all_reduce(ranks: int) -> Schedule:
     """Binomial reduce to rank 0, then binomial broadcast: 2 ceil(log2 N) steps with the whole vector in each."""
-    need_ranks(ranks)
-    table, rounds = TransferTable(), _rounds(ranks)
-    for step, (hearer, teller) in enumerate(reversed(rounds)):
-        table.add(step, teller, hearer, 0, True)
-    for step, (teller, hearer) in enumerate(rounds):
-        table.add(len(rounds) + step, teller, hearer, 0)
-    every = np.ones((ranks, 1), bool)
-    return Schedule("Tree all-reduce", ranks, 1, table.done(), every, every)
+    return reduce(ranks).then(broadcast(ranks), "Tree all-reduce")
 
 
 def parents(ranks: int) -> list[int]:
@@ -59,7 +33,7 @@ def parents(ranks: int) -> list[int]:
 
     To find the parent of a rank, move its lowest set bit up by one place; if there is no such rank, clear it.
     """
-    need_ranks(ranks)
+    need_count(ranks)
     result = [-1]
     for rank in range(1, ranks):
         bit = rank & -rank
@@ -95,23 +69,14 @@ def double_tree_all_reduce(ranks: int, chunks: int) -> Schedule:
     depth h there are chunks/2 - 1 + 2 h steps. In full swing a rank inside a tree passes four chunks in a step, two
     of them to its children, so that it sends 2 V in all.
     """
-    need_ranks(ranks)
-    if need_ranks(chunks, "chunks") % 2:
+    need_count(ranks)
+    if need_count(chunks, "chunks") % 2:
         raise ValueError(f"chunks: expected an even number, half for each tree; got {chunks}")
     table, half = TransferTable(), chunks // 2
     for which, tree in enumerate(double_parents(ranks)):
         _pipeline(table, tree, np.arange(half), which * half)
-    every = np.ones((ranks, chunks), bool)
-    return Schedule("Double binary tree all-reduce", ranks, chunks, table.done(), every, every)
-
-
-def tree_all_reduce(ranks: int, chunks: int) -> Schedule:
-    """The same over one binary tree, for comparison: chunks - 1 + 2 h steps."""
-    need_ranks(ranks)
-    table = TransferTable()
-    _pipeline(table, parents(ranks), np.arange(need_ranks(chunks, "chunks")), 0)
-    every = np.ones((ranks, chunks), bool)
-    return Schedule("Binary tree all-reduce", ranks, chunks, table.done(), every, every)
+    all_of_it = every(ranks, chunks)
+    return Schedule("Double binary tree all-reduce", ranks, chunks, table.done(), all_of_it, all_of_it)
 
 
 def _pipeline(table: TransferTable, tree: list[int], turn: np.ndarray, first: int) -> None:

@@ -5,12 +5,11 @@ Times as in ``pipelines``: ``t_B`` is the whole backward pass of a stage, ``t_W`
 communication alone).
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
+from gpuscale.schedules.counts import need_count
 from gpuscale.schedules.pipelines.orders import split_times
-from gpuscale.schedules.pipelines.timetable import PipelineRun, need_count, need_time, single, timetable
+from gpuscale.schedules.pipelines.timetable import PipelineRun, need_time, single, timetable
 
 
 def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:

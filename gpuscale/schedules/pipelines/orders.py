@@ -5,17 +5,8 @@ the gradients of the weights take. Each is one number or a sequence with one for
 between neighbours. Everything is a Fraction in the unit of the numbers given.
 """
 
-from __future__ import annotations
-
-from gpuscale.schedules.pipelines.timetable import (
-    PipelineRun,
-    Task,
-    need_count,
-    need_time,
-    need_times,
-    single,
-    timetable,
-)
+from gpuscale.schedules.counts import need_count
+from gpuscale.schedules.pipelines.timetable import PipelineRun, Task, need_time, need_times, single, timetable
 
 Order = list[tuple[Task, ...]]
 

@@ -4,15 +4,13 @@ A rank works through its own list in order, each slot as soon as the rank is fre
 Times are Fractions in whatever unit they were given; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
-from gpuscale.schedules.wording import counted
+from gpuscale.schedules.counts import counted, need_rank
 
 
 class Slot(NamedTuple):
@@ -83,9 +81,7 @@ class PipelineRun:
 
     def of(self, rank: int) -> tuple[Slot, ...]:
         """The slots of a rank in order. Raises ValueError for a rank that is not there."""
-        if not 0 <= rank < self.ranks:
-            raise ValueError(f"rank: expected 0 to {self.ranks - 1}; got {rank}")
-        return self._by_rank[rank]
+        return self._by_rank[need_rank(rank, self.ranks, "rank")]
 
     @cached_property
     def _by_rank(self) -> list[tuple[Slot, ...]]:
@@ -260,13 +256,6 @@ def _play(orders, stages, lasts, t_hop):
 
 
 # Reading of inputs
-
-
-def need_count(value, name: str, least: int = 1) -> int:
-    """A whole number of ``least`` or more, else ValueError naming the input."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(f"{name}: expected a whole number, {least} or more; got {value!r}")
-    return value
 
 
 def need_time(value, name: str) -> Fraction:

@@ -3,11 +3,11 @@
 Two lanes: the Tensor Cores and the network. Times are Fractions; nothing here knows a cost law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
+
+from gpuscale.schedules.counts import need_count
 
 
 class Piece(NamedTuple):
@@ -51,36 +51,8 @@ def backward(parts: Sequence[tuple[Fraction, int]], sends: Callable[[int], Fract
 
 def equal(work: Fraction, size: int, count: int, sends: Callable[[Fraction], Fraction]) -> list[Piece]:
     """The same with all of it cut into equal buckets. Raises ValueError for no bucket."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count: expected a whole number of buckets, 1 or more; got {count!r}")
-    return backward([(Fraction(work) / count, Fraction(size) / count)] * count, sends)
-
-
-def capped(layers: Sequence[tuple[Fraction, int]], cap: int, sends: Callable[[int], Fraction], first: int = 0):
-    """Layers gathered into buckets as DistributedDataParallel does: in the order of the backward pass, a bucket is
-    full once it holds ``cap`` bytes (the first one ``first``, if given). Layers are (time, bytes)."""
-    parts, work, size, limit = [], Fraction(0), 0, first or cap
-    for time, more in layers:
-        work, size = work + time, size + more
-        if size >= limit:
-            parts.append((work, size))
-            work, size, limit = Fraction(0), 0, cap
-    return backward([*parts, (work, size)] if size else parts, sends)
-
-
-def slowed(work: Fraction, comms: Fraction, slow: Fraction) -> list[Piece]:
-    """Both start at once; while the network is busy the arithmetic runs ``slow`` times as long for the same work."""
-    work, comms = Fraction(work), Fraction(comms)
-    done_by_then = comms / slow  # of the work, in time at full speed
-    finish = work * slow if done_by_then >= work else comms + (work - done_by_then)
-    return [Piece("arithmetic", Fraction(0), finish, 0), Piece("network", Fraction(0), comms, 0)]
-
-
-def side_by_side(work: Fraction, comms: Fraction, overlap: bool = True) -> list[Piece]:
-    """One piece of arithmetic and one of communication: at once, or one after the other."""
-    work, comms = Fraction(work), Fraction(comms)
-    start = Fraction(0) if overlap else work
-    return [Piece("arithmetic", Fraction(0), work, 0), Piece("network", start, start + comms, 0)]
+    parts = [(Fraction(work) / need_count(count, "count"), Fraction(size) / count)] * count
+    return backward(parts, sends)
 
 
 def tiles(count: int, sms: int, busy: int = 0) -> int:

@@ -5,8 +5,6 @@ check the laws of latency, bandwidth and bytes in flight. Start-up and bandwidth
 the time of a transfer, and shares no algebra with the laws.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from dataclasses import dataclass

@@ -4,14 +4,12 @@ It moves real values, so that the result can be checked against plain numpy; it 
 formulas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gpuscale.schedules.wording import counted
+from gpuscale.schedules.counts import counted
 
 LANES = 32
 
@@ -30,8 +28,8 @@ class Branch:
 
     text: str
     condition: Callable[[np.ndarray], np.ndarray]
-    then: Sequence[Op | Branch]
-    other: Sequence[Op | Branch] = ()
+    then: "Sequence[Op | Branch]"
+    other: "Sequence[Op | Branch]" = ()
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,14 @@ def ask(formula, m, **more):
     return at(formula, **(letters(m) | more))
 
 
+def is_matrix(name):
+    """Whether a tensor is a matrix that tokens are multiplied by, or could be."""
+    return "norm" not in name and "bias" not in name
+
+
 def matrices(m, layer, words=()):
     """Elements of a layer's matrices; with ``words`` of those whose name begins with one of them."""
-    found = [t for t in shapes.layer_tensors(m, layer) if shapes.is_matrix(t[0])]
+    found = [t for t in shapes.layer_tensors(m, layer) if is_matrix(t[0])]
     return shapes.size(t for t in found if not words or t[0].startswith(tuple(words)))
 
 
@@ -85,7 +90,7 @@ def parts(m):
     """What a layer's parts hold, from the list of its tensors. The last layer has experts if any has."""
     last = m.layers - 1
     each = [shapes.size(shapes.layer_tensors(m, layer)) for layer in range(m.layers)]
-    vectors = shapes.size(t for t in shapes.layer_tensors(m, last) if not shapes.is_matrix(t[0]))
+    vectors = shapes.size(t for t in shapes.layer_tensors(m, last) if not is_matrix(t[0]))
     return {"P_attn": matrices(m, last, ATTENTION), "P_mlp": matrices(m, 0, MLP), "P_vec": vectors}, each
 
 

@@ -7,8 +7,7 @@ from itertools import product
 from formulas.harness import checks
 from formulas.llm.independent_counting import SMALL, TINY, ask, dense, gpt, routed
 from hypothesis import strategies as st
-
-from gpuscale.emulate import traffic
+from support import traffic
 
 RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and what all that is cut is a multiple of
 WIDTHS = st.tuples(st.sampled_from([2, 4]), st.integers(1, 3))  # of a number, of an element of a mask

@@ -20,6 +20,19 @@ COUNTS = st.integers(1, 12)
 ELEMENT = st.sampled_from([1, 2, 4])
 
 
+def side_by_side(work, comms, overlap=True):
+    """One piece of arithmetic and one of communication: at once, or one after the other."""
+    start = Fraction(0) if overlap else work
+    return [buckets.Piece("arithmetic", Fraction(0), work, 0), buckets.Piece("network", start, start + comms, 0)]
+
+
+def slowed(work, comms, slow):
+    """Both start at once; while the network is busy the arithmetic runs ``slow`` times as long for the same work."""
+    done_by_then = comms / slow  # of the work, in time at full speed
+    finish = work * slow if done_by_then >= work else comms + (work - done_by_then)
+    return side_by_side(finish, comms)
+
+
 def took(pieces):
     return buckets.end(pieces)
 
@@ -28,11 +41,11 @@ def took(pieces):
 def two_pieces_beside_each_other(lib, case):
     math, comms = case
     given = {"T_math": math, "T_comms": comms}
-    at_once, in_turn = buckets.side_by_side(math, comms), buckets.side_by_side(math, comms, overlap=False)
+    at_once, in_turn = side_by_side(math, comms), side_by_side(math, comms, overlap=False)
     assert at(lib.overlapped_time, **given) == took(at_once)
     assert at(lib.serial_time, **given) == took(in_turn)
     late = Fraction(math + 1)  # so that something is exposed in every case
-    assert at(lib.exposed_time, T_math=math, T_comms=late) == buckets.exposed(buckets.side_by_side(math, late))
+    assert at(lib.exposed_time, T_math=math, T_comms=late) == buckets.exposed(side_by_side(math, late))
     assert at(lib.exposed_time, **given) == buckets.exposed(at_once)
     ratio = at(lib.comm_ratio, **given)
     lengths = {piece.lane: piece.end - piece.start for piece in at_once}
@@ -158,7 +171,6 @@ def tokens_beside_experts_on_other_nodes(lib, case):
 
 @checks(
     "bucket_time",
-    "bucketed_backward",
     "bucketed_exposed",
     "ring_bucketed_exposed",
     over=st.tuples(COUNTS, st.integers(2, 6), TIMES, TIMES, TIMES, st.integers(1, 40), st.sampled_from([1, 1000])),
@@ -171,7 +183,6 @@ def buckets_played_one_by_one(lib, case):
     (one,) = {piece.end - piece.start for piece in pieces if piece.lane == "network"}
     assert at(lib.bucket_time, alpha=wait, V=size, W=link, X=ranks, n_bucket=count) == one
     given = {"T_math": math, "T_bucket": one, "n_bucket": count}
-    assert at(lib.bucketed_backward, **given) == took(pieces)
     assert at(lib.bucketed_exposed, **given) == buckets.exposed(pieces)
     given |= {"alpha": wait, "V": size, "W": link, "X": ranks}
     assert at(lib.ring_bucketed_exposed, **given) == buckets.exposed(pieces)
@@ -231,7 +242,7 @@ def a_part_of_the_gradients(lib, case):
 @checks("slowed_time", over=st.tuples(TIMES, TIMES, st.fractions(1, 5, max_denominator=5)))
 def arithmetic_that_is_slower_for_a_while(lib, case):
     math, comms, slow = case
-    pieces = buckets.slowed(math, comms, slow)
+    pieces = slowed(math, comms, slow)
     assert at(lib.slowed_time, T_math=math, T_comms=comms, g_slow=slow) == took(pieces)
     step = Fraction(1, 20 * slow.numerator * slow.denominator)  # the same in small steps of time, near enough
     time = done = Fraction(0)

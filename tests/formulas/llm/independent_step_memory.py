@@ -29,15 +29,15 @@ def a_layer_keeps_tensor_by_tensor(lib, case):
     a = {"n_kept_attn": ask(lib.kept_attention, m), "n_kept_mlp": ask(lib.kept_mlp, m)}
     known = a | {"b": size, "n_seq": seqs, "S": tokens, "Y": ranks}
     one = [t for t in shapes.kept(m, 0, 1, 1) if "norm" not in t.name and "enters attention" not in t.name]
-    assert a["n_kept_mlp"] == shapes.elements(t for t in one if t.name.startswith("MLP"))
-    assert a["n_kept_attn"] == shapes.elements(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
-    whole = size * shapes.elements(shapes.kept(m, 0, seqs, tokens))
+    assert a["n_kept_mlp"] == shapes.size(t for t in one if t.name.startswith("MLP"))
+    assert a["n_kept_attn"] == shapes.size(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
+    whole = size * shapes.size(shapes.kept(m, 0, seqs, tokens))
     assert ask(lib.layer_activations, m, **known) == ask(lib.llama_activations, m, **known) == whole
-    assert ask(lib.layer_activations_tp, m, **known) == size * shapes.elements(shapes.kept(m, 0, seqs, tokens, ranks))
-    fully = size * shapes.elements(shapes.kept(m, 0, seqs, tokens, ranks, sequence=True))
+    assert ask(lib.layer_activations_tp, m, **known) == size * shapes.size(shapes.kept(m, 0, seqs, tokens, ranks))
+    fully = size * shapes.size(shapes.kept(m, 0, seqs, tokens, ranks, sequence=True))
     assert ask(lib.layer_activations_sp, m, **known) == fully
     entering = [t for t in shapes.kept(m, 0, seqs, tokens) if t.name == "enters first norm"]
-    assert ask(lib.checkpoint_activations, m, **known) == size * shapes.elements(entering)
+    assert ask(lib.checkpoint_activations, m, **known) == size * shapes.size(entering)
 
 
 @checks(
@@ -49,8 +49,23 @@ def a_layer_of_experts_keeps_tensor_by_tensor(lib, case):
         return
     a = {"n_kept_attn": ask(lib.kept_latent_attention, m), "n_kept_mlp": ask(lib.kept_moe, m)}
     found = shapes.kept(m, m.layers - 1, seqs, tokens)
-    assert a["n_kept_mlp"] * seqs * tokens == shapes.elements(t for t in found if "expert" in t.name)
-    assert ask(lib.layer_activations, m, **a, b=size, n_seq=seqs, S=tokens) == size * shapes.elements(found)
+    assert a["n_kept_mlp"] * seqs * tokens == shapes.size(t for t in found if "expert" in t.name)
+    assert ask(lib.layer_activations, m, **a, b=size, n_seq=seqs, S=tokens) == size * shapes.size(found)
+
+
+def kept_gpt(m, seqs, tokens, ranks=1, sequence=False, selective=False):
+    """What a GPT layer with dropout keeps, with its scores or without (``selective``), and its dropout masks."""
+    here = seqs, tokens // ranks if sequence else tokens, m.d_model
+    wide = seqs, tokens
+    found = [(name, here) for name in ("first norm", "attention", "second norm", "MLP")]
+    found += [(name, (*wide, m.heads // ranks, m.head_dim)) for name in ("queries", "keys", "values", "enters output")]
+    found += [(name, (*wide, m.d_ff // ranks)) for name in ("result of up", "enters down")]
+    masks = [("attention", here), ("MLP", here)]
+    if not selective:
+        scores = seqs, m.heads // ranks, tokens, tokens
+        found += [("softmax", scores), ("softmax after dropout", scores)]
+        masks.append(("softmax", scores))
+    return found, masks
 
 
 @checks(
@@ -68,8 +83,8 @@ def a_gpt_layer_keeps_tensor_by_tensor(lib, case):
     known = {"b": size, "b_mask": mask, "n_seq": seqs, "S": tokens, "Y": ranks}
 
     def held(ranks, **how):
-        found = shapes.kept_gpt(m, seqs, tokens, ranks, **how)
-        return size * shapes.elements(found) + mask * shapes.elements(found, mask=True)
+        found, masks = kept_gpt(m, seqs, tokens, ranks, **how)
+        return size * shapes.size(found) + mask * shapes.size(masks)
 
     assert ask(lib.gpt_activations, m, **known) == held(1)
     assert ask(lib.gpt_activations_tp, m, **known) == held(ranks)
@@ -96,10 +111,10 @@ def some_layers_run_again(lib, case):
     held = 0
     for layer in range(m.layers):
         found = shapes.kept(m, layer, seqs, tokens, ranks, sequence=True)
-        held += 2 * shapes.elements(found[:1] if layer < again else found)
+        held += 2 * shapes.size(found[:1] if layer < again else found)
     one = [t for t in shapes.kept(m, 0, 1, 1) if "norm" not in t.name and "enters attention" not in t.name]
-    mlp = shapes.elements(t for t in one if t.name.startswith("MLP"))
-    attn = shapes.elements(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
+    mlp = shapes.size(t for t in one if t.name.startswith("MLP"))
+    attn = shapes.size(t for t in one if not t.name.startswith(("MLP", "enters MLP")))
     share = Fraction(m.layers - again, m.layers)
     known = {"n_kept_attn": attn, "n_kept_mlp": mlp, "g_keep": share, "b": 2, "n_seq": seqs, "S": tokens, "Y": ranks}
     assert ask(lib.partly_recomputed_activations, m, **known) == held
@@ -132,7 +147,7 @@ def a_layer_run_again_or_sent_away(lib, case):
     took = sum(Fraction(p.flops) / rate for p in found) * seqs
     ours = ask(lib.layer_forward_time, m, n_seq=seqs, S=tokens, P_layer=matrices(m, 0), ops_attn=scores, C=rate)
     assert ours == took
-    held = 2 * shapes.elements(shapes.kept(m, 0, seqs, tokens))
+    held = 2 * shapes.size(shapes.kept(m, 0, seqs, tokens))
     assert at(lib.offload_time, V_act=held, W_host=rate) == sum(Fraction(2) / rate for _ in range(held // 2))
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.other_layers import exchanged_attention, gathered_attention, whole_mlp, whole_mlp_backward
 
 from gpuscale.emulate import ring_attention, sharded
 from gpuscale.schedules.collectives import hierarchical, ring
@@ -39,7 +40,7 @@ def need(formula, given, **more) -> Fraction:
 def an_mlp_computed_on_several_ranks(lib, case):
     x, into, out, given = layer(case)
     shares, work = sharded.mlp(x, into, out, given["Y"])
-    np.testing.assert_array_equal(np.concatenate(shares), sharded.whole_mlp(x, into, out))
+    np.testing.assert_array_equal(np.concatenate(shares), whole_mlp(x, into, out))
     math, comms = (Fraction(work.flops[0]) / given["C"], work.sent / given["W"])
     assert need(lib.tp_math, given) == math and need(lib.tp_comms, given) == comms
     assert need(lib.tp_efficiency, given) == math / (math + comms)
@@ -51,7 +52,7 @@ def an_all_reduce_moves_the_same_bytes(lib, case):
     x, into, out, given = layer(case)
     copies, work = sharded.mlp(x, into, out, given["Y"], sequence=False)
     for copy in copies:
-        np.testing.assert_array_equal(copy, sharded.whole_mlp(x, into, out))
+        np.testing.assert_array_equal(copy, whole_mlp(x, into, out))
     assert need(lib.tp_comms, given) == work.sent / given["W"]
 
 
@@ -60,7 +61,7 @@ def slopes_computed_on_several_ranks(lib, case):
     x, into, out, given = layer((*case[:4], 2, *case[5:]))
     gradient = numbers(*x.shape) + 1
     found, work = sharded.mlp_backward(x, into[0], out, gradient, given["Y"])
-    whole = sharded.whole_mlp_backward(x, into[0], out, gradient)
+    whole = whole_mlp_backward(x, into[0], out, gradient)
     for name, axis in (("x", 0), ("into", 1), ("out", 0)):
         np.testing.assert_array_equal(np.concatenate(found[name], axis), whole[name])
     assert need(lib.tp_backward_comms, given) == work.sent / given["W"]
@@ -204,26 +205,16 @@ def flops(pairs: int, given) -> int:
     return 2 * 2 * pairs * given["n_q"] * given["d_head"]
 
 
-@checks(
-    "ring_kv_block", "ring_attention_bytes", "ring_step_comms", "ring_kv_held", "ring_step_math", "cp_math", over=CUT
-)
+@checks("ring_step_comms", "ring_kv_held", "ring_step_math", "cp_math", over=CUT)
 def a_sequence_passed_around_a_ring(lib, case):
     _, _, log, given = sequence(case)
-    assert len(log.sent) == given["n_cp"] - 1 and set(log.sent) == {need(lib.ring_kv_block, given)}
-    assert sum(log.sent) == need(lib.ring_attention_bytes, given)
-    assert log.sent[0] / given["W"] == need(lib.ring_step_comms, given)
+    assert len(log.sent) == given["n_cp"] - 1
+    assert {sent / given["W"] for sent in log.sent} == {need(lib.ring_step_comms, given)}
     assert log.held == need(lib.ring_kv_held, given)
     for step in log.pairs[1:]:
         assert {flops(pairs, given) / given["C"] for pairs in step} == {need(lib.ring_step_math, given)}
     assert {sum(rank) for rank in zip(*log.pairs, strict=True)} == {sum(map(sum, log.pairs)) // given["n_cp"]}
     assert flops(sum(step[0] for step in log.pairs), given) / given["C"] == need(lib.cp_math, given)
-
-
-@checks("ring_full_math", over=CUT)
-def a_ring_without_a_mask(lib, case):
-    _, _, log, given = sequence(case, causal=False)
-    for step in log.pairs:
-        assert {flops(pairs, given) / given["C"] for pairs in step} == {need(lib.ring_full_math, given)}
 
 
 @checks("ring_attention_limit", over=CUT)
@@ -237,20 +228,10 @@ def the_bandwidth_at_which_a_step_is_even(lib, case):
 @checks("cp_gather_comms", "gathered_kv_held", over=CUT)
 def keys_and_values_gathered(lib, case):
     arrays, alone, _, given = sequence(case)
-    found, work, log = ring_attention.gathered_attention(*arrays, given["n_cp"])
+    found, work, log = gathered_attention(*arrays, given["n_cp"])
     np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
     assert need(lib.cp_gather_comms, given) == work.sent / given["W"]
     assert need(lib.gathered_kv_held, given) == log.held
-
-
-@checks("cp_backward_comms", over=CUT)
-def keys_and_values_gathered_and_their_slopes_summed(lib, case):
-    (_, k, v), _, _, given = sequence(case)
-    work = sharded.Work(given["n_cp"])
-    for array in (k, v):
-        copies = work.gather(sharded.rows(array, given["n_cp"]))
-        work.scatter(copies)  # gradients have the shape of what they belong to
-    assert need(lib.cp_backward_comms, given) == work.sent / given["W"]
 
 
 @checks("cp_imbalance", over=CUT)
@@ -264,6 +245,6 @@ def a_sequence_cut_in_a_row(lib, case):
 def tokens_swapped_for_heads(lib, case):
     arrays, alone, _, given = sequence((2, case[1], 4, *case[3:]))
     for ranks in (2, 4):
-        found, sent = ring_attention.exchanged_attention(*arrays, ranks)
+        found, sent = exchanged_attention(*arrays, ranks)
         np.testing.assert_allclose(found, alone, rtol=1e-9, atol=1e-12)
         assert need(lib.head_exchange_comms, given, n_cp=ranks) == sum(sent) / given["W"]

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.other_layers import covers
 
 from gpuscale.emulate.stored import STATES, Layout, transformer_arrays
 from gpuscale.specs import parts
@@ -21,7 +22,7 @@ def dense(case, ends: bool, zero: int = 0):
     whole = copies * slices * unit
     arrays = transformer_arrays(stages * depth, (2 * whole, whole), ends=3 * whole if ends else 0)
     layout = Layout(arrays, copies, slices, stages, zero=zero)
-    assert all(layout.covers(state) for state in STATES)
+    assert all(covers(layout, state) for state in STATES)
     return layout, sum(a.size for a in arrays), 3 * whole
 
 
@@ -78,13 +79,6 @@ def gpus_filled_one_after_another(lib, case):
     assert at(lib.zero3_gpus, P=params, S_level=room, b_w=width, b_grad=width, b_opt=width) == gpus
 
 
-@checks("even_params", over=DENSE)
-def matrices_cut_and_layers_spread(lib, case):
-    layout, params, _ = dense(case, ends=False)
-    counts = {layout.count(rank, "weights") for rank in layout.ranks}
-    assert counts == {at(lib.even_params, P=params, Y=layout.slices, N_stages=layout.stages)}
-
-
 @checks("inner_stage_params", "edge_stage_params", over=DENSE.filter(lambda case: case[2] > 1))
 def embedding_and_head_at_the_two_ends(lib, case):
     layout, params, end = dense(case, ends=True)
@@ -108,7 +102,7 @@ def mixed(case, zero: int = 0):
     whole = copies * slices * 2
     arrays = transformer_arrays(stages, (whole, 3 * whole), experts=shards * each, expert=(2 * whole,))
     layout = Layout(arrays, copies, slices, stages, shards, zero)
-    assert all(layout.covers(state) for state in STATES)
+    assert all(covers(layout, state) for state in STATES)
     routed = sum(a.size for a in arrays if a.expert is not None)
     given = {"P": sum(a.size for a in arrays), "P_exp": routed, "X": copies, "Y": slices, "Z": shards}
     return layout, given | {"N_stages": stages}
@@ -129,9 +123,9 @@ def experts_cut_over_their_own_copies(lib, pair):
         assert at(getattr(lib, name), **given, **said(widths)) == layout.fullest(widths)
 
 
-@checks("zero3_state", "even_params", over=st.tuples(MIXED, WIDTHS))
+@checks("zero3_state", over=st.tuples(MIXED, WIDTHS))
 def experts_do_not_matter_when_all_is_cut(lib, pair):
     case, widths = pair
     layout, given = mixed(case, zero=3)
-    per_rank = at(lib.even_params, **given)
+    per_rank = Fraction(given["P"], given["Y"] * given["N_stages"])
     assert at(lib.zero3_state, **given | {"P": per_rank}, **said(widths)) == layout.fullest(widths)

