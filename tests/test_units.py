@@ -73,7 +73,7 @@ def test_shows_as_many_digits_as_asked():
 @example(5e-324, "B", False, 3)
 def test_show_never_crashes(value, unit, short, digits):
     text = show(value, unit, short, digits)
-    assert text and "inf" not in text and "nan" not in text and "e+" not in text
+    assert text and not re.search(r"\b(inf|nan)\b|e\+", text)
 
 
 @pytest.mark.parametrize("unit", ["foo", "GB/", "b/s/s", "gb"])
@@ -153,7 +153,6 @@ def test_the_example_in_a_message_can_be_read(unit):
         "nan s",
         "inf s",
         "1 e5 s",
-        "--5 s",
         "5 s s",
         "0x10 s",
         "1,5 s",
@@ -164,7 +163,7 @@ def test_the_example_in_a_message_can_be_read(unit):
     ],
 )
 def test_an_unreadable_text_says_what_is_expected(text):
-    with pytest.raises(Unreadable, match="such as 65 us|can be read in two ways"):
+    with pytest.raises(Unreadable, match="; expected a time, such as 65 us$"):
         parse(text, "s")
 
 
@@ -176,10 +175,10 @@ def test_a_bare_number_is_a_count_and_nothing_else():
 
 @pytest.mark.parametrize(
     "text",
-    ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 5000 + " s", "9" * 400 + " s", "1e308 h"],
+    ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 150 + " s", "9" * 190 + "^2 s", "1e308 h"],
 )
 def test_a_number_out_of_range_is_refused(text):
-    with pytest.raises(Unreadable, match="out of range"):
+    with pytest.raises(Unreadable, match="that does not come out as a finite number; expected a time, such as 65 us"):
         parse(text, "s")
 
 
@@ -189,7 +188,7 @@ def test_another_dimension_is_named():
     assert (caught.value.found, caught.value.wanted) == ("a time", "a bandwidth")
 
 
-@given(st.sampled_from(sorted(DIMENSIONS)), st.sampled_from(sorted(SCALE)), st.floats(0, 1e6))
+@given(st.sampled_from(sorted(DIMENSIONS)), st.sampled_from(sorted({*SCALE} - {"1"})), st.floats(0, 1e6))
 def test_every_unit_is_read_with_its_own_dimension_only(want, unit, number):
     size, have = SCALE[unit]
     text = f"{number!r} {unit}"
@@ -231,33 +230,48 @@ def test_constants_are_what_their_names_say():
     assert units.us == SCALE["us"][0] and units.day == 24 * units.hour == 1440 * units.minute
 
 
-SIZES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
-SHORT = {"": 1, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
-DATA = r"(?P<p>[kKMGTPE]?|[KMGTP]i)(?P<u>B|bytes?|bits?|b|Bps|bps)(?P<s>/s)?"
+DECIMAL = {
+    "p": -12,
+    "n": -9,
+    "u": -6,
+    "µ": -6,
+    "μ": -6,
+    "m": -3,
+    "k": 3,
+    "K": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+DECIMAL |= {"nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
+DECIMAL |= {"peta": 15, "exa": 18}
+BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "kibi": 10, "mebi": 20, "gibi": 30, "tebi": 40}
+SIZES = {"": 1.0} | {p: float(f"1e{e}") for p, e in DECIMAL.items()} | {p: 2.0**e for p, e in BINARY.items()}
+PREFIX = "|".join(sorted(SIZES, key=len, reverse=True))
+LENGTHS = {"min": 60, "h": 3600, "hr": 3600, "hour": 3600, "minute": 60, "d": 86400, "day": 86400, "week": 604800}
 
 
-@pytest.mark.parametrize("name", SCALE)
-def test_the_size_of_a_unit_is_what_its_prefix_says(name):
-    size, base = SCALE[name]
-    if found := re.fullmatch(DATA, name):
-        bits = found["u"] in {"b", "bit", "bits", "bps"}
-        assert size == (SIZES | BINARY)[found["p"]] / (8 if bits else 1)
-        assert base == ("B/s" if found["s"] or found["u"].endswith("ps") else "B")
-    elif found := re.fullmatch(r"([kKMGTPE]?)(FLOPS|FLOPs?|flops?)(/s|/cycle|/B|/byte)?", name):
-        kinds = {None: "FLOP", "/s": "FLOP/s", "/cycle": "FLOP", "/B": "FLOP/B", "/byte": "FLOP/B"}
-        assert size == SIZES[found[1]]
-        assert base == ("FLOP/s" if found[2] == "FLOPS" else kinds[found[3]])
-    elif found := re.fullmatch(r"([kKMGTPE]?)(Hz|W)", name):
-        assert (size, base) == (SIZES[found[1]], found[2])
-    elif found := re.fullmatch(r"([munµμ]?)s", name):
-        assert (size, base) == (SHORT[found[1]], "s")
-    elif base == "s":
-        lengths = {"sec": 1, "seconds": 1, "min": 60, "h": 3600, "hour": 3600, "hours": 3600}
-        assert size == (lengths | {"day": 86400, "days": 86400})[name]
-    else:
-        odd = {"%": (0.01, "1"), "B/cycle": (1, "B"), "bytes/cycle": (1, "B")}
-        assert (size, base) == odd.get(name, (1, "USD/h" if name.endswith("/h") else "1"))
+def meaning(name):
+    """Size and base unit of a unit, worked out from its letters."""
+    if found := re.fullmatch(rf"({PREFIX})(B|bytes?|bits?|b)(/s|ps|/cycle)?", name):
+        bits = found[2].startswith("b") and "y" not in found[2]
+        return SIZES[found[1]] / (8 if bits else 1), "B/s" if found[3] in ("/s", "ps") else "B"
+    if found := re.fullmatch(rf"({PREFIX})(FLOPS|FLOPs?|flops?)(?:/(s|cycle|B|byte|b|bit))?", name):
+        size = SIZES[found[1]] * (8 if found[3] in ("b", "bit") else 1)
+        rate = {"s": "FLOP/s", "cycle": "FLOP", None: "FLOP/s" if found[2] == "FLOPS" else "FLOP"}
+        return size, rate.get(found[3], "FLOP/B")
+    if found := re.fullmatch(rf"({PREFIX})(Hz|hertz|W|watts?|s|secs?|seconds?)", name):
+        return SIZES[found[1]], {"H": "Hz", "h": "Hz", "W": "W", "w": "W", "s": "s"}[found[2][0]]
+    if name.removesuffix("s") in LENGTHS:
+        return LENGTHS[name.removesuffix("s")], "s"
+    return {"%": (0.01, "1"), "USD/h": (1, "USD/h")}.get(name, (1, "1"))
+
+
+@pytest.mark.parametrize("first", sorted({name[0] for name in SCALE}))
+def test_the_size_of_a_unit_is_what_its_letters_say(first):
+    assert {n: unit for n, unit in SCALE.items() if n[0] == first} == {n: meaning(n) for n in SCALE if n[0] == first}
 
 
 def test_every_dimension_has_words_and_an_example():

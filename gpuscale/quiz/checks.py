@@ -7,11 +7,11 @@ import itertools
 import sympy
 
 from gpuscale.core.derivation import Derivation
-from gpuscale.core.dimension import DimensionError, fits
+from gpuscale.core.dimension import DimensionError, dimension, fits, words
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.outcomes import close, declared, outcomes, texts, used
+from gpuscale.quiz.outcomes import close, outcomes, texts, used
 from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question, QuestionError
 
@@ -68,7 +68,9 @@ def _answer(question: Question) -> None:
         raise QuestionError(f"the answer is {question.answer!r}; expected a Formula or an expression in quantities")
     if not 0 < question.tolerance <= 0.5:
         raise QuestionError(f"tolerance {question.tolerance}; expected a share such as 0.02")
-    declared(question)
+    if not fits(question.expr, question.base):
+        found = words(dimension(question.expr))
+        raise QuestionError(f"the answer is {found}, the declared unit {question.asked_unit!r}")
 
 
 def _texts(question: Question) -> None:

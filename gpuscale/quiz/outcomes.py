@@ -6,10 +6,8 @@ from collections.abc import Iterable
 
 import sympy
 
-from gpuscale.core.dimension import dimension, fits, words
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.question import Question, QuestionError, side
-from gpuscale.units import DIMENSIONS, SCALE
+from gpuscale.quiz.question import Question, side
 
 
 def outcomes(question: Question, variant: int) -> list[tuple[str, float]]:
@@ -24,18 +22,6 @@ def close(question: Question, a: float, b: float) -> bool:
         return a == b
     gap = grading.bucket(a, question.tolerance) - grading.bucket(b, question.tolerance)
     return (a < 0) == (b < 0) and abs(gap) <= grading.APART
-
-
-def declared(question: Question) -> str:
-    """The declared unit. Raises QuestionError where it is unknown or not the answer's."""
-    unit = question.asked_unit
-    if unit != "%" and unit not in SCALE and unit not in DIMENSIONS:
-        expected = ", ".join(DIMENSIONS)
-        raise QuestionError(f"unit {unit!r} is not known; expected one such as {expected}")
-    if not fits(question.expr, question.base):
-        found = words(dimension(question.expr))
-        raise QuestionError(f"the answer is {found}, the declared unit {unit!r}")
-    return unit
 
 
 def texts(question: Question) -> Iterable[str]:

@@ -96,7 +96,7 @@ class Question:
     @property
     def base(self) -> str:
         """The base unit of the answer."""
-        return "1" if self.asked_unit == "%" else base_unit(self.asked_unit)
+        return base_unit(self.asked_unit)
 
     @property
     def may_use(self) -> tuple[Quantity, ...]:

@@ -12,6 +12,7 @@ import functools
 from importlib.resources import files
 
 from gpuscale.core.html import Html
+from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
 STEPPERS = ("stepper", "transfers")
@@ -19,7 +20,8 @@ PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper 
 FILTER = "filter"  # script and style sheet of one page
 STYLES = ("components",)
 STEPPER_STYLES = ("steppers",)
-SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
+# What other scripts use of SCRIPTS.
+PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded".split()
 NOTEBOOK = "notebook"  # the part of either that no page needs
 
 
@@ -31,20 +33,20 @@ def _read(*names: str, kind: str) -> str:
 @functools.cache
 def script() -> str:
     """The front end of every page as one classic script, for modules do not load from ``file://``."""
-    return _closed(f"{_read(*SCRIPTS, kind='js')}globalThis.gpuscale.parts = {{ {', '.join(SHARED)} }};\n")
+    return _closed(f"{_read(*SCRIPTS, kind='js')}globalThis.gpuscale.parts = {{ {', '.join(PARTS)} }};\n")
 
 
 @functools.cache
 def stepper_script() -> str:
     """What pages that hold a stepper load as well, behind ``script``."""
-    names = f"const {{ {', '.join(SHARED)} }} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"
+    names = f"const {{ {', '.join(PARTS)} }} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"
     return _closed(names + _read(*STEPPERS, kind="js"))
 
 
 @functools.cache
 def painter_script(name: str) -> str:
     """What pages load, behind ``stepper_script``, that hold a stepper drawn by this painter."""
-    parts = f"painters, parts: {{ {', '.join(SHARED)} }}"
+    parts = f"painters, parts: {{ {', '.join(PARTS)} }}"
     names = f"const {{ {parts} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
     return _closed(names + _read(name, kind="js"))
 
@@ -87,7 +89,7 @@ def style() -> str:
 
 
 def _closed(source: str) -> str:
-    return f"(() => {{\n'use strict';\n{source}}})();\n"
+    return f"(() => {{\n'use strict';\n{with_constants(source)}}})();\n"
 
 
 def look() -> Html:

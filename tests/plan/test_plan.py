@@ -225,7 +225,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"gpus": 10**9}, "DGX H100 SuperPOD has 16,384"),
         ({"batch": 100}, "less than one sequence of 8,192"),
         ({"batch": 10000}, "nearest are 8,192 (1 sequence) and 16,384 (2)"),
-        ({"batch": "4X"}, "expected tokens such as 4M"),
+        ({"batch": "4Q"}, "expected tokens such as 4M"),
         ({"batch": -4}, "batch: -4; expected"),
         ({"seq": 0}, "sequence length: 0; expected"),
         ({"tp": 7}, "TP 7 = 7 GPUs: no divisor of 64"),
