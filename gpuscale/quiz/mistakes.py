@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy
+from sympy import Rational
 
 from gpuscale.core.formula import Formula
 from gpuscale.symbols import Quantity, quantities
@@ -78,56 +79,26 @@ def extra_factor(factor: float, message: str) -> dict[str, Mistake]:
     return _scaled(None, factor, message)
 
 
-def both_directions(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A bandwidth that counts both directions of a link where one is asked."""
-    return _scaled(W, 2, "That counts both directions of the link; the bytes cross it in one.")
+@dataclass(frozen=True)
+class Slip:
+    """A likely mistake by a factor. Called with the input that it is made in, or with none for the result, it gives
+    the dict for a question."""
+
+    factor: sympy.Expr | float
+    message: str
+
+    def __call__(self, quantity: Quantity | None = None) -> dict[str, Mistake]:
+        return _scaled(quantity, self.factor, self.message)
 
 
-def one_direction(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A bandwidth of one direction where both are used."""
-    return _scaled(W, sympy.Rational(1, 2), "That counts one direction of the link; both are in use here.")
-
-
-def bits_for_bytes(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A number of bits taken for bytes."""
-    return _scaled(W, 8, "That takes bits for bytes: a byte has eight bits.")
-
-
-def bytes_for_bits(W: Quantity | None = None) -> dict[str, Mistake]:
-    """Bytes divided by eight once more."""
-    return _scaled(W, sympy.Rational(1, 8), "That divides by eight once too often: these are bytes already.")
-
-
-def gib_for_gb(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Binary gigabytes taken where decimal ones are meant."""
-    return _scaled(V, sympy.Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
-
-
-def gb_for_gib(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Decimal gigabytes taken where binary ones are meant."""
-    return _scaled(V, sympy.Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
-
-
-def mib_for_mb(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Binary megabytes taken where decimal ones are meant."""
-    return _scaled(V, sympy.Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
-
-
-def mb_for_mib(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Decimal megabytes taken where binary ones are meant."""
-    return _scaled(V, sympy.Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
-
-
-def with_sparsity(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A peak rate with structured sparsity where the dense one counts."""
-    return _scaled(C, 2, "That is the rate with structured sparsity; a dense product runs at half of it.")
-
-
-def without_fma(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A multiply-add counted as one operation."""
-    return _scaled(C, sympy.Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
-
-
-def fma_twice(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A multiply-add counted twice."""
-    return _scaled(C, 2, "That counts the two operations of a multiply-add twice.")
+both_directions = Slip(2, "That counts both directions of the link; the bytes cross it in one.")
+one_direction = Slip(Rational(1, 2), "That counts one direction of the link; both are in use here.")
+bits_for_bytes = Slip(8, "That takes bits for bytes: a byte has eight bits.")
+bytes_for_bits = Slip(Rational(1, 8), "That divides by eight once too often: these are bytes already.")
+gib_for_gb = Slip(Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
+gb_for_gib = Slip(Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
+mib_for_mb = Slip(Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
+mb_for_mib = Slip(Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
+with_sparsity = Slip(2, "That is the rate with structured sparsity; a dense product runs at half of it.")
+without_fma = Slip(Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
+fma_twice = Slip(2, "That counts the two operations of a multiply-add twice.")

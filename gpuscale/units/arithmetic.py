@@ -6,6 +6,7 @@ same texts through both.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import re
@@ -33,6 +34,7 @@ TEXT_RULES = (
     (r"[∕⁄÷]", "/"),
     (r"^ +| +$", ""),
 )
+CHAINS = ({"+": "+", "-": "-"}, {"*": "*", "×": "*", "/": "/"})  # what joins parts, the weaker first
 
 
 class Unreadable(UnitError):
@@ -70,11 +72,10 @@ def clean_text(text: str) -> str:
     return clean
 
 
-# One recursive descent for both: numbers may hold + - * / ^ and parentheses, formulas also names.
-
-
 class Parser:
     """Reads a text into a tree of tuples: ("num", 2.0, "2"), ("sym", "V"), ("*", left, right), ...
+
+    One recursive descent for both: numbers may hold + - * / ^ and parentheses, formulas also names.
 
     ``symbols`` are the names that a formula may hold, ``tokens`` is the pattern of numbers, in a group, and the rest.
     """
@@ -85,15 +86,14 @@ class Parser:
 
     def tree(self):
         """The whole text as one tree. Raises Unreadable at the first token that does not fit."""
-        node = self.sum()
+        node = self.chain()
         return node if self.at == len(self.tokens) else self.fail()
 
-    def fail(self):
+    def fail(self, message: str = messages.MISSING):
+        """At the end of the text something is missing, by default after the last token."""
         if self.at < len(self.tokens):
             raise Unreadable(messages.OUT_OF_PLACE, self.peek())
-        if not self.tokens:
-            raise Unreadable(messages.NOTHING)
-        raise Unreadable(messages.MISSING, self.tokens[-1][0])
+        raise Unreadable(message, self.tokens[-1][0]) if self.tokens else Unreadable(messages.NOTHING)
 
     def peek(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -111,18 +111,15 @@ class Parser:
         self.depth -= 1
         return node
 
-    def sum(self):
-        node = self.product()
-        while op := self.take("+", "-"):
-            node = (op, node, self.product())
-        return node
-
-    def product(self):
-        node = self.signed()
+    def chain(self, level: int = 0):
+        """A sum of products of signed factors, in the order in which they stand."""
+        if level == len(CHAINS):
+            return self.signed()
+        node = self.chain(level + 1)
         while True:
-            if op := self.take("*", "/", "×"):
-                node = ("/" if op == "/" else "*", node, self.signed())
-            elif self.starts_atom():
+            if sign := self.take(*CHAINS[level]):
+                node = (CHAINS[level][sign], node, self.chain(level + 1))
+            elif level and self.starts_atom():
                 node = ("*", node, self.raised())
             else:
                 return node
@@ -130,7 +127,7 @@ class Parser:
     def starts_atom(self) -> bool:
         """Whether a factor follows without a sign: 2 V is a product, 2 100 is a slip."""
         token = self.peek()
-        if self.at < len(self.tokens) and self.tokens[self.at][1] and self.tokens[self.at - 1][1]:
+        if token and self.tokens[self.at][1] and self.tokens[self.at - 1][1]:
             raise Unreadable(messages.TWO_NUMBERS, self.tokens[self.at - 1][0], token)
         return bool(re.match(r"[A-Za-z0-9.(]", token))
 
@@ -146,27 +143,20 @@ class Parser:
         return ("^", base, self.deeper(self.signed)) if self.take("^", "**") else base
 
     def atom(self):
-        if self.at == len(self.tokens):
-            self.fail()
-        token, number = self.tokens[self.at]
-        if number:
+        token = self.peek()
+        if token and self.tokens[self.at][1]:
             self.at += 1
             return ("num", literal(token), token)
         if self.take("("):
-            node = self.deeper(self.sum)
-            return ("paren", node) if self.take(")") else self.unclosed()
+            node = self.deeper(self.chain)
+            return ("paren", node) if self.take(")") else self.fail(messages.UNCLOSED)
         return self.name(token) if re.match("[A-Za-z]", token) else self.fail()
-
-    def unclosed(self):
-        if self.at == len(self.tokens):
-            raise Unreadable(messages.UNCLOSED)
-        self.fail()
 
     def name(self, token: str):
         self.at += 1
         low = token.lower()
         function = OTHER_NAMES.get(low, low)
-        if function in FUNCTIONS and self.peek() == "(":
+        if function in FUNCTIONS and self.take("("):
             return self.call(function)
         same = [s for s in self.symbols if len(s) > 1 and s.lower() == low]
         if token in self.symbols or len(same) == 1:
@@ -174,19 +164,15 @@ class Parser:
         if function in FUNCTIONS:
             raise Unreadable(messages.NO_ARGUMENT, token)
         if all(c in self.symbols for c in token):  # NW is a product, and in V/NW both divide
-            node = ("sym", token[0])
-            for c in token[1:]:
-                node = ("*", node, ("sym", c))
-            return ("paren", node)
+            return ("paren", functools.reduce(lambda left, right: ("*", left, right), [("sym", c) for c in token]))
         raise Unreadable(messages.NO_NAME, brief(token), ", ".join(self.symbols))
 
     def call(self, name: str):
-        self.take("(")
-        args = [self.deeper(self.sum)]
+        args = [self.deeper(self.chain)]
         while self.take(","):
-            args.append(self.deeper(self.sum))
+            args.append(self.deeper(self.chain))
         if not self.take(")"):
-            self.unclosed()
+            self.fail(messages.UNCLOSED)
         if FUNCTIONS[name] != min(len(args), 2):
             raise Unreadable(messages.ONE_ARGUMENT if len(args) > 1 else messages.MORE_ARGUMENTS, name)
         return ("call", name, args)
@@ -227,18 +213,6 @@ def value(node, env: dict[str, float]) -> float:
         return finite(math.nan)
 
 
-_OPERATIONS = {
-    "paren": lambda a: a,
-    "neg": operator.neg,
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "^": math.pow,
-    "min": min,
-    "max": max,
-    "log2": math.log2,
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "sqrt": math.sqrt,
-}
+_OPERATIONS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": math.pow}
+_OPERATIONS |= {"paren": operator.pos, "neg": operator.neg, "min": min, "max": max, "sqrt": math.sqrt}
+_OPERATIONS |= {"log2": math.log2, "ceil": math.ceil, "floor": math.floor}

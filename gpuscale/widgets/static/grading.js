@@ -32,28 +32,23 @@ const grading = (() => {
     let at = 0, depth = 0;
     const peek = () => tokens[at]?.[0] ?? '';
     const take = (...wanted) => at < tokens.length && wanted.includes(peek()) ? tokens[at++][0] : '';
-    function fail() {
+    function fail(message = MISSING) {
       if (at < tokens.length) unclear(OUT_OF_PLACE, peek());
-      unclear(tokens.length ? MISSING : NOTHING, tokens.at(-1)?.[0]);
+      unclear(tokens.length ? message : NOTHING, tokens.at(-1)?.[0]);
     }
-    const unclosed = () => at === tokens.length ? unclear(UNCLOSED) : fail();
     function deeper(part) {
       if (++depth > MAX_DEPTH) unclear(TOO_DEEP);
       const node = part();
       depth--;
       return node;
     }
-    function sum() {
-      let node = product();
-      for (let op; (op = take('+', '-'));) node = [op, node, product()];
-      return node;
-    }
-    function product() {
-      let node = signed();
-      for (;;) {
-        const op = take('*', '/', '×');
-        if (op) node = [op === '/' ? '/' : '*', node, signed()];
-        else if (startsAtom()) node = ['*', node, raised()];
+    function chain(level = 0) {
+      const signs = CHAINS[level];
+      if (!signs) return signed();
+      for (let node = chain(level + 1);;) {
+        const sign = take(...keys(signs));
+        if (sign) node = [signs[sign], node, chain(level + 1)];
+        else if (level && startsAtom()) node = ['*', node, raised()];
         else return node;
       }
     }
@@ -76,15 +71,15 @@ const grading = (() => {
       const [token, number] = tokens[at];
       if (number) { at++; return ['num', literal(token), token]; }
       if (take('(')) {
-        const node = deeper(sum);
-        return take(')') ? ['paren', node] : unclosed();
+        const node = deeper(chain);
+        return take(')') ? ['paren', node] : fail(UNCLOSED);
       }
       return /^[A-Za-z]/.test(token) ? name(token) : fail();
     }
     function name(token) {
       at++;
       const f = own(OTHER_NAMES, low(token)) || low(token), known = own(FUNCTIONS, f);
-      if (known && peek() === '(') return call(f);
+      if (known && take('(')) return call(f);
       const same = symbols.filter((s) => s.length > 1 && low(s) === low(token));
       if (symbols.includes(token)) return ['sym', token];
       if (same.length === 1) return ['sym', same[0]];
@@ -93,14 +88,13 @@ const grading = (() => {
       return unclear(NO_NAME, brief(token), symbols.join(', '));
     }
     function call(f) {
-      take('(');
-      const args = [deeper(sum)];
-      while (take(',')) args.push(deeper(sum));
-      if (!take(')')) unclosed();
+      const args = [deeper(chain)];
+      while (take(',')) args.push(deeper(chain));
+      if (!take(')')) fail(UNCLOSED);
       if (FUNCTIONS[f] !== min(args.length, 2)) unclear(args.length > 1 ? ONE_ARGUMENT : MORE_ARGUMENTS, f);
       return ['call', f, args];
     }
-    const tree = sum();
+    const tree = chain();
     return at === tokens.length ? tree : fail();
   }
   const OPERATIONS = { paren: (a) => a, neg: (a) => -a, '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '^': Math.pow, min, max, log2: Math.log2, ceil, floor, sqrt: Math.sqrt };
