@@ -101,7 +101,7 @@ def judge(spec: Mapping, variant: int, text: str) -> Verdict:
     """
     try:
         if spec["kind"] == "choice":
-            return judge_choice(spec, variant, text)
+            return _outcome(spec["variants"][variant]["grade"], ["#" + normalise(text)]) or ("unclear", f"{NO_OPTION}.")
         if spec["kind"] == "formula":
             return judge_formula(spec, variant, text)
         amount, small_b = read(text, spec["unit"], spec["expects"], spec.get("noun", ""))
@@ -116,14 +116,6 @@ def judge_value(spec: Mapping, variant: int, value: float, note: str = "") -> Ve
     found = _outcome(grade, near_tokens(finite(value), grade["tolerance"], grade["exact"]))
     verdict, message = found or ("wrong", grade["wrong"])
     return verdict, message + (note if verdict == "wrong" else "")
-
-
-def judge_choice(spec: Mapping, variant: int, text: str) -> Verdict:
-    """The verdict on the option of that index. Raises Unreadable if there is none."""
-    found = _outcome(spec["variants"][variant]["grade"], ["#" + normalise(text)])
-    if not found:
-        raise Unreadable(NO_OPTION)
-    return found
 
 
 def judge_formula(spec: Mapping, variant: int, text: str) -> Verdict:

@@ -23,18 +23,13 @@ class Times:
     factor: float
 
 
-def result_times(factor: float) -> Times:
-    """The right answer times a factor."""
-    return Times(factor)
-
-
 Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of both, or Times
 
 
 def expression(mistake: Mistake, answer: sympy.Expr, message: str = "") -> sympy.Expr:
     """What a mistake amounts to, as one expression. Raises TypeError for anything but the four forms."""
     if isinstance(mistake, Times):
-        return _exact(mistake.factor) * answer
+        return sympy.nsimplify(mistake.factor, rational=True) * answer
     if isinstance(mistake, Mapping):
         return _changed(answer, mistake, message)
     if isinstance(mistake, tuple) and len(mistake) == 2 and isinstance(mistake[1], Mapping):
@@ -55,28 +50,8 @@ def _changed(expr: sympy.Expr, inputs: Mapping, message: str) -> sympy.Expr:
         symbol = known.get(key) if isinstance(key, str) else key
         if symbol not in expr.free_symbols:
             raise TypeError(f"mistake “{message}”: {key} is no input of {expr}")
-        value = value.rhs if isinstance(value, Formula) else value
-        swaps[symbol] = sympy.sympify(value)
+        swaps[symbol] = value.rhs if isinstance(value, Formula) else sympy.sympify(value)
     return expr.subs(swaps, simultaneous=True)
-
-
-def _exact(factor) -> sympy.Expr:
-    return sympy.nsimplify(factor, rational=True)
-
-
-def _scaled(quantity: Quantity | None, factor, message: str) -> dict[str, Mistake]:
-    factor = _exact(factor)
-    return {message: Times(factor) if quantity is None else {quantity: factor * quantity}}
-
-
-def missing_factor(factor: float, message: str) -> dict[str, Mistake]:
-    """The answer divided by ``factor``: "That is one pass; an all-reduce makes two."."""
-    return _scaled(None, 1 / _exact(factor), message)
-
-
-def extra_factor(factor: float, message: str) -> dict[str, Mistake]:
-    """The answer times ``factor``."""
-    return _scaled(None, factor, message)
 
 
 @dataclass(frozen=True)
@@ -88,7 +63,7 @@ class Slip:
     message: str
 
     def __call__(self, quantity: Quantity | None = None) -> dict[str, Mistake]:
-        return _scaled(quantity, self.factor, self.message)
+        return {self.message: Times(self.factor) if quantity is None else {quantity: self.factor * quantity}}
 
 
 both_directions = Slip(2, "That counts both directions of the link; the bytes cross it in one.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import sympy
 
 from gpuscale.quiz import grading, wording
@@ -24,14 +22,16 @@ def close(question: Question, a: float, b: float) -> bool:
     return (a < 0) == (b < 0) and abs(gap) <= grading.APART
 
 
-def texts(question: Question) -> Iterable[str]:
+def texts(question: Question) -> list[str]:
     """Every text in which the reader sees given values."""
-    yield from (question.ask, question.remark, question.hint, *question.mistakes)
-    for choice in question.choices:
-        yield from choice[:2]
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return [*card, *(text for choice in question.choices for text in choice[:2]), *solution_texts(question)]
+
+
+def solution_texts(question: Question) -> list[str]:
+    """Those of the solution."""
     parts = question.solution if isinstance(question.solution, (list, tuple)) else [question.solution]
-    for part in parts:
-        yield from (p for p in (part if isinstance(part, tuple) else (part,)) if isinstance(p, str))
+    return [text for part in parts for text in (part if isinstance(part, tuple) else (part,)) if isinstance(text, str)]
 
 
 def used(question: Question) -> set[str]:

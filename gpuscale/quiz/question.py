@@ -78,7 +78,7 @@ class Question:
     @property
     def expr(self) -> sympy.Expr:
         """The answer as an expression."""
-        return self.answer.rhs if isinstance(self.answer, Formula) else self.answer
+        return side(self.answer)
 
     @property
     def asked_unit(self) -> str:
