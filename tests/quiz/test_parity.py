@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 from support.quiz_demo import demo
+from support.strategies import HEDGES, PERS, SPELT_NUMBERS
 
 from gpuscale.book.served import tight_script
 from gpuscale.quiz import grading, load_set, sets
@@ -161,6 +162,31 @@ def test_every_unit_has_one_size_and_one_name(page):
     for name in NUMBERS:
         for unit in SCALE:
             same(page, name, f"3 {unit}")
+
+
+CASES = st.sampled_from([str, str.lower, str.upper, str.swapcase, str.capitalize])
+SPELT = st.sampled_from(
+    [*SCALE, "GB/second", "GB/sec", "FLOP/sec", "$/h", "percent", "per cent", "MB/s/GPU", "lanes/SM"]
+)
+ASKED = st.sampled_from(["s", "B", "B/s", "1", "%", "FLOP", "FLOP/s", "FLOP/B", "Hz", "W", "USD/h"])
+
+
+@given(
+    HEDGES,
+    SPELT_NUMBERS,
+    st.sampled_from([" ", "", "\u00a0", "  "]),
+    SPELT,
+    CASES,
+    PERS,
+    ASKED,
+    st.sampled_from(["", "."]),
+)
+@example("", ("65", 65.0), " ", "us", str.upper, "/", "s", "")
+@example("", ("5", 5.0), " ", "GB/second", str, " per ", "B/s", "")
+@example("about ", ("0.48", 0.48), "", "", str, "/", "1", "")
+def test_spellings_are_read_alike(page, hedge, number, gap, unit, case, per, asked, end):
+    text = hedge + number[0] + gap + case(unit).replace("/", per) + end
+    assert on_page(page, text, asked) == in_python(text, asked)
 
 
 @pytest.mark.parametrize("name", sets())

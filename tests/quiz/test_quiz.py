@@ -199,6 +199,29 @@ def test_standard_mistakes(mistake, factor):
 
 
 @pytest.mark.parametrize(
+    ("changes", "texts"),
+    [
+        (
+            {"given": {"V": 26 * GB, "W": 400 * GB}},
+            "65 ms|65000 US|6.5x10^-2 s|6.5 times 10^-2 s|65 milliseconds|about 65 ms",
+        ),
+        ({"given": {"V": 3456 * TB, "W": 1 * GB}}, "40 d|40 days|3.456 Ms|5.714 weeks|960 hours|~40 d|About 40 Days"),
+        (
+            {"answer": V / alpha, "given": {"V": 3 * MB, "alpha": 1e-3}, "ask": "At what rate {V} in {alpha}?"},
+            "3 GB per second|3 gigabytes per second|24 Gbps|approx. 3 GB/s",
+        ),
+        (
+            {"answer": D / F, "given": {"D": 12, "F": 25}, "ask": "Which part of {F} is {D}?"},
+            "about 0.48|48%|48 per cent|12/25",
+        ),
+    ],
+)
+def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
+    one = Item("x", 1, make(**changes))
+    assert {text: check(one, text).verdict for text in texts.split("|")} == dict.fromkeys(texts.split("|"), "right")
+
+
+@pytest.mark.parametrize(
     ("number", "typed", "verdict", "says"),
     [
         (1, "19.1 us", "right", "It is 19.1\u00a0µs. Each byte crosses once, at <i>W</i>."),
