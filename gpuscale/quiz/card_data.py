@@ -8,6 +8,7 @@ from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.outcomes import close, outcomes
+from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question
 from gpuscale.units import BASE_UNITS, WORDS, parse
 
@@ -106,13 +107,10 @@ def _common(question: Question, found: list) -> list:
 
 
 def _formula_grade(question: Question, salt: str, said: dict, remark: str, hint: str) -> dict:
-    from gpuscale.quiz.points import values_at
-
     said["the answer"] = f"It is equal to the book's formula for all values.{remark}"
-    exprs = {"the answer": question.expr, **{f"“{m}”": e for m, e in question.amounts().items()}}
     rows = [
         (grading.formula_token(values_at(expr, question.fixed_points)), name == "the answer", said[name])
-        for name, expr in exprs.items()
+        for name, expr in question.named().items()
     ]
     points = [{q.name: p[q.name] for q in question.may_use} for p in question.fixed_points]
     wrong = hint or "It is not equal to the formula asked for. Try a case small enough to count by hand."

@@ -85,7 +85,7 @@ def _expression(question: Question, spec: dict, variant: int, typed: Formula | s
         values = values_at(expr, grade["points"]) if inputs(expr) else [float(expr)] * len(grade["points"])
     except (TypeError, ValueError):
         raise Unreadable(NOT_FINITE) from None
-    return grading.judge_values(grade, values) or ("wrong", grade["wrong"])
+    return grading.outcome(grade, [grading.formula_token(values)]) or ("wrong", grade["wrong"])
 
 
 def _as_text(typed: Typed) -> str:

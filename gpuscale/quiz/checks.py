@@ -111,8 +111,7 @@ def _readable(question: Question, variant: int, right: float) -> None:
 
 
 def _formulas(question: Question) -> None:
-    allowed, exprs = set(question.may_use), {"the answer": question.expr}
-    exprs |= {f"“{m}”": e for m, e in question.amounts().items()}
+    allowed, exprs = set(question.may_use), question.named()
     for name, expr in exprs.items():
         if odd := [q.name for q in inputs(expr) if q not in allowed]:
             raise QuestionError(f"{name} holds {', '.join(odd)}, which the reader may not use")

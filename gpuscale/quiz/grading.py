@@ -101,7 +101,7 @@ def judge(spec: Mapping, variant: int, text: str) -> Verdict:
     """
     try:
         if spec["kind"] == "choice":
-            return _outcome(spec["variants"][variant]["grade"], ["#" + normalise(text)]) or ("unclear", f"{NO_OPTION}.")
+            return outcome(spec["variants"][variant]["grade"], ["#" + normalise(text)]) or ("unclear", f"{NO_OPTION}.")
         if spec["kind"] == "formula":
             return judge_formula(spec, variant, text)
         amount, small_b = read(text, spec["unit"], spec["expects"], spec.get("noun", ""))
@@ -113,7 +113,7 @@ def judge(spec: Mapping, variant: int, text: str) -> Verdict:
 def judge_value(spec: Mapping, variant: int, value: float, note: str = "") -> Verdict:
     """The verdict on a number in base units; ``note`` is added to what is not right."""
     grade = spec["variants"][variant]["grade"]
-    found = _outcome(grade, near_tokens(finite(value), grade["tolerance"], grade["exact"]))
+    found = outcome(grade, near_tokens(finite(value), grade["tolerance"], grade["exact"]))
     verdict, message = found or ("wrong", grade["wrong"])
     return verdict, message + (note if verdict == "wrong" else "")
 
@@ -122,8 +122,7 @@ def judge_formula(spec: Mapping, variant: int, text: str) -> Verdict:
     """The verdict on a typed formula. Raises Unreadable where it cannot be read or is of another kind."""
     tree = formula(text, spec["symbols"])
     grade = spec["variants"][variant]["grade"]
-    found = judge_values(grade, [value(tree, point) for point in grade["points"]])
-    if found:
+    if found := outcome(grade, [formula_token(value(tree, point) for point in grade["points"])]):
         return found
     kind = dimension(tree, {name: about["unit"] for name, about in spec["letters"].items()})
     if kind is not None and kind != EXPONENTS[spec["unit"]]:
@@ -131,12 +130,7 @@ def judge_formula(spec: Mapping, variant: int, text: str) -> Verdict:
     return "wrong", grade["wrong"]
 
 
-def judge_values(grade: Mapping, values: Iterable[float]) -> Verdict | None:
-    """The outcome whose values at the fixed points these are, if any."""
-    return _outcome(grade, [formula_token(values)])
-
-
-def _outcome(grade: Mapping, tokens: Iterable[str]) -> Verdict | None:
+def outcome(grade: Mapping, tokens: Iterable[str]) -> Verdict | None:
     """The right answer if it is among the buckets, else the nearest known mistake."""
     found = [t for t in tokens if salted_hash(grade["salt"], t) in grade["outcomes"]]
     read = [unseal(grade["outcomes"][salted_hash(grade["salt"], t)], grade["salt"], t) for t in found]

@@ -10,8 +10,7 @@ from gpuscale.quiz.question import Question, side
 
 def outcomes(question: Question, variant: int) -> list[tuple[str, float]]:
     """The right answer ("the answer") and every mistake with its value in a variant."""
-    named = {"the answer": question.expr, **{f"“{m}”": e for m, e in question.amounts().items()}}
-    return [(name, question.value(e, variant)) for name, e in named.items()]
+    return [(name, question.value(expr, variant)) for name, expr in question.named().items()]
 
 
 def close(question: Question, a: float, b: float) -> bool:
@@ -37,7 +36,7 @@ def solution_texts(question: Question) -> list[str]:
 def used(question: Question) -> set[str]:
     """The names of given values that the question uses anywhere."""
     names = {name for text in texts(question) for name, _ in wording.placeholders(text)}
-    exprs = [*question.amounts().values(), question.expr] if question.kind == "number" else []
+    exprs = [*question.named().values()] if question.kind == "number" else []
     for choice in question.choices:
         mark = choice[2] if len(choice) > 2 else False
         exprs += [] if isinstance(mark, bool) else [side(mark)]

@@ -516,7 +516,7 @@ def test_every_question_grades_its_own_outcomes(one):
         for name, expr in {"": question.expr, **question.amounts()}.items():
             if question.kind == "formula":
                 grade = spec["variants"][variant]["grade"]
-                verdict, said = grading.judge_values(grade, values_at(expr, question.fixed_points))
+                verdict, said = grading.outcome(grade, [grading.formula_token(values_at(expr, question.fixed_points))])
             else:
                 value = question.value(expr, variant)
                 verdict, said = grading.judge_value(spec, variant, value)
