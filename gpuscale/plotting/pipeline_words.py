@@ -53,15 +53,10 @@ def amount(time) -> str:
     return show(float(time), "count" if Fraction(time).denominator == 1 else "1", short=True)
 
 
-def whole(run, over: str = "total") -> Fraction:
-    """The time of all slots ("total"), or of those that compute ("ideal")."""
-    return run.ranks * run.makespan - (waited(run) if over == "ideal" else 0)
-
-
-def count(run, over: str = "total", until=None) -> str:
-    """How much of a schedule is waiting, up to a time: "24 of 132, 18.2%"."""
-    gone, of = waited(run, until), whole(run, over)
-    return f"{amount(gone)} of {amount(of)}, {show(float(gone / of), '%')}"
+def count(run) -> str:
+    """How much of the schedule is waiting: "waiting 24 of 132, 18.2%"."""
+    gone, whole = waited(run), run.ranks * run.makespan
+    return f"waiting {amount(gone)} of {amount(whole)}, {show(float(gone / whole), '%')}"
 
 
 def _word(slot, part: int) -> str:

@@ -72,7 +72,7 @@ class _GanttChart:
 
     def _titles(self, run) -> list[tuple[str, str, bool]]:
         """The lines over a chart: (text, colour, bold); the count moves to a line of its own where it has to."""
-        room, said = self.sheet.across, f"waiting {count(run)}"
+        room, said = self.sheet.across, count(run)
         if width(run.title, True) + width(said) + 18 <= room:
             return [(run.title, "plain", True)]
         return [(line, "plain", True) for line in folded(run.title, room, bold=True)] + [(said, "wait", False)]
@@ -97,7 +97,7 @@ class _GanttChart:
             for i, (text, colour, bold) in enumerate(lines):
                 sheet.write(0, y + 12 + i * LEADING, text, colour, bold=bold)
             if len(lines) == 1:
-                sheet.write(sheet.across, y + 12, f"waiting {count(run)}", "wait", "right")
+                sheet.write(sheet.across, y + 12, count(run), "wait", "right")
             self._rows(run, y + self._head(run))
             y += self._tall(run) + _GAP
             sheet.records += [_record(run, rank) for rank in range(run.ranks)]
@@ -220,7 +220,7 @@ def _record(run, rank: int) -> str:
 def _alt(runs) -> str:
     said = [
         f"{bare(run.title)}: {run.ranks} ranks and {run.microbatches} microbatches in {amount(run.makespan)} units "
-        f"of time; waiting {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
+        f"of time; {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
         for run in runs
     ]
     return "Gantt chart. " + ". ".join(said) + "."

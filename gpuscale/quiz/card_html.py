@@ -12,7 +12,7 @@ from gpuscale.core.latex import span, tex
 from gpuscale.core.proof import proof_of_equality
 from gpuscale.quiz import wording
 from gpuscale.quiz.card_data import as_json, expects, spec
-from gpuscale.quiz.question import Question, side
+from gpuscale.quiz.question import Question
 from gpuscale.symbols import quantities
 
 
@@ -61,7 +61,7 @@ def solution(question: Question) -> str:
     for part in parts:
         if isinstance(part, tuple):
             rows.append(_row(part, before))
-            before = side(part[0])
+            before = _right(part[0])
             continue
         out += [_rows(rows), _part(part, question)]
         rows, before = [], None
@@ -81,6 +81,10 @@ def _rows(rows: list[str]) -> str:
     return f'<ol class="derivation">{"".join(rows)}</ol>' if rows else ""
 
 
+def _right(expr):
+    return expr.rhs if isinstance(expr, Formula) else expr
+
+
 @cache
 def _same(before, expr) -> bool:
     return bool(proof_of_equality(before, expr))
@@ -89,9 +93,9 @@ def _same(before, expr) -> bool:
 def _row(step: tuple, before) -> str:
     """A step with its reason; "=" only where it is the step before in another form."""
     expr, why = step
-    same = before is not None and _same(before, side(expr))
+    same = before is not None and _same(before, _right(expr))
     left = span(tex(expr.lhs)) if isinstance(expr, Formula) and not same else ""
-    body = span(tex(side(expr)), display=True)
+    body = span(tex(_right(expr)), display=True)
     relation = span("=") if left or same else ""
     why = wording.render(why, {})
     return (

@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from gpuscale.core.html import Html
+from gpuscale.core.html import digesting
 from gpuscale.quiz import card_data, card_html
 from gpuscale.quiz.question_sets import Item, QuestionSet, item, load_set
 
 
+class StaticCard:
+    """A card as plain HTML: what ``ask`` gives where widgets cannot be loaded."""
+
+    def __init__(self, spec: str, html: str, text: str):
+        self.spec, self.html, self.text = spec, html, text
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": self.text} if digesting() else {"text/html": self.html, "text/plain": self.text}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _shown(spec: str, html: str, text: str):
+    try:
+        from gpuscale.widgets.card import Card
+    except ImportError:
+        return StaticCard(spec, html, text)
+    return Card(spec=spec, html=html, text=text)
+
+
 def ask(ref: str | Item):
     """The card of a question: ``ask("hardware.3")``. In a notebook it grades as on the page."""
-    from gpuscale.widgets.card import Card
-
     one = item(ref)
     place = (one.question, one.set_name, one.number)
-    return Card(card_data.as_json(one.spec), card_html.question_card(*place), card_html.question_text(*place))
+    return _shown(card_data.as_json(one.spec), card_html.question_card(*place), card_html.question_text(*place))
 
 
 def quiz(name: str | QuestionSet):
     """All cards of a set under one score: ``quiz("hardware")``."""
-    from gpuscale.widgets.card import Card
-
     them = name if isinstance(name, QuestionSet) else load_set(name)
     places = [(i.question, i.set_name, i.number) for i in them]
     text = "\n".join([f"{them.title}: {len(them)} questions", *(card_html.question_text(*p) for p in places)])
-    return Card("", card_html.section(them.name, them.title, places), text)
+    return _shown("", card_html.section(them.name, them.title, places), text)
 
 
 def score(name: str | QuestionSet):
     """The line over a set's cards that counts what is right, for sheets that show one card at a time."""
     them = name if isinstance(name, QuestionSet) else load_set(name)
     text = f"{them.title}: {len(them)} questions"
-    return Html(card_html.score(them.name, len(them)), text)
+    return StaticCard("", card_html.score(them.name, len(them)), text)

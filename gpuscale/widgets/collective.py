@@ -7,15 +7,18 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+import sympy
 
 from gpuscale.core.html import anchor
 from gpuscale.schedules.collectives import direct
+from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.stepper_card import DIGITS, exact, formula_value, stepper, within
+from gpuscale.widgets.stepper_card import stepper
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 COUNTS = {
     "sent": "Sent by the busiest rank",
     "received": "Received by the busiest rank",
@@ -69,7 +72,7 @@ def collective_stepper(
     spec["said"] = [words.opening(schedule), *told]
     text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
-        counted = [part * exact(V) for part in _counted(schedule, count, routes)]
+        counted = [part * _exact(V) for part in _counted(schedule, count, routes)]
         meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
         spec["meter"] = meter | {"hue": meter_hue}
         text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
@@ -90,6 +93,19 @@ def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: st
     title = title or primitive.replace("_", "-").capitalize()
     options = {"name": f"{title} on {ranks} ranks", "view": "pair", "at": schedule.steps} | options
     return collective_stepper(schedule, title=title, caption=caption, **options)
+
+
+def exact_value(formula, **given) -> Fraction:
+    """A formula's value as an exact fraction. Raises ValueError if it is irrational for these inputs."""
+    swaps = {q: sympy.Rational(*_exact(given[q.name]).as_integer_ratio()) for q in formula.inputs}
+    value = formula.rhs.subs({**swaps, flop: 1})
+    if not value.is_Rational:
+        raise ValueError(f"{formula.name or formula.title}: expected a rational number for {given}; got {value}")
+    return Fraction(int(value.p), int(value.q))
+
+
+def _exact(number) -> Fraction:
+    return Fraction(number.item() if isinstance(number, np.generic) else number)
 
 
 def _view(schedule) -> str:
@@ -116,7 +132,9 @@ def _straight(schedule) -> bool:
 def _check(name, schedule, view, count, chunk_names) -> None:
     straight = _straight(schedule)
     limits = {"ranks": BLOCKS, "chunks": BLOCKS**2} if straight and view == "pair" else LIMITS
-    within(name, schedule, limits)
+    for what, limit in limits.items():
+        if getattr(schedule, what) > limit:
+            raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(schedule, what)}")
     if not schedule.steps:
         raise ValueError(f"{name}: {schedule.title}: expected one step or more; got none")
     fit = ["ring", "arcs"] + ["pair"] * (not schedule.switches and (straight or not _blocks(schedule)))
@@ -209,23 +227,26 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
     }
     mark = counted[-1]
     if formula is not None:
-        known = {"N": schedule.ranks, "V": V} | dict(given)
-        mark = formula_value(name, formula, known) if value is None else exact(value)
+        given = {q.name: {"N": schedule.ranks, "V": V}.get(q.name) for q in formula.inputs} | dict(given)
+        missing = [key for key, number in given.items() if number is None]
+        if missing:
+            raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
+        mark = exact_value(formula, **given) if value is None else _exact(value)
         if mark != counted[-1]:
             raise ValueError(
-                f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / exact(V)} V; "
-                f"the formula says {float(mark):.9g} B, or {mark / exact(V)} V ({formula})"
+                f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / _exact(V)} V; "
+                f"the formula says {float(mark):.9g} B, or {mark / _exact(V)} V ({formula})"
             )
         words_ = label or f"formula: {formula.lhs.html}"
         out |= {"equal": True, "formula": float(mark), "label": f"{words_} = {show(float(mark), 'B')}"}
-    unit = exact(V) if mark * 2 >= V else exact(V) / schedule.ranks
+    unit = _exact(V) if mark * 2 >= V else _exact(V) / schedule.ranks
     return out | {"full": float(ceil(mark / unit) * unit), "values": [float(b) for b in counted]}
 
 
 def _sizes(schedule, V) -> Callable[[int], str]:
     """Units in bytes, as the reader sees them; in shares of V where V is not given."""
     if V:
-        return lambda units: show(float(exact(V) * Fraction(units, schedule.whole)), "B")
+        return lambda units: show(float(_exact(V) * Fraction(units, schedule.whole)), "B")
     return lambda units: _share(Fraction(units, schedule.whole))
 
 

@@ -8,12 +8,14 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from gpuscale.core.html import anchor, digesting
-from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order, parts, peak, waited, waits, whole
+from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
-from gpuscale.widgets.stepper_card import DIGITS, formula_value, stepper, within
-from gpuscale.widgets.transfer_words import rank_list
+from gpuscale.widgets.collective import exact_value
+from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.transfer_words import spans
 
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
 STEPS = 240  # what a reader still plays
 OVER = {"total": "of all slots", "ideal": "over the work"}
@@ -75,7 +77,9 @@ def _check(name, runs, formulas, givens, over) -> None:
     if not runs or not all(run.slots for run in runs):
         raise ValueError(f"{name}: expected schedules with slots; got {runs}")
     for run in runs:
-        within(name, run, LIMITS)
+        for what, limit in LIMITS.items():
+            if getattr(run, what) > limit:
+                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
     if over not in OVER:
         raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
     if not len(runs) == len(formulas) == len(givens):
@@ -91,15 +95,19 @@ def _quantum(runs) -> Fraction:
 
 def _share(run, over: str, until=None) -> Fraction:
     """Waiting up to a time, over all slots or over those that compute."""
-    return waited(run, until) / whole(run, over)
+    whole = run.ranks * run.makespan
+    return waited(run, until) / (whole if over == "total" else whole - waited(run))
 
 
 def _mark(name, run, formula, given, over) -> Fraction | None:
     """The formula's value, which the count on the schedule has to be."""
     if formula is None:
         return None
-    value = formula_value(name, formula, {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given))
-    counted = _share(run, over)
+    known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
+    missing = [q.name for q in formula.inputs if q.name not in known]
+    if missing:
+        raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
+    value, counted = exact_value(formula, **{q.name: known[q.name] for q in formula.inputs}), _share(run, over)
     if value != counted:
         raise ValueError(
             f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
@@ -115,7 +123,7 @@ def _drawn(run, unit, steps, over, mark) -> dict:
         [s.rank, int(s.start / unit), int(s.end / unit), s.kind, s.microbatch, part[s.rank, s.stage]] for s in run.slots
     ]
     idle = [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)]
-    counts = [f"waited {count(run, over, min(t * unit, run.makespan))}" for t in range(steps + 1)]
+    counts = [f"waited {_counted(run, over, min(t * unit, run.makespan))}" for t in range(steps + 1)]
     if mark is not None:
         counts[-1] += ", as the formula says"
     return {
@@ -140,11 +148,17 @@ def _held(run, rank, unit, end) -> list[int]:
     return out
 
 
+def _counted(run, over, until) -> str:
+    whole = run.ranks * run.makespan
+    base = whole if over == "total" else whole - waited(run)
+    return f"{amount(waited(run, until))} of {amount(base)}, {show(float(_share(run, over, until)), '%')}"
+
+
 def _meter(run, drawn, formula, mark, label, over, unit, steps) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
     values = [float(_share(run, over, t * unit)) for t in range(steps + 1)]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
-    text = [count(run, over, t * unit) for t in range(steps + 1)]
+    text = [_counted(run, over, t * unit) for t in range(steps + 1)]
     out = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": text}
     if mark is None:
         return out
@@ -169,11 +183,15 @@ def _moment(run, time, found) -> str:
     """Who does what at a time: "Forward on ranks 0, 1; rank 2 waits."."""
     now = {s.rank: s.kind for s in run.slots if s.start <= time < s.end}
     groups = [(named(kind, found), [r for r, k in now.items() if k == kind]) for kind in found]
-    said = [f"{what} on {rank_list(ranks)}" for what, ranks in groups if ranks]
+    said = [f"{what} on {_ranks(ranks)}" for what, ranks in groups if ranks]
     idle = [r for r in range(run.ranks) if r not in now]
-    said += [f"{rank_list(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
+    said += [f"{_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
     text = "; ".join(said)
     return text[0].upper() + text[1:] + "."
+
+
+def _ranks(ranks) -> str:
+    return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
 
 
 def _rows(runs):

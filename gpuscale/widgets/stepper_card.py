@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import html as escaping
 import json
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-
-import numpy as np
-import sympy
-
-from gpuscale.symbols import flop
-
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"  # counts as the scripts read them
+from collections.abc import Sequence
 
 
 def stepper(
@@ -49,29 +41,3 @@ def _table(columns, rows) -> str:
     cells = ["".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, row, strict=True)) for row in rows]
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<table class="plain-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def within(name: str, schedule, limits: Mapping[str, int]) -> None:
-    """Raises ValueError where a schedule has more of anything than a page can show."""
-    for what, limit in limits.items():
-        if getattr(schedule, what) > limit:
-            raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(schedule, what)}")
-
-
-def formula_value(name: str, formula, known: Mapping) -> Fraction:
-    """A formula's value as an exact fraction, its inputs by name in ``known``.
-
-    Raises TypeError naming what is missing, ValueError if the value is irrational for these inputs.
-    """
-    if missing := [q.name for q in formula.inputs if q.name not in known]:
-        raise TypeError(f"{name}: missing {', '.join(missing)}; expected all inputs of {formula} in given")
-    given = {q: exact(known[q.name]) for q in formula.inputs}
-    value = formula.rhs.subs({q: sympy.Rational(x.numerator, x.denominator) for q, x in given.items()} | {flop: 1})
-    if not value.is_Rational:
-        raise ValueError(f"{name}: {formula.title}: expected a rational number for {given}; got {value}")
-    return Fraction(int(value.p), int(value.q))
-
-
-def exact(number) -> Fraction:
-    """A number as the fraction that it is."""
-    return Fraction(number.item() if isinstance(number, np.generic) else number)

@@ -34,7 +34,7 @@ def opening(schedule) -> str:
     counts = schedule.start.sum(axis=1).tolist()
     if len(set(counts)) > 1:
         holders = [rank for rank, count in enumerate(counts) if count]
-        return f"At the start {rank_list(holders)} {'hold' if holders[1:] else 'holds'} all there is."
+        return f"At the start {_ranks(holders)} {'hold' if holders[1:] else 'holds'} all there is."
     if schedule.chunks == schedule.ranks**2 > 1 and counts[0] == schedule.ranks:
         return "At the start each rank holds one block for each rank."
     if (schedule.start.sum(axis=0) == schedule.ranks).all() and schedule.ranks > 1:
@@ -88,10 +88,10 @@ def _partners(schedule, talk, group: str) -> str:
 def _crowd(schedule, talk, what: str, group: str) -> str:
     sources, targets = sorted({a for a, _ in talk}), sorted({b for _, b in talk})
     if len(sources) == 1:
-        return f"rank {sources[0]} sends {what} to each of {rank_list(targets)}"
+        return f"rank {sources[0]} sends {what} to each of {_ranks(targets)}"
     if len(targets) == 1:
-        return f"{rank_list(sources)} each send {what} to rank {targets[0]}"
-    who = "each rank" if sources == list(range(schedule.ranks)) else f"each of {rank_list(sources)}"
+        return f"{_ranks(sources)} each send {what} to rank {targets[0]}"
+    who = "each rank" if sources == list(range(schedule.ranks)) else f"each of {_ranks(sources)}"
     whom = _whom(talk, schedule.ranks, "")
     inside = schedule.group and all(a // schedule.group == b // schedule.group for a, b in talk)
     whom = whom or (inside and _whom(talk, schedule.group, f" of its {group}", schedule.ranks))
@@ -146,7 +146,7 @@ def _each(schedule, nodes: list[int]) -> str:
         return "each switch below" if nodes[1:] else f"the {schedule.name(nodes[0])}"
     if nodes == list(range(schedule.ranks)):
         return "each rank"
-    return f"each of {rank_list(nodes)}" if nodes[1:] else f"rank {nodes[0]}"
+    return f"each of {_ranks(nodes)}" if nodes[1:] else f"rank {nodes[0]}"
 
 
 def _named(schedule, talk, what: str, adds: bool) -> str:
@@ -157,7 +157,7 @@ def _named(schedule, talk, what: str, adds: bool) -> str:
     return ", ".join(parts) + ((", to be added" if parts[1:] else ", which adds it") if adds else "")
 
 
-def rank_list(ranks: Sequence[int]) -> str:
+def _ranks(ranks: Sequence[int]) -> str:
     return f"rank{'s' * (len(ranks) > 1)} {spans(ranks)}"
 
 

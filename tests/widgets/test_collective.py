@@ -12,7 +12,7 @@ from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
 from gpuscale.schedules.collectives import doubling, exchange, in_network, ring, torus, trees
 from gpuscale.schedules.collectives.routes import TorusRoutes
 from gpuscale.widgets import primitive_stepper, transfer_words
-from gpuscale.widgets.stepper_card import formula_value
+from gpuscale.widgets.collective import exact_value
 
 EVERY = sorted(SHAPES)
 
@@ -145,11 +145,11 @@ def test_a_wrong_formula_is_refused():
 
 
 def test_counts_are_compared_exactly():
-    assert formula_value("x", GATHER, {"N": 3, "V": 10**6}) == Fraction(2 * 10**6, 3)
-    assert formula_value("x", recursive_doubling_bytes, {"N": 8, "V": 1}) == 3
+    assert exact_value(GATHER, N=3, V=10**6) == Fraction(2 * 10**6, 3)
+    assert exact_value(recursive_doubling_bytes, N=8, V=1) == 3
     assert stepper(ring.all_gather(3), GATHER, V=10**6)  # a third of a byte is no matter
     with pytest.raises(ValueError, match="expected a rational number"):
-        formula_value("x", recursive_doubling_bytes, {"N": 3, "V": 1})
+        exact_value(recursive_doubling_bytes, N=3, V=1)
 
 
 def test_what_can_be_counted():
