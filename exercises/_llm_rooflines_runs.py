@@ -6,7 +6,7 @@ from gpuscale import chip
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.llm import training_compute as compute
 from gpuscale.llm import training_memory as memory
-from gpuscale.quiz import Question, Times, both_directions, with_sparsity
+from gpuscale.quiz import Question, both_directions, result_times, with_sparsity
 from gpuscale.specs import part
 from gpuscale.symbols import (
     D_1,
@@ -205,10 +205,10 @@ megatron_parts = [
         mistakes={
             **both_directions(W_2),
             "What counts is how many nodes a copy spans, not how many GPUs.": LEAST / D_1,
-            "The source rounds to about 1,000 for a copy on two nodes. Half of what one node needs is more.": Times(
+            "The source rounds to about 1,000 for a copy on two nodes. Half of what one node needs is more.": result_times(
                 1000 / (ROUND / 2)
             ),
-            "The source rounds to about 300 for a copy on eight nodes. An eighth of what one node needs is more.": Times(
+            "The source rounds to about 300 for a copy on eight nodes. An eighth of what one node needs is more.": result_times(
                 300 / (ROUND / 8)
             ),
         },

@@ -4,7 +4,7 @@ from gpuscale_exercises._hardware_units import B200_LANES, H100_LANES, PRODUCT, 
 
 from gpuscale import measured
 from gpuscale.one_gpu import processor, roofline
-from gpuscale.quiz import Question, QuestionSet, Times
+from gpuscale.quiz import Question, QuestionSet, result_times
 from gpuscale.symbols import D, F, P_run, S_level, S_sm, T, W_hbm, alpha, b, b_w, eta, flop, k_op, n, n_lane, n_sm
 from gpuscale.units import TFLOP
 
@@ -94,7 +94,7 @@ capacity = [
         tolerance=0.01,
         mistakes={
             "That counts a KiB as 1,000 bytes.": {"S_sm": S_sm * 1000 / 1024},
-            "That calls a MiB a MB.": Times(1e6 / 2**20),
+            "That calls a MiB a MB.": result_times(1e6 / 2**20),
         },
     ),
     Question(

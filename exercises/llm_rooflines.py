@@ -14,7 +14,7 @@ from gpuscale import chip, model
 from gpuscale.llm import data_parallel as dp
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.llm import training_memory as memory
-from gpuscale.quiz import Question, QuestionSet, Times, bits_for_bytes, both_directions, with_sparsity
+from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions, result_times, with_sparsity
 from gpuscale.symbols import (
     D_1,
     W_2,
@@ -51,7 +51,7 @@ blackwell = [
         given=FAST | {"C_ref": h100.bf16},
         tolerance=0.004,
         mistakes={
-            "That is the printed number, 2,250 over a round 1,000: the H100 reaches a little less.": Times(
+            "That is the printed number, 2,250 over a round 1,000: the H100 reaches a little less.": result_times(
                 2.25 * h100.bf16 / b200.bf16
             ),
             **with_sparsity(C),
@@ -120,7 +120,7 @@ in_the_node = [
         tolerance=0.01,
         given=WIDE | {"n_mat": 2},
         mistakes={
-            "That is F/1995, as printed: 1,995 belongs to a peak of 898 TFLOP/s, of an older draft.": Times(
+            "That is F/1995, as printed: 1,995 belongs to a peak of 898 TFLOP/s, of an older draft.": result_times(
                 h100.bf16 / h100.nvlink_bw / OLD
             ),
             "That is the exact limit, which is 1 more.": tp.tp_limit,

@@ -19,6 +19,6 @@ __getattr__, __dir__ = face(
     result="Result",
     mistakes=(
         "Times bits_for_bytes both_directions bytes_for_bits fma_twice gb_for_gib gib_for_gb mb_for_mib "
-        "mib_for_mb one_direction with_sparsity without_fma"
+        "mib_for_mb one_direction result_times with_sparsity without_fma"
     ),
 )
