@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
-from support.strategies import QUANTITY_TEXTS
+from support.strategies import HEDGES, PERS, QUANTITY_TEXTS, SPELT_NUMBERS
 
 from gpuscale import units
 from gpuscale.units import (
@@ -73,7 +73,7 @@ def test_shows_as_many_digits_as_asked():
 @example(5e-324, "B", False, 3)
 def test_show_never_crashes(value, unit, short, digits):
     text = show(value, unit, short, digits)
-    assert text and "inf" not in text and "nan" not in text and "e+" not in text
+    assert text and not re.search(r"\b(inf|nan)\b|e\+", text)
 
 
 @pytest.mark.parametrize("unit", ["foo", "GB/", "b/s/s", "gb"])
@@ -138,6 +138,90 @@ def test_reads(text, unit, value):
     assert parse(text, unit) == pytest.approx(value, rel=1e-15)
 
 
+SPELLINGS = [
+    ("65 US", "s", 65e-6),
+    ("3 GB per second", "B/s", 3e9),
+    ("3 gigabytes per second", "B/s", 3e9),
+    ("3 GB/sec.", "B/s", 3e9),
+    ("1.5x10^-5 s", "s", 1.5e-5),
+    ("1.5 X 10^-5 s", "s", 1.5e-5),
+    ("1.5 times 10^-5 s", "s", 1.5e-5),
+    ("1.5·10⁻⁵ s", "s", 1.5e-5),
+    ("15 microseconds", "s", 15e-6),
+    ("15 Microseconds", "s", 15e-6),
+    ("15 MICROSECONDS", "s", 15e-6),
+    ("15 usec", "s", 15e-6),
+    ("40 d", "s", 40 * 86400),
+    ("5 weeks", "s", 35 * 86400),
+    ("1 week", "s", 7 * 86400),
+    ("90 minutes", "s", 5400),
+    ("2 hrs", "s", 7200),
+    ("3.46 Ms", "s", 3.46e6),
+    ("about 0.48", "1", 0.48),
+    ("About 48%", "1", 0.48),
+    ("48 per cent", "%", 0.48),
+    ("~ 65 us", "s", 65e-6),
+    ("≈65 us", "s", 65e-6),
+    ("approx. 65 us", "s", 65e-6),
+    ("t = 65 us", "s", 65e-6),
+    ("70 billion parameters", "1", 70e9),
+    ("8k tokens", "1", 8000),
+    ("450 GB/s per GPU", "B/s", 450e9),
+    ("400 Gigabits per second", "B/s", 50e9),
+    ("989 teraflops", "FLOP/s", 989e12),
+    ("989 tflop/s", "FLOP/s", 989e12),
+    ("1.83 gigahertz", "Hz", 1.83e9),
+    ("0.7 kilowatts", "W", 700),
+    ("$2.50/h", "USD/h", 2.5),
+    ("2.50 USD per hour", "USD/h", 2.5),
+    ("40", "FLOP/B", 40),
+    ("0", "s", 0),
+]
+
+
+@pytest.mark.parametrize(("text", "unit", "value"), SPELLINGS)
+def test_every_spelling_is_read(text, unit, value):
+    assert parse(text, unit) == pytest.approx(value, rel=1e-12)
+
+
+@given(
+    HEDGES,
+    SPELT_NUMBERS,
+    st.sampled_from(["", " ", "\u00a0"]),
+    st.sampled_from(sorted({*SCALE} - {"1", "x", "×"})),
+    PERS,
+)
+def test_an_amount_is_the_same_however_it_is_spelt(hedge, number, gap, unit, per):
+    text, factor = number
+    assume(not re.match(r"e\d", unit) and not (gap == "" and unit[0] in "eE"))
+    assert parse(hedge + text + gap + unit.replace("/", per), unit) == pytest.approx(factor * SCALE[unit][0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "reason"),
+    [
+        ("65 MS", "s", "“MS” can be read in two ways: write Ms or ms; expected a time"),
+        ("1830 mhz", "Hz", "“mhz” can be read in two ways: write MHz or mHz; expected a frequency"),
+        ("5 mb", "B", "“mb” can be read in two ways: write MB or Mb; expected a number of bytes"),
+        ("5 gb/s", "B/s", "“gb/s” can be read in two ways: write GB/s or Gb/s; expected a bandwidth"),
+        ("5 GBPS", "B/s", "“GBPS” can be read in two ways: write GBps or Gbps"),
+        ("3 flop/b", "FLOP/B", "“flop/b” can be read in two ways: write FLOP/B or FLOP/b"),
+        ("1.5x10-5 s", "s", "“10-5” can be read in two ways: write 10^-5 or 1e-5"),
+        ("0x10 s", "s", "“x10 s” is no unit known here; expected a time, such as 65 us"),
+        ("3 m", "s", "“m” is no unit known here; expected a time"),
+        ("5 fortnights", "s", "“fortnights” is no unit known here; expected a time"),
+        ("about", "1", "“about” does not begin with a number; expected a number, such as 512"),
+        ("a few us", "s", "does not begin with a number; expected a time, such as 65 us"),
+        ("45", "%", "45 can be a percentage or a share: write 45% or 0.45"),
+        ("", "s", "nothing is typed yet; expected a time, such as 65 us"),
+    ],
+)
+def test_a_spelling_that_is_refused_says_what_is_expected(text, unit, reason):
+    with pytest.raises(Unreadable) as caught:
+        parse(text, unit)
+    assert reason in str(caught.value)
+
+
 @pytest.mark.parametrize("unit", sorted(EXAMPLES))
 def test_the_example_in_a_message_can_be_read(unit):
     assert parse(EXAMPLES[unit], unit) > 0
@@ -153,7 +237,6 @@ def test_the_example_in_a_message_can_be_read(unit):
         "nan s",
         "inf s",
         "1 e5 s",
-        "--5 s",
         "5 s s",
         "0x10 s",
         "1,5 s",
@@ -164,7 +247,7 @@ def test_the_example_in_a_message_can_be_read(unit):
     ],
 )
 def test_an_unreadable_text_says_what_is_expected(text):
-    with pytest.raises(Unreadable, match="such as 65 us|can be read in two ways"):
+    with pytest.raises(Unreadable, match="; expected a time, such as 65 us$"):
         parse(text, "s")
 
 
@@ -176,10 +259,10 @@ def test_a_bare_number_is_a_count_and_nothing_else():
 
 @pytest.mark.parametrize(
     "text",
-    ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 5000 + " s", "9" * 400 + " s", "1e308 h"],
+    ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 150 + " s", "9" * 190 + "^2 s", "1e308 h"],
 )
 def test_a_number_out_of_range_is_refused(text):
-    with pytest.raises(Unreadable, match="out of range"):
+    with pytest.raises(Unreadable, match="that does not come out as a finite number; expected a time, such as 65 us"):
         parse(text, "s")
 
 
@@ -189,9 +272,10 @@ def test_another_dimension_is_named():
     assert (caught.value.found, caught.value.wanted) == ("a time", "a bandwidth")
 
 
-@given(st.sampled_from(sorted(DIMENSIONS)), st.sampled_from(sorted(SCALE)), st.floats(0, 1e6))
+@given(st.sampled_from(sorted(DIMENSIONS)), st.sampled_from(sorted({*SCALE} - {"1"})), st.floats(0, 1e6))
 def test_every_unit_is_read_with_its_own_dimension_only(want, unit, number):
     size, have = SCALE[unit]
+    assume(have == want or unit.lower() not in {name.lower() for name, (_, base) in SCALE.items() if base == want})
     text = f"{number!r} {unit}"
     if have == want:
         assert parse(text, want) == number * size
@@ -231,33 +315,48 @@ def test_constants_are_what_their_names_say():
     assert units.us == SCALE["us"][0] and units.day == 24 * units.hour == 1440 * units.minute
 
 
-SIZES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50}
-SHORT = {"": 1, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "n": 1e-9}
-DATA = r"(?P<p>[kKMGTPE]?|[KMGTP]i)(?P<u>B|bytes?|bits?|b|Bps|bps)(?P<s>/s)?"
+DECIMAL = {
+    "p": -12,
+    "n": -9,
+    "u": -6,
+    "µ": -6,
+    "μ": -6,
+    "m": -3,
+    "k": 3,
+    "K": 3,
+    "M": 6,
+    "G": 9,
+    "T": 12,
+    "P": 15,
+    "E": 18,
+}
+DECIMAL |= {"nano": -9, "micro": -6, "milli": -3, "kilo": 3, "mega": 6, "giga": 9, "tera": 12}
+DECIMAL |= {"peta": 15, "exa": 18}
+BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "kibi": 10, "mebi": 20, "gibi": 30, "tebi": 40}
+SIZES = {"": 1.0} | {p: float(f"1e{e}") for p, e in DECIMAL.items()} | {p: 2.0**e for p, e in BINARY.items()}
+PREFIX = "|".join(sorted(SIZES, key=len, reverse=True))
+LENGTHS = {"min": 60, "h": 3600, "hr": 3600, "hour": 3600, "minute": 60, "d": 86400, "day": 86400, "week": 604800}
 
 
-@pytest.mark.parametrize("name", SCALE)
-def test_the_size_of_a_unit_is_what_its_prefix_says(name):
-    size, base = SCALE[name]
-    if found := re.fullmatch(DATA, name):
-        bits = found["u"] in {"b", "bit", "bits", "bps"}
-        assert size == (SIZES | BINARY)[found["p"]] / (8 if bits else 1)
-        assert base == ("B/s" if found["s"] or found["u"].endswith("ps") else "B")
-    elif found := re.fullmatch(r"([kKMGTPE]?)(FLOPS|FLOPs?|flops?)(/s|/cycle|/B|/byte)?", name):
-        kinds = {None: "FLOP", "/s": "FLOP/s", "/cycle": "FLOP", "/B": "FLOP/B", "/byte": "FLOP/B"}
-        assert size == SIZES[found[1]]
-        assert base == ("FLOP/s" if found[2] == "FLOPS" else kinds[found[3]])
-    elif found := re.fullmatch(r"([kKMGTPE]?)(Hz|W)", name):
-        assert (size, base) == (SIZES[found[1]], found[2])
-    elif found := re.fullmatch(r"([munµμ]?)s", name):
-        assert (size, base) == (SHORT[found[1]], "s")
-    elif base == "s":
-        lengths = {"sec": 1, "seconds": 1, "min": 60, "h": 3600, "hour": 3600, "hours": 3600}
-        assert size == (lengths | {"day": 86400, "days": 86400})[name]
-    else:
-        odd = {"%": (0.01, "1"), "B/cycle": (1, "B"), "bytes/cycle": (1, "B")}
-        assert (size, base) == odd.get(name, (1, "USD/h" if name.endswith("/h") else "1"))
+def meaning(name):
+    """Size and base unit of a unit, worked out from its letters."""
+    if found := re.fullmatch(rf"({PREFIX})(B|bytes?|bits?|b)(/s|ps|/cycle)?", name):
+        bits = found[2].startswith("b") and "y" not in found[2]
+        return SIZES[found[1]] / (8 if bits else 1), "B/s" if found[3] in ("/s", "ps") else "B"
+    if found := re.fullmatch(rf"({PREFIX})(FLOPS|FLOPs?|flops?)(?:/(s|cycle|B|byte|b|bit))?", name):
+        size = SIZES[found[1]] * (8 if found[3] in ("b", "bit") else 1)
+        rate = {"s": "FLOP/s", "cycle": "FLOP", None: "FLOP/s" if found[2] == "FLOPS" else "FLOP"}
+        return size, rate.get(found[3], "FLOP/B")
+    if found := re.fullmatch(rf"({PREFIX})(Hz|hertz|W|watts?|s|secs?|seconds?)", name):
+        return SIZES[found[1]], {"H": "Hz", "h": "Hz", "W": "W", "w": "W", "s": "s"}[found[2][0]]
+    if name.removesuffix("s") in LENGTHS:
+        return LENGTHS[name.removesuffix("s")], "s"
+    return {"%": (0.01, "1"), "USD/h": (1, "USD/h")}.get(name, (1, "1"))
+
+
+@pytest.mark.parametrize("first", sorted({name[0] for name in SCALE}))
+def test_the_size_of_a_unit_is_what_its_letters_say(first):
+    assert {n: unit for n, unit in SCALE.items() if n[0] == first} == {n: meaning(n) for n in SCALE if n[0] == first}
 
 
 def test_every_dimension_has_words_and_an_example():

@@ -38,12 +38,7 @@ def served(root: Path) -> dict[str, str]:
     """The text of each file of our own that pages load; those in the lists above only some of them."""
     book = (root / "assets" / "book.css").read_text(encoding="utf-8")
     return {
-        "gpuscale.js": tight_script(assets.script()),
-        "gpuscale.css": tight_style(assets.page_style()),
         "book.css": tight_style(book),
-        "steppers.js": tight_script(assets.stepper_script()),
-        "steppers.css": tight_style(assets.stepper_style()),
-        **{f"{name}.css": tight_style(assets.filter_style(name)) for name in assets.FILTERS},
-        **{f"{name}.js": tight_script(assets.filter_script(name)) for name in assets.FILTERS},
-        **{f"{name}.js": tight_script(assets.painter_script(name)) for name in assets.PAINTERS},
+        **{f"{name}.js": tight_script(assets.script(name)) for name in assets.SCRIPTS},
+        **{f"{name}.css": tight_style(assets.style(name)) for name in assets.STYLES},
     }

@@ -15,9 +15,10 @@ import pkgutil
 import sys
 from functools import cache
 
-from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, specs, symbols, units
+from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, specs, symbols
 from gpuscale.catalogue import sweep
 from gpuscale.core import Formula, evaluate
+from gpuscale.units import tables
 
 ROOMS = (one_gpu, network, collectives, llm, schedules, emulate, specs, symbols)
 ROOMS = {room.__name__.rpartition(".")[2]: room for room in ROOMS}
@@ -41,7 +42,7 @@ def limit(formula: Formula, **values) -> float:
 @cache
 def library() -> dict[str, object]:
     """Every name that an expression may use, apart from the inputs of its row."""
-    numbers = {name: size for name, size in vars(units).items() if isinstance(size, float) and len(name) > 1}
+    numbers = {name: size for name, size in vars(tables).items() if isinstance(size, float) and len(name) > 1}
     named = {key.rpartition(".")[2]: formula for key, formula in sweep.formulas().items()}
     for room in (schedules.__name__, emulate.__name__):  # these have no face: their files are reached once imported
         for found in pkgutil.walk_packages(sys.modules[room].__path__, f"{room}."):

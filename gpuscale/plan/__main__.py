@@ -87,7 +87,7 @@ def asked(options) -> tuple:
     parts = {name: value and value.split(",") for name, value in (("shares", options.reach), ("waits", options.wait))}
     from gpuscale.plan.requests import number, whole
 
-    reserve = None if options.reserve is None else 1e9 * number("reserve, in GB", options.reserve)
+    reserve = None if options.reserve is None else number("reserve, in GB", options.reserve, unit="GB")
     top = whole("top", options.top)
     ask = request(
         options.model,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from gpuscale import specs
 from gpuscale.plan.clusters import Cluster, cluster, found
 from gpuscale.plan.errors import Refusal
+from gpuscale.units import SCALE, parse
 
 # What can be fixed, and what it is called in a sentence.
 PINS = {
@@ -64,8 +65,8 @@ def some(n: int, what: str) -> str:
 def whole(what: str, value, least: int = 1, most: int | None = None, typed=None) -> int:
     """A whole number in a range. Raises Refusal saying what is expected, with the value as it was typed."""
     try:
-        found = int(float(value)) if isinstance(value, str) else int(value)
-        good = float(value) == found and not isinstance(value, bool)
+        found = int(_amount(value))
+        good = _amount(value) == found and not isinstance(value, bool)
     except (TypeError, ValueError, OverflowError):
         good = False
     limit = f"{least} or more" if most is None else f"{least} to {most}"
@@ -74,10 +75,18 @@ def whole(what: str, value, least: int = 1, most: int | None = None, typed=None)
     return found
 
 
-def number(what: str, value, least: float = 0.0) -> float:
-    """A finite number of at least that much. Raises Refusal saying what is expected."""
+def _amount(value, unit: str = "1") -> float:
+    """A number in base units: as it is written alone in ``unit``, else as its own unit says. Raises ValueError."""
     try:
-        found = float(value)
+        return float(value) * SCALE[unit][0]
+    except ValueError:
+        return parse(value, unit)
+
+
+def number(what: str, value, least: float = 0.0, unit: str = "1") -> float:
+    """A finite number of at least that much; a text without a unit is in ``unit``. Raises Refusal."""
+    try:
+        found = _amount(value, unit)
     except (TypeError, ValueError):
         found = math.nan
     if not least <= found < math.inf:
@@ -89,13 +98,11 @@ def tokens(what: str, value) -> int:
     """A number of tokens. "4M" means 4 x 2**20, as the papers count batches; 4e6 is four million."""
     typed = value
     if isinstance(value, str):
-        text = re.fullmatch(r"\s*([\d_,.]+(?:[eE]\d+)?)\s*([kKmMgG]?)\s*", value)
-        if not text:
-            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M (4 x 2**20), 16M, 65536 or 4e6")
+        text, suffix = re.fullmatch(r"(.*?)(?:([kKmMgG])(?: *tokens?)?)?\s*", value, re.S).groups()
         try:
-            value = float(text[1].replace(",", "").replace("_", "")) * _SUFFIX[text[2].lower()]
+            value = _amount(text) * _SUFFIX[(suffix or "").lower()]
         except ValueError:
-            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M, 16M, 65536 or 4e6") from None
+            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M (4 x 2**20), 16M, 65536 or 4e6") from None
     return whole(what, value, typed=typed)
 
 
@@ -138,7 +145,7 @@ def request(
 
 
 def _reserve(value, place: Cluster) -> float:
-    kept = RESERVE * place.hbm if value is None else number("reserve, in bytes", value)
+    kept = RESERVE * place.hbm if value is None else number("reserve, in bytes", value, unit="B")
     if kept >= place.hbm:
         raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of {place.hbm / 1e9:g} GB")
     return kept
@@ -172,7 +179,7 @@ def _batch(batch, seq) -> tuple[int, int]:
 
 def _shares(what: str, values, least: float, count: int) -> tuple:
     try:
-        values = tuple(float(v) for v in values)
+        values = tuple(_amount(v) for v in values)
     except (TypeError, ValueError):
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):

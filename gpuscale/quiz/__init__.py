@@ -18,7 +18,7 @@ __getattr__, __dir__ = face(
     question_sets="QuestionSet UnknownQuestion item load_set sets",
     result="Result",
     mistakes=(
-        "Times bits_for_bytes both_directions bytes_for_bits extra_factor fma_twice gb_for_gib gib_for_gb mb_for_mib "
-        "mib_for_mb missing_factor one_direction result_times with_sparsity without_fma"
+        "Times bits_for_bytes both_directions bytes_for_bits fma_twice gb_for_gib gib_for_gb mb_for_mib "
+        "mib_for_mb one_direction result_times with_sparsity without_fma"
     ),
 )

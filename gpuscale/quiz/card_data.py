@@ -6,8 +6,9 @@ from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.outcomes import close, outcomes
+from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question
-from gpuscale.units import EXAMPLES, SCALE, WORDS
+from gpuscale.units import BASE_UNITS, WORDS, parse
 
 # Slips of anybody's, added where they hit no other outcome.
 PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
@@ -16,18 +17,6 @@ SLIPS = {
     0.5: "That is half the answer: what is missing?",
     **{1000.0**k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="much") for k in (1, 2, 3)},
     **{1000.0**-k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="little") for k in (1, 2, 3)},
-}
-OTHER_EXAMPLES = {
-    "1": "12",
-    "B": "3 GB",
-    "B/s": "50 GB/s",
-    "s": "2 ms",
-    "FLOP": "5 TFLOP",
-    "FLOP/s": "60 TFLOP/s",
-    "FLOP/B": "12 FLOP/B",
-    "Hz": "1.2 GHz",
-    "W": "1 kW",
-    "USD/h": "3 USD/h",
 }
 
 
@@ -68,13 +57,11 @@ def _example(question: Question) -> str:
     base, unit = question.base, question.asked_unit
     fixed = unit != base
     taken = [v for i in range(len(question.given)) for _, v in outcomes(question, i)]
-    texts = [f"{n} {unit}" for n in (40, 7)] if fixed else [EXAMPLES[base], OTHER_EXAMPLES[base]]
+    texts = [f"{n} {unit}" for n in (40, 7)] if fixed else BASE_UNITS[base][2:]
     if base == "1" and not question.exact and abs(taken[0]) < 1:
         texts = ["0.4", "0.75"]
     for text in texts:
-        number, _, name = text.partition(" ")
-        value = float(number) * (SCALE[name][0] if name else 1)
-        if not any(close(question, value, v) for v in taken):
+        if not any(close(question, parse(text, base), v) for v in taken):
             return text
     return texts[-1]
 
@@ -118,13 +105,10 @@ def _common(question: Question, found: list) -> list:
 
 
 def _formula_grade(question: Question, salt: str, said: dict, remark: str, hint: str) -> dict:
-    from gpuscale.quiz.points import values_at
-
     said["the answer"] = f"It is equal to the book's formula for all values.{remark}"
-    exprs = {"the answer": question.expr, **{f"“{m}”": e for m, e in question.amounts().items()}}
     rows = [
         (grading.formula_token(values_at(expr, question.fixed_points)), name == "the answer", said[name])
-        for name, expr in exprs.items()
+        for name, expr in question.named().items()
     ]
     points = [{q.name: p[q.name] for q in question.may_use} for p in question.fixed_points]
     wrong = hint or "It is not equal to the formula asked for. Try a case small enough to count by hand."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from types import EllipsisType
 
@@ -11,11 +10,14 @@ import sympy
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import as_json, escape
-from gpuscale.quiz import grading, grammar, wording
+from gpuscale.quiz import grading, wording
 from gpuscale.quiz.points import values_at
 from gpuscale.quiz.question import Question
 from gpuscale.quiz.question_sets import Item, item
 from gpuscale.quiz.result import Result
+from gpuscale.units import UnitError, Unreadable
+from gpuscale.units.arithmetic import brief, finite
+from gpuscale.units.messages import NO_NAME, NOT_FINITE
 
 Typed = str | float | sympy.Expr | Formula | EllipsisType | None
 
@@ -36,7 +38,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
     else:
         try:
             verdict, message = _verdict(one, spec, variant - 1, typed)
-        except grammar.Unclear as reason:
+        except UnitError as reason:
             verdict, message = "unclear", f"{escape(reason)}."
     stamp = grading.salted_hash("spec", as_json(spec))
     return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
@@ -50,12 +52,10 @@ def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdi
     if isinstance(typed, (Formula, sympy.Expr)) and one.question.kind == "formula":
         return _expression(one.question, spec, variant, typed)
     if isinstance(typed, bool) or not isinstance(typed, (numbers.Real, sympy.Number)):
-        raise grammar.Unclear(f"{type(typed).__name__} is no answer; expected {spec['expects']}, as text")
+        raise Unreadable(f"{type(typed).__name__} is no answer; expected {spec['expects']}, as text")
     if one.question.kind == "formula":
-        raise grammar.Unclear(f"a formula is asked; expected {spec['expects']}")
-    value = float(typed)
-    if not math.isfinite(value):
-        raise grammar.Unclear(f"{value} is no finite number")
+        raise Unreadable(f"a formula is asked; expected {spec['expects']}")
+    value = finite(float(typed))
     unit = one.question.base
     note = "" if unit == "1" else f" A bare number is taken in base units ({unit})."
     return grading.judge_value(spec, variant, value, note)
@@ -72,20 +72,20 @@ def _option(question: Question, variant: int, typed: Typed) -> int:
     if not isinstance(typed, bool) and word in [str(i) for i in range(1, len(texts) + 1)]:
         return int(word) - 1
     wanted = ", ".join(letters.upper())
-    raise grammar.Unclear(f"“{grammar.brief(word)}” is none of the options; expected {wanted}")
+    raise Unreadable(f"“{brief(word)}” is none of the options; expected {wanted}")
 
 
 def _expression(question: Question, spec: dict, variant: int, typed: Formula | sympy.Expr) -> grading.Verdict:
     expr = typed.rhs if isinstance(typed, Formula) else typed
     odd = [s.name for s in expr.free_symbols if s.name not in spec["symbols"] and s.name != "flop"]
     if odd:
-        raise grammar.Unclear(f"“{odd[0]}” is not one of {', '.join(spec['symbols'])}")
+        raise Unreadable(NO_NAME, odd[0], ", ".join(spec["symbols"]))
     grade = spec["variants"][variant]["grade"]
     try:
         values = values_at(expr, grade["points"]) if inputs(expr) else [float(expr)] * len(grade["points"])
     except (TypeError, ValueError):
-        raise grammar.Unclear("that does not come out as a finite number") from None
-    return grading.judge_values(grade, values) or ("wrong", grade["wrong"])
+        raise Unreadable(NOT_FINITE) from None
+    return grading.outcome(grade, [grading.formula_token(values)]) or ("wrong", grade["wrong"])
 
 
 def _as_text(typed: Typed) -> str:

@@ -7,13 +7,13 @@ import itertools
 import sympy
 
 from gpuscale.core.derivation import Derivation
-from gpuscale.core.dimension import DimensionError, fits
+from gpuscale.core.dimension import DimensionError, dimension, fits, words
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.outcomes import close, declared, outcomes, texts, used
+from gpuscale.quiz.outcomes import close, outcomes, solution_texts, texts, used
 from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question, QuestionError
+from gpuscale.quiz.question import Question, QuestionError, side
 
 
 def check_question(question: Question) -> None:
@@ -68,7 +68,9 @@ def _answer(question: Question) -> None:
         raise QuestionError(f"the answer is {question.answer!r}; expected a Formula or an expression in quantities")
     if not 0 < question.tolerance <= 0.5:
         raise QuestionError(f"tolerance {question.tolerance}; expected a share such as 0.02")
-    declared(question)
+    if not fits(question.expr, question.base):
+        found = words(dimension(question.expr))
+        raise QuestionError(f"the answer is {found}, the declared unit {question.asked_unit!r}")
 
 
 def _texts(question: Question) -> None:
@@ -109,8 +111,7 @@ def _readable(question: Question, variant: int, right: float) -> None:
 
 
 def _formulas(question: Question) -> None:
-    allowed, exprs = set(question.may_use), {"the answer": question.expr}
-    exprs |= {f"“{m}”": e for m, e in question.amounts().items()}
+    allowed, exprs = set(question.may_use), question.named()
     for name, expr in exprs.items():
         if odd := [q.name for q in inputs(expr) if q not in allowed]:
             raise QuestionError(f"{name} holds {', '.join(odd)}, which the reader may not use")
@@ -123,8 +124,7 @@ def _formulas(question: Question) -> None:
 def _solution(question: Question) -> None:
     """A solution that ends in an expression must end in the answer."""
     parts = question.solution if isinstance(question.solution, list) else [question.solution]
-    words = [text for text in texts(question) if text not in _on_the_card(question)]
-    if len(question.given) > 1 and any(wording.placeholders(text) for text in words):
+    if len(question.given) > 1 and any(wording.placeholders(text) for text in solution_texts(question)):
         raise QuestionError("the solution stays the same in all variants, but it holds a value")
     for part in parts:
         if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):
@@ -140,23 +140,15 @@ def _solution(question: Question) -> None:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
 
 
-def _on_the_card(question: Question) -> list[str]:
-    card = [question.ask, question.remark, question.hint, *question.mistakes]
-    return card + [text for choice in question.choices for text in choice[:2]]
-
-
 def _is_step(part) -> bool:
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and bool(part[1])
 
 
 def _end(part):
+    part = part[0] if isinstance(part, tuple) else part
     if isinstance(part, Derivation):
         return part.expr
-    if isinstance(part, Formula):
-        return part.rhs
-    if isinstance(part, tuple) and isinstance(part[0], (Formula, sympy.Expr)):
-        return part[0].rhs if isinstance(part[0], Formula) else part[0]
-    return None
+    return side(part) if isinstance(part, (Formula, sympy.Expr)) else None
 
 
 def _gap(question: Question, last) -> float:

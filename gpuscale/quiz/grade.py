@@ -17,8 +17,9 @@ from pathlib import Path
 from gpuscale.core.html import as_json
 from gpuscale.quiz import grading
 from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
-from gpuscale.quiz.result import MIME, VERDICTS, Result, read
+from gpuscale.quiz.result import MIME, Result, read
 from gpuscale.quiz.wording import strip
+from gpuscale.widgets.shared import SCORE, VERDICTS
 
 
 class UnreadableNotebook(ValueError):
@@ -124,12 +125,12 @@ def grade_table(sheet: GradedNotebook) -> str:
     wide = max(len(name) for name in [*(r.id for r in sheet.results), *sheet.missing])
     lines = [sheet.path]
     for r in sheet.results:
-        mark, word = VERDICTS[r.verdict]
+        mark, word, _ = VERDICTS[r.verdict]
         said = "" if r.verdict == "open" else f"  {_short(r.typed)!r}  {strip(r.message)}"
         old = "  (the question has changed since: run it again)" if r.id in sheet.old else ""
         lines.append(f"  {r.id:<{wide}}  {mark} {word.rstrip('.:'):<10}{said}{old}".rstrip())
     lines += [f"  {name:<{wide}}  · never checked" for name in sheet.missing]
-    return "\n".join([*lines, f"  {sheet.right} of {sheet.total} right"])
+    return "\n".join([*lines, f"  {SCORE.format(sheet.right, sheet.total)}"])
 
 
 def _short(text: str) -> str:

@@ -13,14 +13,14 @@ import math
 from collections.abc import Iterable, Mapping
 
 from gpuscale.core.html import escape
-from gpuscale.quiz import grammar, quantity
-from gpuscale.quiz.grammar import Unclear
+from gpuscale.units import WORDS, UnitError, Unreadable
+from gpuscale.units.arithmetic import finite, normalise, value
+from gpuscale.units.formulas import EXPONENTS, dimension, formula, kind_word
+from gpuscale.units.messages import OTHER_KIND, THAT
+from gpuscale.units.reading import read
+from gpuscale.widgets.shared import FINE, NO_OPTION, REACH, SMALL_B
 
-REACH = 16  # buckets to either side that still count as the same answer
 APART = 24  # outcomes of one question must be farther apart than this
-FINE = 1e6  # formulas are compared to a millionth
-
-BITS = " <code>b</code> is read as a bit; a byte is <code>B</code>."
 
 
 def bucket(value: float, tolerance: float) -> int:
@@ -101,51 +101,36 @@ def judge(spec: Mapping, variant: int, text: str) -> Verdict:
     """
     try:
         if spec["kind"] == "choice":
-            return judge_choice(spec, variant, text)
+            return outcome(spec["variants"][variant]["grade"], ["#" + normalise(text)]) or ("unclear", f"{NO_OPTION}.")
         if spec["kind"] == "formula":
             return judge_formula(spec, variant, text)
-        value, note = quantity.number(text, spec["unit"], spec["expects"], spec.get("noun", ""))
-        return judge_value(spec, variant, value, BITS if note else "")
-    except Unclear as reason:
+        amount, small_b = read(text, spec["unit"], spec["expects"], spec.get("noun", ""))
+        return judge_value(spec, variant, amount, SMALL_B if small_b else "")
+    except UnitError as reason:
         return "unclear", f"{escape(reason)}."
 
 
 def judge_value(spec: Mapping, variant: int, value: float, note: str = "") -> Verdict:
     """The verdict on a number in base units; ``note`` is added to what is not right."""
     grade = spec["variants"][variant]["grade"]
-    found = _outcome(grade, near_tokens(grammar.finite(value), grade["tolerance"], grade["exact"]))
+    found = outcome(grade, near_tokens(finite(value), grade["tolerance"], grade["exact"]))
     verdict, message = found or ("wrong", grade["wrong"])
     return verdict, message + (note if verdict == "wrong" else "")
 
 
-def judge_choice(spec: Mapping, variant: int, text: str) -> Verdict:
-    """The verdict on the option of that index. Raises Unclear if there is none."""
-    found = _outcome(spec["variants"][variant]["grade"], ["#" + grammar.normalise(text)])
-    if not found:
-        raise Unclear("no option is chosen yet")
-    return found
-
-
 def judge_formula(spec: Mapping, variant: int, text: str) -> Verdict:
-    """The verdict on a typed formula. Raises Unclear where it cannot be read or is of another kind."""
-    tree = grammar.formula(text, spec["symbols"])
+    """The verdict on a typed formula. Raises Unreadable where it cannot be read or is of another kind."""
+    tree = formula(text, spec["symbols"])
     grade = spec["variants"][variant]["grade"]
-    found = judge_values(grade, [grammar.value(tree, point) for point in grade["points"]])
-    if found:
+    if found := outcome(grade, [formula_token(value(tree, point) for point in grade["points"])]):
         return found
-    units = {name: about["unit"] for name, about in spec["letters"].items()}
-    kind, wanted = grammar.dimension(tree, units), grammar.unit_dimension(spec["unit"])
-    if kind is not None and kind != wanted:
-        raise Unclear(f"that is {grammar.word(kind)}; {grammar.word(wanted)} is asked")
+    kind = dimension(tree, {name: about["unit"] for name, about in spec["letters"].items()})
+    if kind is not None and kind != EXPONENTS[spec["unit"]]:
+        raise Unreadable(OTHER_KIND, THAT, kind_word(kind), WORDS[spec["unit"]])
     return "wrong", grade["wrong"]
 
 
-def judge_values(grade: Mapping, values: Iterable[float]) -> Verdict | None:
-    """The outcome whose values at the fixed points these are, if any."""
-    return _outcome(grade, [formula_token(values)])
-
-
-def _outcome(grade: Mapping, tokens: Iterable[str]) -> Verdict | None:
+def outcome(grade: Mapping, tokens: Iterable[str]) -> Verdict | None:
     """The right answer if it is among the buckets, else the nearest known mistake."""
     found = [t for t in tokens if salted_hash(grade["salt"], t) in grade["outcomes"]]
     read = [unseal(grade["outcomes"][salted_hash(grade["salt"], t)], grade["salt"], t) for t in found]

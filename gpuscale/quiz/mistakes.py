@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sympy
+from sympy import Rational
 
 from gpuscale.core.formula import Formula
 from gpuscale.symbols import Quantity, quantities
@@ -33,7 +34,7 @@ Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of
 def expression(mistake: Mistake, answer: sympy.Expr, message: str = "") -> sympy.Expr:
     """What a mistake amounts to, as one expression. Raises TypeError for anything but the four forms."""
     if isinstance(mistake, Times):
-        return _exact(mistake.factor) * answer
+        return sympy.nsimplify(mistake.factor, rational=True) * answer
     if isinstance(mistake, Mapping):
         return _changed(answer, mistake, message)
     if isinstance(mistake, tuple) and len(mistake) == 2 and isinstance(mistake[1], Mapping):
@@ -54,80 +55,30 @@ def _changed(expr: sympy.Expr, inputs: Mapping, message: str) -> sympy.Expr:
         symbol = known.get(key) if isinstance(key, str) else key
         if symbol not in expr.free_symbols:
             raise TypeError(f"mistake “{message}”: {key} is no input of {expr}")
-        value = value.rhs if isinstance(value, Formula) else value
-        swaps[symbol] = sympy.sympify(value)
+        swaps[symbol] = value.rhs if isinstance(value, Formula) else sympy.sympify(value)
     return expr.subs(swaps, simultaneous=True)
 
 
-def _exact(factor) -> sympy.Expr:
-    return sympy.nsimplify(factor, rational=True)
+@dataclass(frozen=True)
+class Slip:
+    """A likely mistake by a factor. Called with the input that it is made in, or with none for the result, it gives
+    the dict for a question."""
+
+    factor: sympy.Expr | float
+    message: str
+
+    def __call__(self, quantity: Quantity | None = None) -> dict[str, Mistake]:
+        return {self.message: Times(self.factor) if quantity is None else {quantity: self.factor * quantity}}
 
 
-def _scaled(quantity: Quantity | None, factor, message: str) -> dict[str, Mistake]:
-    factor = _exact(factor)
-    return {message: Times(factor) if quantity is None else {quantity: factor * quantity}}
-
-
-def missing_factor(factor: float, message: str) -> dict[str, Mistake]:
-    """The answer divided by ``factor``: "That is one pass; an all-reduce makes two."."""
-    return _scaled(None, 1 / _exact(factor), message)
-
-
-def extra_factor(factor: float, message: str) -> dict[str, Mistake]:
-    """The answer times ``factor``."""
-    return _scaled(None, factor, message)
-
-
-def both_directions(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A bandwidth that counts both directions of a link where one is asked."""
-    return _scaled(W, 2, "That counts both directions of the link; the bytes cross it in one.")
-
-
-def one_direction(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A bandwidth of one direction where both are used."""
-    return _scaled(W, sympy.Rational(1, 2), "That counts one direction of the link; both are in use here.")
-
-
-def bits_for_bytes(W: Quantity | None = None) -> dict[str, Mistake]:
-    """A number of bits taken for bytes."""
-    return _scaled(W, 8, "That takes bits for bytes: a byte has eight bits.")
-
-
-def bytes_for_bits(W: Quantity | None = None) -> dict[str, Mistake]:
-    """Bytes divided by eight once more."""
-    return _scaled(W, sympy.Rational(1, 8), "That divides by eight once too often: these are bytes already.")
-
-
-def gib_for_gb(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Binary gigabytes taken where decimal ones are meant."""
-    return _scaled(V, sympy.Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
-
-
-def gb_for_gib(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Decimal gigabytes taken where binary ones are meant."""
-    return _scaled(V, sympy.Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
-
-
-def mib_for_mb(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Binary megabytes taken where decimal ones are meant."""
-    return _scaled(V, sympy.Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
-
-
-def mb_for_mib(V: Quantity | None = None) -> dict[str, Mistake]:
-    """Decimal megabytes taken where binary ones are meant."""
-    return _scaled(V, sympy.Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
-
-
-def with_sparsity(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A peak rate with structured sparsity where the dense one counts."""
-    return _scaled(C, 2, "That is the rate with structured sparsity; a dense product runs at half of it.")
-
-
-def without_fma(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A multiply-add counted as one operation."""
-    return _scaled(C, sympy.Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
-
-
-def fma_twice(C: Quantity | None = None) -> dict[str, Mistake]:
-    """A multiply-add counted twice."""
-    return _scaled(C, 2, "That counts the two operations of a multiply-add twice.")
+both_directions = Slip(2, "That counts both directions of the link; the bytes cross it in one.")
+one_direction = Slip(Rational(1, 2), "That counts one direction of the link; both are in use here.")
+bits_for_bytes = Slip(8, "That takes bits for bytes: a byte has eight bits.")
+bytes_for_bits = Slip(Rational(1, 8), "That divides by eight once too often: these are bytes already.")
+gib_for_gb = Slip(Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
+gb_for_gib = Slip(Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
+mib_for_mb = Slip(Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
+mb_for_mib = Slip(Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
+with_sparsity = Slip(2, "That is the rate with structured sparsity; a dense product runs at half of it.")
+without_fma = Slip(Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
+fma_twice = Slip(2, "That counts the two operations of a multiply-add twice.")

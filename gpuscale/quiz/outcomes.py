@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import sympy
 
-from gpuscale.core.dimension import dimension, fits, words
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.question import Question, QuestionError, side
-from gpuscale.units import DIMENSIONS, SCALE
+from gpuscale.quiz.question import Question, side
 
 
 def outcomes(question: Question, variant: int) -> list[tuple[str, float]]:
     """The right answer ("the answer") and every mistake with its value in a variant."""
-    named = {"the answer": question.expr, **{f"“{m}”": e for m, e in question.amounts().items()}}
-    return [(name, question.value(e, variant)) for name, e in named.items()]
+    return [(name, question.value(expr, variant)) for name, expr in question.named().items()]
 
 
 def close(question: Question, a: float, b: float) -> bool:
@@ -26,32 +21,22 @@ def close(question: Question, a: float, b: float) -> bool:
     return (a < 0) == (b < 0) and abs(gap) <= grading.APART
 
 
-def declared(question: Question) -> str:
-    """The declared unit. Raises QuestionError where it is unknown or not the answer's."""
-    unit = question.asked_unit
-    if unit != "%" and unit not in SCALE and unit not in DIMENSIONS:
-        expected = ", ".join(DIMENSIONS)
-        raise QuestionError(f"unit {unit!r} is not known; expected one such as {expected}")
-    if not fits(question.expr, question.base):
-        found = words(dimension(question.expr))
-        raise QuestionError(f"the answer is {found}, the declared unit {unit!r}")
-    return unit
-
-
-def texts(question: Question) -> Iterable[str]:
+def texts(question: Question) -> list[str]:
     """Every text in which the reader sees given values."""
-    yield from (question.ask, question.remark, question.hint, *question.mistakes)
-    for choice in question.choices:
-        yield from choice[:2]
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return [*card, *(text for choice in question.choices for text in choice[:2]), *solution_texts(question)]
+
+
+def solution_texts(question: Question) -> list[str]:
+    """Those of the solution."""
     parts = question.solution if isinstance(question.solution, (list, tuple)) else [question.solution]
-    for part in parts:
-        yield from (p for p in (part if isinstance(part, tuple) else (part,)) if isinstance(p, str))
+    return [text for part in parts for text in (part if isinstance(part, tuple) else (part,)) if isinstance(text, str)]
 
 
 def used(question: Question) -> set[str]:
     """The names of given values that the question uses anywhere."""
     names = {name for text in texts(question) for name, _ in wording.placeholders(text)}
-    exprs = [*question.amounts().values(), question.expr] if question.kind == "number" else []
+    exprs = [*question.named().values()] if question.kind == "number" else []
     for choice in question.choices:
         mark = choice[2] if len(choice) > 2 else False
         exprs += [] if isinstance(mark, bool) else [side(mark)]

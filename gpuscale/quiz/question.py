@@ -78,7 +78,7 @@ class Question:
     @property
     def expr(self) -> sympy.Expr:
         """The answer as an expression."""
-        return self.answer.rhs if isinstance(self.answer, Formula) else self.answer
+        return side(self.answer)
 
     @property
     def asked_unit(self) -> str:
@@ -96,7 +96,7 @@ class Question:
     @property
     def base(self) -> str:
         """The base unit of the answer."""
-        return "1" if self.asked_unit == "%" else base_unit(self.asked_unit)
+        return base_unit(self.asked_unit)
 
     @property
     def may_use(self) -> tuple[Quantity, ...]:
@@ -106,8 +106,11 @@ class Question:
     @cached_property
     def fixed_points(self) -> tuple[dict[str, float], ...]:
         """The points at which a formula answer is compared: those declared, or five that suit the question."""
-        exprs = [self.expr, *self.amounts().values()]
-        return tuple(dict(p) for p in self.points) or tuple(fixed_points(self, exprs))
+        return tuple(dict(p) for p in self.points) or tuple(fixed_points(self, list(self.named().values())))
+
+    def named(self) -> dict[str, sympy.Expr]:
+        """The right answer as "the answer", and what each likely mistake amounts to by its message in quotes."""
+        return {"the answer": self.expr, **{f"“{m}”": expr for m, expr in self.amounts().items()}}
 
     def amounts(self) -> dict[str, sympy.Expr]:
         """What each likely mistake amounts to, by message."""

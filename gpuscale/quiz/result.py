@@ -6,15 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from gpuscale.quiz.wording import strip
+from gpuscale.widgets.shared import VERDICTS
 
 MIME = "application/vnd.gpuscale.result+json"
 VERSION = 1
-VERDICTS = {
-    "right": ("✓", "Right."),
-    "wrong": ("✗", "Not yet."),
-    "unclear": ("≠", "Not graded:"),
-    "open": ("·", "Open:"),
-}
 
 
 @dataclass(frozen=True)
@@ -38,14 +33,14 @@ class Result:
         return {"text/html": self._html(), "text/plain": repr(self), MIME: record}
 
     def _html(self) -> str:
-        mark, word = VERDICTS[self.verdict]
+        mark, word, _ = VERDICTS[self.verdict]
         return (
             f'<p class="feedback {self.verdict}"><span class="mark" aria-hidden="true">{mark}</span> '
             f"<span><b>{word}</b> {self.message}</span></p>"
         )
 
     def __repr__(self) -> str:
-        mark, word = VERDICTS[self.verdict]
+        mark, word, _ = VERDICTS[self.verdict]
         return f"{self.id} {mark} {word} {strip(self.message)}"
 
 
@@ -56,6 +51,3 @@ def read(record: object) -> Result | None:
     kept = {k: record.get(k) for k in ("id", "variant", "typed", "verdict", "message", "stamp")}
     good = all(isinstance(v, int if k == "variant" else str) for k, v in kept.items())
     return Result(**kept) if good and kept["verdict"] in VERDICTS else None
-
-
-__all__ = ["MIME", "Result", "VERDICTS", "read"]

@@ -63,7 +63,7 @@ def as_seen(text: str, given: Mapping[str, float]) -> dict[str, float]:
     for name, form in placeholders(text):
         value = shown(name, given[name], form)
         try:
-            seen[name] = parse(value.replace("−", "-"), "1" if "%" in value else _quantity(name).unit)
+            seen[name] = parse(value, "1" if "%" in value else _quantity(name).unit)
         except UnitError:
             seen[name] = float(given[name])
     return seen

@@ -1,9 +1,9 @@
-"""The script and style sheet of the page and of the notebook widgets: one copy of each, read from ``static``.
+"""The scripts and style sheets of the page and of the notebook widgets: one copy of each, read from ``static``.
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
-``gpuscale.book.served`` does that when the book is built. Steppers have a script and a style sheet of their own,
-which only the pages that hold one load; a painter that few pages need is one more file in PAINTERS, and the filters of
-the formula index and of the ledger are for those pages alone.
+``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, a painter that
+few of them need, and the filters of the formula index and of the ledger have files of their own, for the pages that
+hold one.
 """
 
 from __future__ import annotations
@@ -12,84 +12,62 @@ import functools
 from importlib.resources import files
 
 from gpuscale.core.html import Html
+from gpuscale.widgets.shared import with_constants
 
-SCRIPTS = ("numbers", "grading", "plot", "live", "quiz", "prov", "start")
-STEPPERS = ("stepper", "transfers")
-PAINTERS = ("gantt",)  # each a script of its own, for the pages with a stepper that it paints
-FILTERS = ("filter", "ledger")  # script and style sheet of one page each
-STYLES = ("components",)
-STEPPER_STYLES = ("steppers",)
-SHARED = "KINDS $ make range life clamp escape fresh hide fit ink px text wide".split()  # what steppers use of SCRIPTS
+SCRIPTS = {
+    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "start"),
+    "steppers": ("stepper", "transfers"),
+    "gantt": ("gantt",),
+    "filter": ("filter",),
+    "ledger": ("ledger",),
+}
+STYLES = {"gpuscale": ("components",), "steppers": ("steppers",), "filter": ("filter",), "ledger": ("ledger",)}
+PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
+PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others
+_PARTS = f"{{ {', '.join(PARTS.split())} }}"
+_HEADS = {"steppers": f"const {_PARTS} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"}
+_HEADS |= dict.fromkeys(
+    PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
+)
+_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_PARTS};\n"}
 
 
-def _read(*names: str, kind: str) -> str:
+def _read(names: tuple[str, ...], kind: str) -> str:
     folder = files("gpuscale.widgets").joinpath("static")
     return "\n".join(folder.joinpath(f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
 
 
-@functools.cache
-def script() -> str:
-    """The front end of every page as one classic script, for modules do not load from ``file://``."""
-    return _closed(f"{_read(*SCRIPTS, kind='js')}globalThis.gpuscale.parts = {{ {', '.join(SHARED)} }};\n")
+def _closed(source: str) -> str:
+    """Code as one classic script, for modules do not load from ``file://``."""
+    return f"(() => {{\n'use strict';\n{with_constants(source)}}})();\n"
 
 
 @functools.cache
-def stepper_script() -> str:
-    """What pages that hold a stepper load as well, behind ``script``."""
-    names = f"const {{ {', '.join(SHARED)} }} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"
-    return _closed(names + _read(*STEPPERS, kind="js"))
+def script(name: str = "gpuscale") -> str:
+    """A script of SCRIPTS; those after the first are loaded behind it, painters behind "steppers"."""
+    return _closed(_HEADS.get(name, "") + _read(SCRIPTS[name], "js") + _TAILS.get(name, ""))
 
 
 @functools.cache
-def painter_script(name: str) -> str:
-    """What pages load, behind ``stepper_script``, that hold a stepper drawn by this painter."""
-    parts = f"painters, parts: {{ {', '.join(SHARED)} }}"
-    names = f"const {{ {parts} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
-    return _closed(names + _read(name, kind="js"))
-
-
-@functools.cache
-def filter_script(name: str) -> str:
-    """What a page with a filter loads as well, behind ``script``: "filter" or "ledger"."""
-    return _closed(_read(name, kind="js"))
-
-
-@functools.cache
-def filter_style(name: str) -> str:
-    """The style sheet of such a page."""
-    return _read(name, kind="css")
+def style(name: str = "gpuscale") -> str:
+    """A style sheet of STYLES; the first has the tokens that everything else takes its colours from."""
+    return _read(STYLES[name], "css")
 
 
 @functools.cache
 def esm() -> str:
-    """All of it as the module that a notebook widget loads."""
-    own = _closed(_read(*SCRIPTS, *STEPPERS, *PAINTERS, NOTEBOOK, kind="js"))
-    return f"{own}export default {{ render: globalThis.gpuscale.render }};\n"
+    """The module that a notebook widget loads: all scripts but the filter."""
+    names = [file for name in ("gpuscale", "steppers", *PAINTERS) for file in SCRIPTS[name]]
+    return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
 @functools.cache
-def page_style() -> str:
-    """The style sheet of all components, with the tokens that everything else takes its colours from."""
-    return _read(*STYLES, kind="css")
-
-
-@functools.cache
-def stepper_style() -> str:
-    """The style sheet of steppers, behind ``page_style``."""
-    return _read(*STEPPER_STYLES, kind="css")
-
-
-@functools.cache
-def style() -> str:
-    """All of it for a notebook, which has rules of its own that ours have to meet."""
-    return _read(NOTEBOOK, *STYLES, *STEPPER_STYLES, kind="css")
-
-
-def _closed(source: str) -> str:
-    return f"(() => {{\n'use strict';\n{source}}})();\n"
+def notebook_style() -> str:
+    """All styles for a notebook, which has rules of its own that ours have to meet."""
+    return _read((NOTEBOOK, *STYLES["gpuscale"], *STYLES["steppers"]), "css")
 
 
 def look() -> Html:
     """The book's styles for a notebook: put it at the end of the first cell. The built site has them already."""
-    return Html(f"<style>{style()}</style>", "styles of the book")
+    return Html(f"<style>{notebook_style()}</style>", "styles of the book")

@@ -17,7 +17,7 @@ class Card(anywidget.AnyWidget):
     """
 
     _esm = assets.esm()
-    _css = assets.style()
+    _css = assets.notebook_style()
     spec = traitlets.Unicode().tag(sync=True)
     html = traitlets.Unicode().tag(sync=True)
     values = traitlets.Dict().tag(sync=True)

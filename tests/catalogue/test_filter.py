@@ -31,7 +31,7 @@ def filtered():
     """filtered("ring") is what the page's script finds, from the page's data."""
     (data,) = re.findall(r'<script type="application/json">(.*?)</script>', appendices.formula_search().html)
     with MiniRacer() as engine:
-        engine.eval(f"globalThis.gpuscale = {{}}; {tight_script(assets.filter_script('filter'))}; null")
+        engine.eval(f"globalThis.gpuscale = {{}}; {tight_script(assets.script('filter'))}; null")
         engine.eval(f"const find = gpuscale.finder({data}); null")
         yield lambda text: json.loads(engine.eval(f"JSON.stringify(find({json.dumps(text)}))"))
 

@@ -15,7 +15,7 @@ from gpuscale.core import evaluate
 from gpuscale.llm import given, training_compute
 from gpuscale.network import topology
 from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, evaluation, layouts, plan, request
-from gpuscale.plan.__main__ import main
+from gpuscale.plan.__main__ import asked, main, parser
 from gpuscale.plan.costs import OUTPUTS, compose
 from gpuscale.plan.outcome import choice_of
 from gpuscale.plan.requests import SCHEDULES
@@ -225,7 +225,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"gpus": 10**9}, "DGX H100 SuperPOD has 16,384"),
         ({"batch": 100}, "less than one sequence of 8,192"),
         ({"batch": 10000}, "nearest are 8,192 (1 sequence) and 16,384 (2)"),
-        ({"batch": "4X"}, "expected tokens such as 4M"),
+        ({"batch": "4Q"}, "expected tokens such as 4M"),
         ({"batch": -4}, "batch: -4; expected"),
         ({"seq": 0}, "sequence length: 0; expected"),
         ({"tp": 7}, "TP 7 = 7 GPUs: no divisor of 64"),
@@ -261,8 +261,30 @@ def test_gb200_takes_whole_racks_or_part_of_each():
 
 
 def test_tokens_are_counted_as_papers_do():
-    for batch in ("16M", "16 m", 2**24, "16777216", "16,777,216", "1.6777216e7"):
+    spelt = (
+        "16M",
+        "16 m",
+        "16M tokens",
+        2**24,
+        "16777216",
+        "16,777,216 tokens",
+        "1.6777216e7",
+        "1.6777216x10^7",
+        "2^24",
+    )
+    for batch in (*spelt, "16.777216 million", "about 16M"):
         assert request("llama3_70b", "h100_superpod", 64, batch).batch == 2**24
+
+
+def test_numbers_are_read_as_everywhere():
+    ask = request("llama3_70b", "h100_superpod", "1,024", "16M", tp="2^3", shares=("50%", "0.9", 1, "9/10"))
+    assert (ask.gpus, ask.pins["tp"], ask.shares) == (1024, 8, (0.5, 0.9, 1.0, 0.9))
+    options = "--model llama3-70b --cluster h100-superpod --gpus 64 --batch 16M --reserve".split()
+    for reserve in ("4", "4 GB", "4000 MB", "4 gigabytes"):
+        assert asked(parser().parse_args([*options, reserve]))[0].reserve == 4e9
+    for reserve in ("4 gb", "5%", "4 s", "few"):
+        with pytest.raises(Refusal, match=f"reserve, in GB: {reserve}; expected a number"):
+            asked(parser().parse_args([*options, reserve]))
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def spec(name):
 def painter():
     """What measures text in a page is stood in for."""
     measures = "globalThis.getComputedStyle = () => ({}); gpuscale.parts.wide = (s) => 6.5 * s.length"
-    with painting("gantt", measures, tight_script(assets.painter_script("gantt"))) as paint:
+    with painting("gantt", measures, tight_script(assets.script("gantt"))) as paint:
         yield paint
 
 

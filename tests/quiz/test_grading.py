@@ -7,15 +7,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gpuscale.quiz import grading, grammar, quantity
-from gpuscale.quiz.grammar import Unclear
-from gpuscale.units import SCALE, UnitError, parse
+from gpuscale.quiz import grading
+from gpuscale.units import SCALE, UnitError, Unreadable, arithmetic
+from gpuscale.units.formulas import dimension, formula, kind_word
+from gpuscale.units.reading import read as read_amount
 
 NBSP, THIN = "\u00a0", "\u2009"
 
 
 def read(text, unit="s", noun=""):
-    return quantity.number(text, unit, "SOMETHING", noun)[0]
+    return read_amount(text, unit, "SOMETHING", noun)[0]
 
 
 @pytest.mark.parametrize(
@@ -148,20 +149,20 @@ def test_numbers_people_type(text, unit, value):
     ],
 )
 def test_what_cannot_be_graded_says_why(text, unit, says):
-    with pytest.raises(Unclear) as unclear:
+    with pytest.raises(UnitError) as unclear:
         read(text, unit)
     assert says in str(unclear.value)
 
 
 def test_a_noun_of_the_question_is_a_count():
-    assert read("12 Switches", "1", "switches") == read("12 switch", "1", "switches") == 12
-    with pytest.raises(Unclear):
-        read("12 apples", "1", "switches")
+    assert read("12 Apples", "1", "apples") == read("12 apple", "1", "apples") == 12
+    with pytest.raises(Unreadable):
+        read("12 apples", "1", "pears")
 
 
 def test_small_b_is_noted():
-    assert quantity.number("400 Gb/s", "B/s", "")[1] == "bits"
-    assert quantity.number("400 GB/s", "B/s", "")[1] == quantity.number("400 Gbit/s", "B/s", "")[1] == ""
+    assert read_amount("400 Gb/s", "B/s")[1] and read_amount("40 FLOP/b", "FLOP/B")[1]
+    assert not read_amount("400 GB/s", "B/s")[1] and not read_amount("400 Gbit/s", "B/s")[1]
 
 
 UNITS = sorted(SCALE)
@@ -181,22 +182,10 @@ ASKED = ["s", "B", "B/s", "1", "%", "FLOP/s", "FLOP/B", "USD/h", "Hz", "GB/s", "
 def test_any_text_gives_a_finite_number_or_says_why(text, unit):
     try:
         value = read(text, unit)
-    except Unclear as reason:
+    except UnitError as reason:
         assert str(reason)
     else:
         assert math.isfinite(value)
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([u for u in UNITS if u != "1"]))
-def test_agrees_with_units_parse(number, unit):
-    """What the library's own parse reads, an answer may hold, and means the same."""
-    base = SCALE[unit][1]
-    try:
-        wanted = parse(f"{number!r} {unit}", base)
-    except UnitError:
-        return
-    if math.isfinite(wanted):
-        assert read(f"{number!r} {unit}", base) == pytest.approx(wanted, rel=1e-12)
 
 
 UNITS_OF = {"V": "B", "W": "B/s", "N": "1", "alpha": "s", "W_hbm": "B/s"}
@@ -244,7 +233,7 @@ AT = {"V": 3.0, "W": 2.0, "N": 8.0, "alpha": 1.0, "W_hbm": 5.0}
     ],
 )
 def test_formulas_people_type(text, value):
-    assert grammar.value(grammar.formula(text, UNITS_OF), AT) == pytest.approx(value)
+    assert arithmetic.value(formula(text, UNITS_OF), AT) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(
@@ -274,10 +263,10 @@ def test_formulas_people_type(text, value):
 )
 def test_errors_point_at_the_token(text, says):
     if text == "V = W":
-        assert grammar.formula(text, UNITS_OF) == ("sym", "W")  # "V =" is the name of the result
+        assert formula(text, UNITS_OF) == ("sym", "W")  # "V =" is the name of the result
         return
-    with pytest.raises(Unclear) as unclear:
-        grammar.formula(text, UNITS_OF)
+    with pytest.raises(Unreadable) as unclear:
+        formula(text, UNITS_OF)
     assert says in str(unclear.value)
 
 
@@ -286,8 +275,8 @@ ENDLESS = ["V/(N-8)", "log2(N-8)", "sqrt(-V)", "(V-W-1)^-1", "V^V^V^V^V^V", "0^-
 
 @pytest.mark.parametrize("text", ENDLESS)
 def test_no_infinity_passes(text):
-    with pytest.raises(Unclear, match="finite"):
-        grammar.value(grammar.formula(text, UNITS_OF), AT)
+    with pytest.raises(Unreadable, match="finite"):
+        arithmetic.value(formula(text, UNITS_OF), AT)
 
 
 @pytest.mark.parametrize(
@@ -297,12 +286,12 @@ def test_no_infinity_passes(text):
         ("V", "a number of bytes"),
         ("N^2 V", "a number of bytes"),
         ("W", "a bandwidth"),
-        ("1/alpha", "a rate"),
-        ("N + 1", "a plain number"),
+        ("1/alpha", "a frequency"),
+        ("N + 1", "a number"),
         ("max(V/W, alpha)", "a time"),
         ("sqrt(V^2)", "a number of bytes"),
         ("0 + V", "a number of bytes"),
-        ("log2(N)", "a plain number"),
+        ("log2(N)", "a number"),
         ("V^2", "a quantity of another kind"),
         ("V^(N-N+1)", None),
         ("V + W", None),
@@ -310,21 +299,21 @@ def test_no_infinity_passes(text):
     ],
 )
 def test_dimension_of_a_typed_formula(text, word):
-    tree = grammar.formula(text, UNITS_OF)
+    tree = formula(text, UNITS_OF)
     if word is None:
-        with pytest.raises(Unclear):
-            grammar.dimension(tree, UNITS_OF)
+        with pytest.raises(Unreadable):
+            dimension(tree, UNITS_OF)
     else:
-        assert grammar.word(grammar.dimension(tree, UNITS_OF)) == word
+        assert kind_word(dimension(tree, UNITS_OF)) == word
 
 
 @given(st.one_of(st.text(max_size=30), st.text("VWNalphW_hbm0123456789.+-*/^() ,max=²α\\{}", max_size=30)))
 def test_any_formula_text_gives_a_finite_value_or_says_why(text):
     try:
-        tree = grammar.formula(text, UNITS_OF)
-        assert math.isfinite(grammar.value(tree, AT))
-        grammar.dimension(tree, UNITS_OF)
-    except Unclear as reason:
+        tree = formula(text, UNITS_OF)
+        assert math.isfinite(arithmetic.value(tree, AT))
+        dimension(tree, UNITS_OF)
+    except Unreadable as reason:
         assert str(reason)
 
 

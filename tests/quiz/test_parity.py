@@ -10,10 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
 from support.quiz_demo import demo
+from support.strategies import HEDGES, PERS, SPELT_NUMBERS
 
 from gpuscale.book.served import tight_script
-from gpuscale.quiz import grading, grammar, load_set, sets
-from gpuscale.units import DIMENSIONS, SCALE, WORDS, show
+from gpuscale.quiz import grading, load_set, sets
+from gpuscale.units import SCALE, UnitError, show
+from gpuscale.units.reading import read
 from gpuscale.widgets import assets
 
 SPECS = {one.id: one.spec for one in demo}
@@ -31,11 +33,16 @@ def page():
     engine.close()
 
 
+def plain_signs(html):
+    """The page writes & < > as numbers, Python by their names."""
+    return html.replace("&#38;", "&amp;").replace("&#60;", "&lt;").replace("&#62;", "&gt;").replace("&#34;", '"')
+
+
 def graded(page, name, variant, text):
     """The page's verdict and message."""
     call = f"JSON.stringify(grading.judge(SPECS[{json.dumps(name)}], {variant}, {json.dumps(text)}))"
     out = json.loads(page.eval(call))
-    return out["verdict"], out["message"]
+    return out["verdict"], plain_signs(out["message"])
 
 
 def same(page, name, text, variant=0):
@@ -135,21 +142,51 @@ def test_sha256(page, text):
     assert page.eval(f"grading.sha256({json.dumps(text)})") == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_units_are_the_same_on_the_page(page):
-    """Units are stated in units.py; the page's table is a copy that may not drift."""
-    table = json.loads(page.eval("JSON.stringify([...grading.SCALE])"))
-    assert dict(table) == {name: list(unit) for name, unit in SCALE.items()}
-    assert json.loads(page.eval("JSON.stringify(grading.BASE)")) == WORDS
-    for unit in DIMENSIONS:
-        bytes_and_seconds = json.loads(page.eval(f"JSON.stringify(grading.dimensionOf({unit!r}))"))
-        ours = {"B": 0, "s": 0} | grammar.unit_dimension(unit)
-        assert dict(zip("Bs", bytes_and_seconds, strict=True)) == ours
+def on_page(page, text, unit):
+    """What the page reads a text as: an amount and whether in bits, or why it is refused."""
+    read = f"JSON.stringify(grading.number({json.dumps(text)}, {json.dumps(unit)}, 'SOMETHING'))"
+    return json.loads(page.eval(f'(() => {{ try {{ return {read}; }} catch (e) {{ return `"${{e.message}}"`; }} }})()'))
 
 
-def test_every_unit_is_named_alike(page):
+def in_python(text, unit):
+    try:
+        return list(read(text, unit, "SOMETHING"))
+    except UnitError as reason:
+        return str(reason)
+
+
+def test_every_unit_has_one_size_and_one_name(page):
+    for unit, (_, base) in SCALE.items():
+        for typed in (unit, unit.lower(), unit.upper(), unit.swapcase()):
+            assert on_page(page, f"3 {typed}", base) == in_python(f"3 {typed}", base), typed
     for name in NUMBERS:
         for unit in SCALE:
             same(page, name, f"3 {unit}")
+
+
+CASES = st.sampled_from([str, str.lower, str.upper, str.swapcase, str.capitalize])
+SPELT = st.sampled_from(
+    [*SCALE, "GB/second", "GB/sec", "FLOP/sec", "$/h", "percent", "per cent", "MB/s/GPU", "lanes/SM"]
+)
+ASKED = st.sampled_from(["s", "B", "B/s", "1", "%", "FLOP", "FLOP/s", "FLOP/B", "Hz", "W", "USD/h"])
+
+
+@given(
+    HEDGES,
+    SPELT_NUMBERS,
+    st.sampled_from([" ", "", "\u00a0", "  "]),
+    SPELT,
+    CASES,
+    PERS,
+    ASKED,
+    st.sampled_from(["", "."]),
+)
+@example("", ("65", 65.0), " ", "us", str.upper, "/", "s", "")
+@example("", ("5", 5.0), " ", "GB/second", str, " per ", "B/s", "")
+@example("about ", ("0.48", 0.48), "", "", str, "/", "1", "")
+def test_spellings_are_read_alike(page, hedge, number, gap, unit, case, per, asked, end):
+    text = hedge + number[0] + gap + case(unit).replace("/", per) + end
+    assert on_page(page, text, asked) == in_python(text, asked)
 
 
 @pytest.mark.parametrize("name", sets())
@@ -167,7 +204,7 @@ def test_the_books_questions_grade_alike(page, name):
                 call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
                 out = json.loads(page.eval(call))
                 ours = grading.judge(spec, variant, text)
-                assert (out["verdict"], out["message"]) == ours, (one.id, text)
+                assert (out["verdict"], plain_signs(out["message"])) == ours, (one.id, text)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def make(**changes):
         ({"given": [GIVEN, {"V": 1e6}]}, "variant 2 and variant 1 differ in W"),
         ({"given": [3]}, "expected a dict of values"),
         ({"unit": "B"}, "the answer is a time, the declared unit 'B'"),
-        ({"unit": "furlong"}, "unit 'furlong' is not known"),
+        ({"unit": "furlong"}, "unit: 'furlong' is not known"),
         ({"tolerance": 2}, "tolerance 2; expected a share"),
         ({"exact": True}, "exact, but the answer is"),
         ({"mistakes": {"Same.": V / W * D / D}}, "the answer .* and “Same.” .* within tolerance"),
@@ -179,9 +179,7 @@ def test_large_round_counts_are_said_in_words():
         (mistakes.with_sparsity(W), 0.5),
         (mistakes.without_fma(W), 2),
         (mistakes.fma_twice(W), 0.5),
-        (mistakes.missing_factor(3, "Third."), 1 / 3),
-        (mistakes.extra_factor(3, "Thrice."), 3),
-        ({"Other.": mistakes.result_times(1.5)}, 1.5),
+        ({"Other.": mistakes.Times(1.5)}, 1.5),
         ({"Input.": {W: 300 * GB}}, 1.5),
         ({"Both.": (2 * V / W, {"V": 3 * V})}, 6),
         ({"Formula.": Formula("Time", T, 5 * V / W, "none", "none")}, 5),
@@ -198,6 +196,29 @@ def test_standard_mistakes(mistake, factor):
 
 
 # --- grading ---
+
+
+@pytest.mark.parametrize(
+    ("changes", "texts"),
+    [
+        (
+            {"given": {"V": 26 * GB, "W": 400 * GB}},
+            "65 ms|65000 US|6.5x10^-2 s|6.5 times 10^-2 s|65 milliseconds|about 65 ms",
+        ),
+        ({"given": {"V": 3456 * TB, "W": 1 * GB}}, "40 d|40 days|3.456 Ms|5.714 weeks|960 hours|~40 d|About 40 Days"),
+        (
+            {"answer": V / alpha, "given": {"V": 3 * MB, "alpha": 1e-3}, "ask": "At what rate {V} in {alpha}?"},
+            "3 GB per second|3 gigabytes per second|24 Gbps|approx. 3 GB/s",
+        ),
+        (
+            {"answer": D / F, "given": {"D": 12, "F": 25}, "ask": "Which part of {F} is {D}?"},
+            "about 0.48|48%|48 per cent|12/25",
+        ),
+    ],
+)
+def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
+    one = Item("x", 1, make(**changes))
+    assert {text: check(one, text).verdict for text in texts.split("|")} == dict.fromkeys(texts.split("|"), "right")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +242,7 @@ def test_standard_mistakes(mistake, factor):
         (1, ..., "open", ""),
         (1, None, "open", ""),
         (1, True, "unclear", "bool is no answer"),
-        (1, float("nan"), "unclear", "no finite"),
+        (1, float("nan"), "unclear", "a finite"),
         (1, [], "unclear", "list"),
         (1, V / W, "unclear", "is no answer"),
         (2, "B", "right", "A weight serves 64 rows."),
@@ -495,7 +516,7 @@ def test_every_question_grades_its_own_outcomes(one):
         for name, expr in {"": question.expr, **question.amounts()}.items():
             if question.kind == "formula":
                 grade = spec["variants"][variant]["grade"]
-                verdict, said = grading.judge_values(grade, values_at(expr, question.fixed_points))
+                verdict, said = grading.outcome(grade, [grading.formula_token(values_at(expr, question.fixed_points))])
             else:
                 value = question.value(expr, variant)
                 verdict, said = grading.judge_value(spec, variant, value)

@@ -3,7 +3,7 @@
 from sympy import Max
 
 from gpuscale.core import Derivation
-from gpuscale.quiz import Question, QuestionSet, both_directions, gib_for_gb, missing_factor
+from gpuscale.quiz import Question, QuestionSet, Times, both_directions, gib_for_gb
 from gpuscale.symbols import B, C, D, F, T, V, W, W_hbm, alpha, b, flop, n, n_lane, n_sm
 from gpuscale.units import GB, MB, TB, TFLOP, us
 
@@ -13,7 +13,7 @@ READ = Question(
     "How long does it take to read {V} at {W}?",
     answer=V / W,
     given=[{"V": 64 * MB, "W": 3.35 * TB}, {"V": 2 * GB, "W": 8 * TB}],
-    mistakes={**gib_for_gb(V), **missing_factor(0.25, "Four passes & more; *one* is asked.")},
+    mistakes={**gib_for_gb(V), "Four passes & more; *one* is asked.": Times(4)},
     solution=[(V / W, "every byte crosses the link once")],
     remark="Each byte crosses once, at {W:symbol}.",
 )

@@ -95,7 +95,7 @@ def timetables() -> dict:
 def painting(kind: str, *more: str):
     """paint(spec, width, t) is a frame's drawing and its height, by the page's scripts without a page; ``more`` runs
     before the painter."""
-    scripts = (assets.script(), assets.stepper_script())
+    scripts = (assets.script(), assets.script("steppers"))
     with MiniRacer() as engine:
         for script in [*map(tight_script, scripts), *more]:
             engine.eval(f"{script}; null")

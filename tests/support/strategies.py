@@ -168,6 +168,25 @@ QUANTITY_TEXTS = st.one_of(
     ),
 )
 
+# Spellings of an amount: (text, factor before the unit), the units they stand with, and what surrounds them.
+SPELT_NUMBERS = st.one_of(
+    st.tuples(
+        st.integers(1, 999),
+        st.integers(-12, 12),
+        st.sampled_from(["x10^", " x 10^", "×10^", "*10**", " times 10^", "e"]),
+    ).map(lambda p: (f"{p[0] / 100}{p[2]}{p[1]}", p[0] / 100 * 10.0 ** p[1])),
+    st.tuples(st.integers(1, 99), st.integers(1, 9)).map(
+        lambda p: (f"{p[0]}·10{'⁰¹²³⁴⁵⁶⁷⁸⁹'[p[1]]}", p[0] * 10.0 ** p[1])
+    ),
+    st.integers(1, 10**9).map(lambda n: (f"{n:,}", float(n))),
+    st.floats(1e-6, 1e6).map(lambda x: (repr(x), x)),
+)
+HEDGES = st.sampled_from(
+    ["", "about ", "About ", "approx. ", "approximately ", "around ", "roughly ", "ca. ", "~", "≈ ", "T = "]
+)
+PERS = st.sampled_from(["/", " / ", " per ", "/ "])
+
+
 NO_NUMBERS = [
     "5",
     "64 MB",

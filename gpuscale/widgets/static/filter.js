@@ -27,7 +27,7 @@ const finder = ({ stop, joined, endings, texts, formulas }) => {
 const page = globalThis.document, box = page?.querySelector('.filter');
 globalThis.gpuscale.finder = finder;
 if (box) {
-  const input = box.querySelector('input'), said = box.querySelector('output'), data = JSON.parse(box.querySelector('script').textContent);
+  const { worded } = globalThis.gpuscale.parts, input = box.querySelector('input'), said = box.querySelector('output'), data = JSON.parse(box.querySelector('script').textContent);
   const find = finder(data), total = Object.keys(data.formulas).length;
   const entries = Object.keys(data.formulas).map((key) => [key, page.getElementById(`index-${key}`)]);
   const sections = [...page.querySelectorAll('section')].filter((el) => el.querySelector(':scope .entry') && !el.querySelector('.filter') && !el.matches('.entry'));
@@ -36,8 +36,8 @@ if (box) {
     const { found, strange } = find(input.value), kept = found && new Set(found);
     for (const [key, entry] of entries) hide(entry, !!kept && !kept.has(key));
     for (const section of sections) hide(section, !section.querySelector('.entry:not(.out)'));
-    const why = strange.length ? `: nothing has the word “${strange.join('” or “')}”` : kept?.size === 0 ? ': none has all of these words' : '';
-    said.textContent = found ? `${found.length} of ${total} formulas${why}` : `${total} formulas`;
+    const why = strange.length ? worded(NO_WORD, strange.join(`”${OR}“`)) : kept?.size === 0 ? NOT_ALL : '';
+    said.textContent = found ? worded(FOUND, found.length, total) + why : worded(FORMULAS, total);
   };
   const clear = () => { input.value = ''; apply(); };
   /** Whoever is sent to an entry sees it. Says whether it was hidden. */

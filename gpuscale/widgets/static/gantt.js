@@ -22,9 +22,9 @@ painters.gantt = (svg, w, t, { runs, least, per, steps }, id, forward) => {
         if (hi - lo === b - a && wide(word, 1, family) < (b - a) * u - 1) out += text(tone, x + (b - a) * u / 2, row(k, r) + high / 2 + .5, word, 'middle');
       }
     };
-    out += text('small', w - right + 10, y + 8, 'held') + (side ? text('small', w, y + 8, 'most', 'end') : '');
+    out += text('small', w - right + 10, y + 8, HELD) + (side ? text('small', w, y + 8, MOST, 'end') : '');
     for (const r of range(ranks)) {
-      for (const k of range(shown)) out += text('', 0, row(k, r) + high / 2, (side ? 'rank ' : '') + r);
+      for (const k of range(shown)) out += text('', 0, row(k, r) + high / 2, side ? worded(RANK, r) : `${r}`);
       const x = w - right + 10, now = parseInt(held[r][t] ?? 0, 36) * whole, mark = x + peaks[r] * scale;
       out += `<g class="memory"><rect class="active" fill-opacity=".45" x="${x}" y="${row(0, r)}" width="${px(now * scale)}" height="${high}"/></g><path class="issue" d="M${px(mark)} ${row(0, r) - 1}v${high + 2}"/>`;
       out += text('strong', side ? mark + 4 : w, row(0, r) + high / 2 + .5, `${+now.toFixed(1)}`, side ? 'start' : 'end') + (side ? text('small', w, row(0, r) + high / 2, `${+peaks[r].toFixed(1)}`, 'end') : '');

@@ -1,99 +1,59 @@
-/* Grading: the twin of quiz/grammar.py, quantity.py and grading.py. No DOM; nothing typed is run as code. */
+/* Grading: the twin of units/arithmetic.py, reading.py, formulas.py and of quiz/grading.py, whose tables, patterns, limits
+   and messages it is served with. No DOM; nothing typed is run as code. */
 const grading = (() => {
-  const MAX_TEXT = 200, MAX_DEPTH = 30, REACH = 16, FINE = 1e6;
-  const BITS = ' <code>b</code> is read as a bit; a byte is <code>B</code>.';
   class Unclear extends Error {}
-  const unclear = (message) => { throw new Unclear(message); };
-  const safe = (text) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+  const unclear = (message, ...parts) => { throw new Unclear(worded(message, ...parts)); };
 
-  /* Units: size in base units, and the base unit, as in units.py */
   const low = (text) => text.toLowerCase();
-  const both = (text) => text.split(' ').flatMap((w) => [w, `${w}s`]);
-  const COUNTS = ['1', 'half', 'halves', 'USD', ...both('GPU SM core unit lane warp thread block register word link port token element parameter layer head ALU row cycle')];
-  const MORE_COUNTS = ['way', 'switch', 'switches', 'microbatch', 'microbatches', ...both('time step hop node rank expert stage chip level group instruction operation')];
-  const MANY = new Map(entries({ k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, thousand: 1e3, million: 1e6, billion: 1e9, trillion: 1e12 }));
-  const BASE = { 1: 'a number', B: 'a number of bytes', 'B/s': 'a bandwidth', s: 'a time', FLOP: 'a number of FLOPs', 'FLOP/s': 'a rate of arithmetic', 'FLOP/B': 'an arithmetic intensity', Hz: 'a frequency', W: 'a power', 'USD/h': 'a price per hour' };
-  const SCALE = new Map(), put = (base, sizes) => { for (const name in sizes) SCALE.set(name, [sizes[name], base]); };
-  for (const name of COUNTS) put('1', { [name]: 1 });
-  put('1', { x: 1, '×': 1, '%': .01 }); put('USD/h', { 'us$/h': 1, 'USD/h': 1 });
-  put('s', { min: 60, h: 3600, hour: 3600, hours: 3600, day: 86400, days: 86400, sec: 1, seconds: 1 });
-  const SI = { '': 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 };
-  for (const [p, v] of entries({ ...SI, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 })) {
-    for (const name of ['B', 'byte', 'bytes', 'bit', 'bits', 'b']) {
-      const size = v * (/by|B/.test(name) ? 1 : 1 / 8);
-      put('B', { [p + name]: size }); put('B/s', { [`${p}${name}/s`]: size });
-    }
-    put('B/s', { [`${p}bps`]: v / 8, [`${p}Bps`]: v });
-  }
-  for (const [p, v] of entries(SI)) {
-    put('Hz', { [`${p}Hz`]: v }); put('W', { [`${p}W`]: v }); put('FLOP/s', { [`${p}FLOPS`]: v });
-    for (const name of ['FLOP', 'FLOPs', 'flop', 'flops'].map((w) => p + w)) {
-      put('FLOP', { [name]: v, [`${name}/cycle`]: v }); put('FLOP/s', { [`${name}/s`]: v }); put('FLOP/B', { [`${name}/B`]: v, [`${name}/byte`]: v });
-    }
-  }
-  put('s', { s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, μs: 1e-6, ns: 1e-9 }); put('B', { 'B/cycle': 1, 'bytes/cycle': 1 });
-  const baseUnit = (unit) => unit === '%' ? '1' : unit in BASE ? unit : SCALE.get(unit)[1];
 
-  /* Texts */
-  const SUPER = '⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺', GREEK = { α: 'alpha', β: 'beta', γ: 'gamma', η: 'eta', μ: 'mu', τ: 'tau', φ: 'phi' };
-  const normalise = (text) => String(text).replace(/[\ud800-\udfff]/gu, '\ufffd').replace(/[\u200b-\u200d\u2060\ufeff]/g, '')
-    .replace(/[\u0000-\u001f\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ').replace(/[\u2010-\u2015\u2212\ufe63\uff0d]/g, '-')
-    .replace(/[·⋅∙∗]/g, '*').replace(/[∕⁄÷]/g, '/')
-    .replace(RegExp(`[${SUPER}]+`, 'g'), (s) => `^${joined([...s], (c) => '0123456789-+'[SUPER.indexOf(c)])}`).replace(/^ +| +$/g, '');
-  const brief = (text) => [...text].length <= 40 ? text : `${[...text].slice(0, 40).join('')}…`;
+  /* Texts. Patterns hold {} for that of a number. */
+  const pattern = (form, number = NUMBER) => RegExp(form.replace('{}', () => number), 'gu');
+  const rewrite = (text, rules) => rules.reduce((now, [form, put]) => now.replace(pattern(form), put), text);
+  const normalise = (text) => rewrite(String(text).replace(pattern(SUPERSCRIPTS), (raised) => `^${raised.normalize('NFKC')}`), TEXT_RULES);
+  const brief = (text) => text.replace(/^(.{40}).+/su, '$1…');
   function cleanText(text) {
     const clean = normalise(text);
-    if (!clean) unclear('nothing is typed yet');
-    if ([...clean].length > MAX_TEXT) unclear(`that is longer than an answer needs (${MAX_TEXT} characters)`);
+    if (!clean) unclear(NOTHING);
+    if ([...clean].length > MAX_TEXT) unclear(TOO_LONG, MAX_TEXT);
     return clean;
   }
 
   /* One recursive descent for both: numbers may hold + - * / ^ and parentheses, formulas also names. */
-  const NUMBER = '(?:(?:[1-9][0-9]{0,2}(?: [0-9]{3})+(?![0-9])|[0-9][0-9,_]*)(?:\\.[0-9,_]*)?|\\.[0-9]+)(?:[eE][-+]?[0-9]+)?';
-  const PLAIN = '(?:[0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:e[-+]?[0-9]+)?';        // E is a symbol of the book
-  const TOKEN = new RegExp(`(${NUMBER})|\\*\\*|[^ ]`, 'gu'), FORMULA_TOKEN = new RegExp(`(${PLAIN})|[A-Za-z][A-Za-z0-9_]*|\\*\\*|[^ ]`, 'gu');
-  const HEAD = new RegExp(`^(?:${NUMBER}|[-+*/^×() ])*`);
-  const FUNCTIONS = new Map([['log_2', 'log2'], ['ceiling', 'ceil'], ...['min', 'max', 'log2', 'ceil', 'floor', 'sqrt'].map((f) => [f, f])]);
-  const functionOf = (name) => FUNCTIONS.get(low(name));
+  const own = (table, key) => Object.hasOwn(table, key) && table[key];
   function literal(token) {
-    if (token.includes(',') && !/^[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?$/.test(token)) unclear(`“${token}” can be read in two ways: write 1.5 for one and a half, 1,500 for fifteen hundred`);
-    if (token.endsWith('_') || token.includes('__')) unclear(`“${token}” is no number`);
+    if (token.includes(',') && !pattern(GROUPED).test(token)) unclear(TWO_WAYS, token, COMMAS);
+    if (token.endsWith('_') || token.includes('__')) unclear(NO_NUMBER, token);
     return finite(+token.replace(/[,_ ]/g, ''));
   }
-  const finite = (v) => real(v) ? v : unclear('that does not come out as a finite number');
+  const finite = (v) => real(v) ? v : unclear(NOT_FINITE);
 
-  function parse(text, symbols, grammar) {
+  function parse(text, symbols = [], grammar = pattern(TOKENS)) {
     const tokens = [...text.matchAll(grammar)].map((m) => [m[0], m[1] !== undefined]);
     let at = 0, depth = 0;
     const peek = () => tokens[at]?.[0] ?? '';
     const take = (...wanted) => at < tokens.length && wanted.includes(peek()) ? tokens[at++][0] : '';
-    function fail() {
-      if (at < tokens.length) unclear(`“${peek()}” is out of place`);
-      unclear(tokens.length ? `after “${tokens.at(-1)[0]}” something is missing` : 'nothing is typed yet');
+    function fail(message = MISSING) {
+      if (at < tokens.length) unclear(OUT_OF_PLACE, peek());
+      unclear(tokens.length ? message : NOTHING, tokens.at(-1)?.[0]);
     }
-    const unclosed = () => at === tokens.length ? unclear('a parenthesis is not closed') : fail();
     function deeper(part) {
-      if (++depth > MAX_DEPTH) unclear('the parentheses and powers are nested too deeply');
+      if (++depth > MAX_DEPTH) unclear(TOO_DEEP);
       const node = part();
       depth--;
       return node;
     }
-    function sum() {
-      let node = product();
-      for (let op; (op = take('+', '-'));) node = [op, node, product()];
-      return node;
-    }
-    function product() {
-      let node = signed();
-      for (;;) {
-        const op = take('*', '/', '×');
-        if (op) node = [op === '/' ? '/' : '*', node, signed()];
-        else if (startsAtom()) node = ['*', node, raised()];
+    function chain(level = 0) {
+      const signs = CHAINS[level];
+      if (!signs) return signed();
+      for (let node = chain(level + 1);;) {
+        const sign = take(...keys(signs));
+        if (sign) node = [signs[sign], node, chain(level + 1)];
+        else if (level && startsAtom()) node = ['*', node, raised()];
         else return node;
       }
     }
     function startsAtom() {
-      if (tokens[at]?.[1] && tokens[at - 1][1]) unclear(`“${tokens[at - 1][0]}” and “${peek()}” are two numbers in a row`);
+      if (tokens[at]?.[1] && tokens[at - 1][1]) unclear(TWO_NUMBERS, tokens[at - 1][0], peek());
       return /^[A-Za-z0-9.(]/.test(peek());
     }
     function signed() {
@@ -111,31 +71,30 @@ const grading = (() => {
       const [token, number] = tokens[at];
       if (number) { at++; return ['num', literal(token), token]; }
       if (take('(')) {
-        const node = deeper(sum);
-        return take(')') ? ['paren', node] : unclosed();
+        const node = deeper(chain);
+        return take(')') ? ['paren', node] : fail(UNCLOSED);
       }
       return /^[A-Za-z]/.test(token) ? name(token) : fail();
     }
     function name(token) {
       at++;
-      if (functionOf(token) && peek() === '(') return call(functionOf(token));
+      const f = own(OTHER_NAMES, low(token)) || low(token), known = own(FUNCTIONS, f);
+      if (known && take('(')) return call(f);
       const same = symbols.filter((s) => s.length > 1 && low(s) === low(token));
       if (symbols.includes(token)) return ['sym', token];
       if (same.length === 1) return ['sym', same[0]];
-      if (functionOf(token)) unclear(`“${token}” needs its argument in parentheses`);
+      if (known) unclear(NO_ARGUMENT, token);
       if ([...token].every((c) => symbols.includes(c))) return ['paren', [...token].map((c) => ['sym', c]).reduce((a, b) => ['*', a, b])];
-      return unclear(`“${brief(token)}” is not one of ${symbols.join(', ')}`);
+      return unclear(NO_NAME, brief(token), symbols.join(', '));
     }
     function call(f) {
-      take('(');
-      const args = [deeper(sum)], many = f === 'min' || f === 'max';
-      while (take(',')) args.push(deeper(sum));
-      if (!take(')')) unclosed();
-      if (many && args.length === 1) unclear(`${f} compares two or more, with commas between them`);
-      if (!many && args.length > 1) unclear(`${f} takes one argument`);
+      const args = [deeper(chain)];
+      while (take(',')) args.push(deeper(chain));
+      if (!take(')')) fail(UNCLOSED);
+      if (FUNCTIONS[f] !== min(args.length, 2)) unclear(args.length > 1 ? ONE_ARGUMENT : MORE_ARGUMENTS, f);
       return ['call', f, args];
     }
-    const tree = sum();
+    const tree = chain();
     return at === tokens.length ? tree : fail();
   }
   const OPERATIONS = { paren: (a) => a, neg: (a) => -a, '+': (a, b) => a + b, '-': (a, b) => a - b, '*': (a, b) => a * b, '/': (a, b) => a / b, '^': Math.pow, min, max, log2: Math.log2, ceil, floor, sqrt: Math.sqrt };
@@ -147,74 +106,72 @@ const grading = (() => {
   }
 
   /* Numbers with a unit */
-  const BARE_UNITS = ['1', 'FLOP', 'FLOP/B', 'USD/h'];
   function number(text, unit, expects, noun = '') {
-    let clean = cleanText(text).replace(/^(?:[A-Za-z_]+ ?(?==))?[=≈~] */, '');
-    if (clean.startsWith('$')) clean = clean.replace(/^\$ *([^ /A-Za-z]*)/, '$1 USD');
-    clean = clean.replace(/(?<=[0-9]) ?x ?(?=[0-9])/g, '*');
-    const head = HEAD.exec(clean)[0].replace(/[ */×]+$/, '');
-    if (!head) unclear(`“${brief(clean)}” does not begin with a number; expected ${expects}`);
-    const amount = value(parse(head, [], TOKEN), {}), asked = unitText(clean.slice(head.length)), want = baseUnit(unit);
-    if (!asked) {
-      if (unit === '%' && abs(amount) > 1) unclear(`${brief(clean)} can be a percentage or a share: write 45% or 0.45`);
-      if (amount && !BARE_UNITS.includes(want)) unclear(`${brief(clean)} has no unit; expected ${expects}`);
-      return [amount, ''];
+    const want = SCALE.get(unit)[1];
+    let clean, size, asked, found;
+    try {
+      clean = rewrite(cleanText(text), NUMBER_RULES);
+      [size, asked, found] = amountOf(clean, unit, want, noun);
+    } catch (e) { if (e instanceof Unclear) unclear(EXPECTED, e.message, expects); throw e; }
+    if (found !== want) unclear(OTHER_KIND + (asked === BYTE && want === ONE ? BILLIONS : ''), brief(clean), WORDS[found], WORDS[want]);
+    return [size, pattern(BITS).test(asked)];
+  }
+  function amountOf(clean, unit, want, noun) {
+    const head = pattern(HEAD).exec(clean)[0].replace(/[ */×]+$/, '');
+    if (!head) unclear(NO_START, brief(clean));
+    const lost = pattern(LOST_POWER).exec(head);
+    if (lost) unclear(TWO_WAYS, lost[1], POWERS);
+    const amount = value(parse(head), {}), asked = rewrite(clean.slice(head.length), UNIT_RULES);
+    if (asked) {
+      const [size, found] = unitOf(asked, want, noun);
+      return [finite(amount * size), asked, found];
     }
-    const [size, found] = unitOf(asked, want, expects, noun);
-    if (found !== want) unclear(`${brief(clean)} is ${BASE[found]}; ${BASE[want]} is asked${asked === 'B' && want === '1' ? ' (for billions write 70e9)' : ''}`);
-    return [finite(amount * size), /^[kKMGTP]?i?b(?:\/s|ps)?$/.test(asked) ? 'bits' : ''];
+    if (unit === SHARE && abs(amount) > 1) unclear(PERCENT, brief(clean));
+    if (amount && !NO_DIMENSION.includes(want)) unclear(NO_UNIT, brief(clean));
+    return [amount, asked, want];
   }
-  function unitText(text) {
-    const unit = text.replace(/^[ *]+/, '').replace(/ *(?:\/| per ) */g, '/').replace(/\/(?:hr|hours?)(?![A-Za-z])/g, '/h').replace(/\/(?:sec|seconds?)(?![A-Za-z])/g, '/s').replace(/\$/g, 'USD').replace(/[ .]+$/, '');
-    return unit === '/s' ? 'Hz' : unit === 'percent' ? '%' : unit;
-  }
-  function unitOf(text, want, expects, noun) {
-    const exact = SCALE.get(text), n = low(noun);
+  const stem = (word) => low(word).replace(/e?s?$/, '');
+  function unitOf(text, want, noun) {
+    const exact = SCALE.get(text);
     if (exact?.[1] === want) return exact;
-    if (MORE_COUNTS.includes(text) || (n && [n, n.replace(/s$/, ''), n.replace(/es$/, '')].includes(low(text)))) return [1, '1'];
+    if (noun && stem(noun) === stem(text)) return [1, ONE];
     const near = new Map();
     for (const [k, v] of SCALE) if (low(k) === low(text) && v[1] === want && !near.has(v[0])) near.set(v[0], k);
     if (near.size === 1) return [[...near.keys()][0], want];
     if (exact) return exact;
-    if (near.size) unclear(`“${text}” can be read in two ways: write ${[...near.values()].sort().join(' or ')}`);
-    const [, first, rest] = /^([^ ]*) ?(.*)$/u.exec(text), many = MANY.get(first);
-    if (many && (rest || want === '1')) {
-      const [size, found] = rest ? unitOf(rest, want, expects, noun) : [1, '1'];
+    if (near.size) unclear(TWO_WAYS, text, [...near.values()].sort().join(OR));
+    const [, first, rest] = /^([^ ]*) ?(.*)$/u.exec(text), many = own(MANY, first);
+    if (many && (rest || want === ONE)) {
+      const [size, found] = rest ? unitOf(rest, want, noun) : [1, ONE];
       return [many * size, found];
     }
-    const cut = text.lastIndexOf('/'), right = text.slice(cut + 1);
-    if (cut > 0 && (COUNTS.includes(right) || MORE_COUNTS.includes(right))) return unitOf(text.slice(0, cut), want, expects, noun);
-    return unclear(`“${brief(text)}” is no unit known here; expected ${expects}`);
+    const cut = text.lastIndexOf('/'), [each, base] = SCALE.get(text.slice(cut + 1)) ?? [];
+    if (cut > 0 && each === 1 && base === ONE) return unitOf(text.slice(0, cut), want, noun);
+    return unclear(NO_SUCH_UNIT, brief(text));
   }
 
   /* Formulas */
-  function formula(text, symbols) {
-    let clean = cleanText(text).replace(/^[A-Za-z][A-Za-z0-9_{}\\]* *= */, '').replace(/_\{([A-Za-z0-9]+)\}/g, '_$1').replace(/\\([A-Za-z])/g, '$1');
-    for (const [letter, name] of entries(GREEK)) clean = clean.replaceAll(letter, ` ${name} `);
-    return parse(clean, symbols, FORMULA_TOKEN);
-  }
-  const dimensionOf = (unit) => [/^B/.test(unit) - /.B/.test(unit), (unit === 's') - /.s|Hz|h/.test(unit)];
-  const KINDS = { '0,0': 'a plain number', '1,0': 'a number of bytes', '0,1': 'a time', '1,-1': 'a bandwidth', '0,-1': 'a rate' };
-  const word = (d) => KINDS[d.map((e) => e || 0)] ?? 'a quantity of another kind';
+  const formula = (text, symbols) => parse(rewrite(cleanText(text), FORMULA_RULES), symbols, pattern(NAMES, PLAIN));
+  const word = (powers) => WORDS[keys(EXPONENTS).find((unit) => `${EXPONENTS[unit]}` === `${powers}`)] ?? OTHER_MEASURE;
   /** Exponents of byte and second; null fits anything. */
-  function dimension(node, units) {
+  function dimension(node, letters) {
     const [kind, f] = node;
     if (kind === 'num') return f ? [0, 0] : null;
-    if (kind === 'sym') return dimensionOf(units[f].unit);
-    const parts = partsOf(node).map((part) => dimension(part, units)), [a, b] = parts.map((d) => d ?? [0, 0]);
+    if (kind === 'sym') return EXPONENTS[letters[f].unit];
+    const parts = partsOf(node).map((part) => dimension(part, letters)), [a, b] = parts.map((d) => d ?? [0, 0]);
     if (kind === 'paren' || kind === 'neg') return parts[0];
     if (kind === '*') return [a[0] + b[0], a[1] + b[1]];
     if (kind === '/') return [a[0] - b[0], a[1] - b[1]];
     if (kind === '^') {
       if (!a[0] && !a[1]) return [0, 0];
-      if (hasName(node[2])) unclear(`a power of ${word(a)} needs a plain number as exponent`);
+      if (hasName(node[2])) unclear(NO_POWER, word(a));
       const e = value(node[2], {});
       return [e * a[0], e * a[1]];
     }
     if (f === 'sqrt') return [a[0] / 2, a[1] / 2];
     if (f === 'log2' || f === 'ceil' || f === 'floor') return [0, 0];
     const known = parts.filter((d) => d);
-    for (const d of known.slice(1)) if (d[0] !== known[0][0] || d[1] !== known[0][1]) unclear(`${word(known[0])} and ${word(d)} cannot be ${kind === 'call' ? 'compared' : 'added'}`);
+    for (const d of known.slice(1)) if (d[0] !== known[0][0] || d[1] !== known[0][1]) unclear(kind === 'call' ? NOT_COMPARED : NOT_ADDED, word(known[0]), word(d));
     return known[0] ?? null;
   }
   const hasName = (node) => node[0] === 'sym' || (node[0] !== 'num' && partsOf(node).some(hasName));
@@ -273,22 +230,22 @@ const grading = (() => {
     const values = grade.points.map((point) => value(tree, point));
     const found = outcome(grade, [`f${values.map((v) => bucketToken(v, REACH / FINE)).join(',')}`]);
     if (found) return found;
-    const kind = dimension(tree, spec.letters), wanted = dimensionOf(spec.unit);
-    if (kind && (kind[0] !== wanted[0] || kind[1] !== wanted[1])) unclear(`that is ${word(kind)}; ${word(wanted)} is asked`);
+    const kind = dimension(tree, spec.letters), wanted = EXPONENTS[spec.unit];
+    if (kind && (kind[0] !== wanted[0] || kind[1] !== wanted[1])) unclear(OTHER_KIND, THAT, word(kind), WORDS[spec.unit]);
     return { verdict: 'wrong', message: grade.wrong };
   }
   /** The verdict on a typed answer, and the reason as HTML; for a choice the text is the index of the option. */
   function judge(spec, variant, text) {
     const { grade } = spec.variants[variant];
     try {
-      if (spec.kind === 'choice') return outcome(grade, [`#${normalise(text)}`]) ?? unclear('no option is chosen yet');
+      if (spec.kind === 'choice') return outcome(grade, [`#${normalise(text)}`]) ?? unclear(NO_OPTION);
       if (spec.kind === 'formula') return judgeFormula(spec, grade, text);
       const [v, note] = number(text, spec.unit, spec.expects, spec.noun);
       const found = outcome(grade, nearTokens(v, grade.tolerance, grade.exact)) ?? { verdict: 'wrong', message: grade.wrong };
-      return found.verdict === 'wrong' && note ? { ...found, message: found.message + BITS } : found;
+      return found.verdict === 'wrong' && note ? { ...found, message: found.message + SMALL_B } : found;
     } catch (reason) {
       if (!(reason instanceof Unclear)) throw reason;
-      return { verdict: 'unclear', message: `${safe(reason.message)}.` };
+      return { verdict: 'unclear', message: `${escape(reason.message)}.` };
     }
   }
 
@@ -315,5 +272,5 @@ const grading = (() => {
   }
   /** MathML of what is typed; throws an Error that says what cannot be read. */
   const preview = (text, spec) => `<math display="block">${mathml(formula(text, spec.symbols), spec.letters)}</math>`;
-  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)), SCALE, BASE, dimensionOf };
+  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)) };
 })();

@@ -56,7 +56,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     p = { ...state };
     for (const [k, v] of settings()) if (!params[k]) p[k] = v;
     env = { ...p };
-    for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= '1'; }
+    for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= ONE; }
     const bounds = (s.bounds ?? []).map((b) => ({ ...b, hue: tone(b.hue) })), sign = s.binds === 'min' ? -1 : 1;
     const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.fn, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
     at = s.x.param ? p[s.x.param] : num(s.x.at);
@@ -85,7 +85,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     now = s.y.at ? num(s.y.at, at) : lead?.f(at);
     const [moved, ...more] = Object.keys(s.drag ?? {}), words = s.dot?.label ?? (moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '');
     const cross = (s.cross ?? []).map((c, i) => {
-      const x = num(c.x), value = say(x, s.x.unit === '1' ? c.unit : s.x.unit);
+      const x = num(c.x), value = say(x, s.x.unit === ONE ? c.unit : s.x.unit);
       return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
     const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: width < 480 ? 3.5 : 4.5, ...m, hue: tone(m.hue), id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
@@ -95,17 +95,17 @@ function live(root, spec, { notebook, onChange } = {}) {
   const code = () => `${python.call}(${python.args.map(([k, u, word]) => `${word ?? k}=${literal(p[k], u)}`).join(', ')})`;
   function runnable(words) {
     const used = [...new Set(words.match(/(?<=\*)[a-zA-Z]+/g))].sort().join(', ');
-    return `${python.import ?? ''}\n${used && `from gpuscale.units import ${used}\n`}\n${words}\n`;
+    return `${python.import ?? ''}\n${used && `${worded(IMPORT, used)}\n`}\n${words}\n`;
   }
 
   const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
     <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
-  const link = notebook ? '' : button('Link to this state', 'data-copy="link"');
-  const body = make(`<div class="drawn"><div class="head">${buttons('Shown as', 'view', views.map((v) => v.name))}</div>
+  const link = notebook ? '' : button(COPY_LINK, 'data-copy="link"');
+  const body = make(`<div class="drawn"><div class="head">${buttons(SHOWN_AS, 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>
-    <p class="state"></p><p class="quiet" role="status"></p>${buttons('Presets', 'preset', presets.map(([n]) => n))}
+    <p class="state"></p><p class="quiet" role="status"></p>${buttons(PRESETS, 'preset', presets.map(([n]) => n))}
     <div class="sliders">${joined(keys, slider)}</div>
-    <div class="call"><code></code>${button('Copy as Python', 'data-copy="py"')}${link}</div></div>`);
+    <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${link}</div></div>`);
   const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
   $('.call', body).hidden = !python;
   $('.head', body).prepend(heading);
@@ -161,7 +161,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...entries(state)])}`);
     copy(what === 'py' ? runnable(shown.textContent) : location.href);
     const was = t.dataset.was ??= t.textContent;
-    t.style.minWidth = `${t.offsetWidth}px`; t.textContent = 'Copied'; setTimeout(() => { t.textContent = was; }, 1200);
+    t.style.minWidth = `${t.offsetWidth}px`; t.textContent = COPIED; setTimeout(() => { t.textContent = was; }, 1200);
   });
   const place = (e) => clamp(e.clientX - rect(area).left, box.x0, box.x1);
   function move(e) {                                       // a tap or a sideways drag; a thumb that scrolls moves nothing
@@ -173,7 +173,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && real(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
     $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${joined(rows, (c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`)}`;
-    readout.innerHTML = `<b>${say(s.x.unit === '1' && x > 10 ? round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
+    readout.innerHTML = `<b>${say(s.x.unit === ONE && x > 10 ? round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
     readout.hidden = false;
     const top = clamp(e.clientY - rect(area).top + 12, 0, max(0, box.y1 - readout.offsetHeight));
     readout.style.cssText = `top:${top}px;${u > width / 2 ? `right:${width - u + 12}` : `left:${u + 12}`}px`;

@@ -1,5 +1,5 @@
 /* Numbers, and what every part below uses. */
-const { abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries } = Object, real = Number.isFinite;
+const { abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, real = Number.isFinite;
 const doc = globalThis.document;
 const $ = (q, at = doc) => at.querySelector(q);
 const $$ = (q, at = doc) => [...at.querySelectorAll(q)];
@@ -19,7 +19,14 @@ const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeA
 const fresh = () => `g${Math.random().toString(36).slice(2, 9)}`;
 const hide = (root) => { for (const el of $$('.fallback', root)) el.hidden = true; };
 
-const PREFIX = 'nµm kMGTP', BARE = ['', '1', 'FLOP/B', 'USD/h'];                // units that take no prefix
+/** A text with its gaps filled, each {} in turn. */
+const worded = (text, ...parts) => text.replace(/{}/g, () => parts.shift());
+/** Size and base unit of every unit, from the rows of units/tables.py. */
+const SCALE = new Map();
+for (const [kinds, names, size, base, ...ends] of UNITS) {
+  const prefixes = [['', 1], ...kinds.split(' ').flatMap((kind) => entries(PREFIXES[kind] ?? {}))];
+  for (const name of names.split(' ')) for (const end of ['', ...ends]) for (const [p, many] of prefixes) SCALE.set(p + name + end, [many * size, WORDS[base + end] ? base + end : base]);
+}
 const plain = (v) => String(v).replace('-', '−').replace(/\d+/, (d) => d.replace(/\B(?=(\d{3})+$)/g, ','));
 /** n significant digits; an exact tie goes to the even digit, as in Python. */
 function rounded(v, n) {
@@ -32,24 +39,23 @@ function digits(v, n, short) {
   const x = rounded(v, n), text = x.toFixed(x ? clamp(n - 1 - floor(log10(abs(x)) + 1e-12), 0, 60) : n - 1);
   return plain(short && text.includes('.') ? text.replace(/\.?0+$/, '') : text);
 }
+const prefix = (e) => STEPS[e + 3].trim();
 const power = (x) => clamp(floor(log10(abs(x)) / 3 + 1e-9), -3, 5);
-const prefix = (e) => PREFIX[e + 3].trim();
 /** Three significant digits and an SI unit: show(0.00393, 's') is '3.93 ms'. The twin of units.show. */
 function show(v, unit = '', short = false, n = 3) {
-  if (!real(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : 'never';
-  if (unit === 'count') return plain(even(v).toFixed());
-  if (unit === '%') return `${digits(100 * v, n, short)}%`;
-  const two = /^([KMGT])iB/.exec(unit);
-  if (two || unit.includes('/cycle')) return `${digits(two ? v / 1024 ** ' KMGT'.indexOf(two[1]) : v, n, short)}\u00a0${unit}`;
-  const x = rounded(v, n), e = BARE.includes(unit) || !x ? 0 : power(x), label = prefix(e) + (unit === '1' ? '' : unit);
+  if (!real(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : NEVER;
+  if (unit === COUNT) return plain(even(v).toFixed());
+  if (unit === SHARE) return digits(100 * v, n, short) + SHARE;
+  const [size, base] = SCALE.get(unit) ?? [1, unit];
+  if (base !== unit) return digits(v / size, n, short) + (base === ONE ? '' : `\u00a0${unit}`);
+  const x = rounded(v, n), e = BARE.includes(unit) || !x ? 0 : power(x), label = prefix(e) + (unit === ONE ? '' : unit);
   return digits(x / 1000 ** e, n, short) + (label && '\u00a0') + label;
 }
 /** The same number as Python: literal(4.5e11, 'B/s') is '450*GB'. */
 function literal(v, unit = '') {
-  const name = unit.replace('/s', ''), e = v ? power(v) : 0;
-  if (name === 'B' && v && v % 1024 === 0 && v % 1000) { const k = 1 + !(v % 2 ** 20) + !(v % 2 ** 30); return `${v / 1024 ** k}*${' KMG'[k]}iB`; }
-  const has = name === 's' ? e < 0 : /^(B|FLOP|Hz)$/.test(name) && e > 0;
-  return has ? `${+(v / 1000 ** e).toPrecision(6)}*${prefix(e).replace('µ', 'u')}${name}` : String(+v.toPrecision(12));
+  const [name, lo, hi, binary] = WRITTEN[unit] ?? ['', 0, 0], e = v ? clamp(power(v), lo, hi) : 0, k = !(v % 2 ** 20) + !(v % 2 ** 30);
+  if (binary && v && v % 1024 === 0 && v % 1000) return `${v / 1024 ** (k + 1)}*${binary[k]}${name}`;
+  return e ? `${+(v / 1000 ** e).toPrecision(6)}*${TYPED_STEPS[e + 3]}${name}` : String(+v.toPrecision(12));
 }
 /** A count is exact, all else has three digits. */
-const say = (v, unit = '1') => show(v, /^1?$/.test(unit) && Number.isInteger(v) ? 'count' : unit);
+const say = (v, unit = ONE) => show(v, (!unit || unit === ONE) && Number.isInteger(v) ? COUNT : unit);

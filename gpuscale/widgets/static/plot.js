@@ -27,7 +27,7 @@ function axis({ lo, hi, unit, log = true }, from, to) {
     const some = (f) => all.flatMap(f).filter((v) => t(v) >= t(lo) - 1e-9 && t(v) <= t(hi) + 1e-9), each = (...list) => some((i) => list.map((s) => +`${s}e${i * step}`));
     const out = log ? need < .3 ? each(1, 2, 5) : each(1) : some((i) => +(i * step).toPrecision(12));
     if (!log || out.length > 2) return out;
-    const a = ceil(Math.log2(lo) - 1e-9), s = ceil(need / .302), two = unit === '1' && lo >= 1;
+    const a = ceil(Math.log2(lo) - 1e-9), s = ceil(need / .302), two = unit === ONE && lo >= 1;
     const more = two ? range(floor((Math.log2(hi) + 1e-9 - a) / s) + 1).map((i) => 2 ** (a + s * i)) : need < .48 ? each(1, 3) : out;
     return more.length > out.length ? more : out;
   };
@@ -141,7 +141,7 @@ function plot(svg, s, w, id, kept) {
   const ends = s.ends ?? (named.length > 4 && named.every((c) => c.near === undefined));   // many curves: names in a column beyond the plot
   const x0 = ceil(most(rows.map((v) => measure(tick(v, s.y.unit))))) + 10, x1 = w - (ends ? most(named.map((c) => measure(brief(c), !c.light))) + 16 : 20);
   const X = axis(s.x, x0, x1), box = { X, Y, x0, x1, y0, y1 }, labels = placer(box, kept);
-  const title = (a) => a.title + (a.unit === 'FLOP/B' && !a.title.includes(a.unit) ? `, ${a.unit}` : '');
+  const title = (a) => a.title + (BARE.indexOf(a.unit) > 1 && !a.title.endsWith(a.unit) ? `, ${a.unit}` : '');
   let out = `<clipPath id="${id}"><rect x="${x0}" y="${y0 - 2}" width="${x1 - x0 + 2}" height="${y1 - y0 + 2}"/></clipPath>`, top = '';
 
   for (const [i, r] of s.regions.entries()) {                             // the pale fill of a bound, its name in a tab on top

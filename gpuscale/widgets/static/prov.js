@@ -7,8 +7,8 @@ function provenance() {
   function hush() { tip.hidden = true; shown?.removeAttribute('aria-describedby'); shown = null; }
   function explain(el) {
     clearTimeout(timer); hush(); shown = el;
-    const { printed, basis, source, note } = el.dataset, at = rect(el);
-    tip.innerHTML = `<dl>${joined(entries({ 'As printed': printed, Basis: basis, Source: source, Note: note }), ([k, v]) => v ? `<dt>${k}</dt><dd>${escape(v)}</dd>` : '')}</dl>`;
+    const at = rect(el);
+    tip.innerHTML = `<dl>${joined(entries(PROVENANCE), ([name, k]) => el.dataset[k] ? `<dt>${name}</dt><dd>${escape(el.dataset[k])}</dd>` : '')}</dl>`;
     tip.hidden = false; el.setAttribute('aria-describedby', tip.id);
     const above = at.top - tip.offsetHeight - 6;
     tip.style.cssText = `left:${clamp(at.left + (at.width - tip.offsetWidth) / 2, 8, doc.documentElement.clientWidth - tip.offsetWidth - 8)}px;top:${above < 4 ? at.bottom + 6 : above}px`;

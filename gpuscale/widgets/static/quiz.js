@@ -5,7 +5,6 @@ const progress = {
   get(id) { try { return JSON.parse(localStorage.getItem(this.key(id))) ?? {}; } catch { return this.held[id] ?? {}; } },
   put(id, value) { this.held[id] = value; try { localStorage.setItem(this.key(id), JSON.stringify(value)); } catch { /* held above */ } },
 };
-const VERDICT = { right: ['✓', 'Right.', 'right'], wrong: ['✗', 'Not yet.', 'not yet right'], unclear: ['≠', 'Not graded:', 'open'], '': ['', '', 'open'] };
 /** A message may quote what was typed: only the plainest tags pass. */
 const safe = (html) => escape(html).replace(/&#60;(\/?(?:i|b|sub|sup|code))&#62;/g, '<$1>').replace(/&#38;(#?\w+;)/g, '&$1');
 /** Mathematics that arrives late is set by the page's MathJax, if it has one. */
@@ -18,12 +17,12 @@ function tally(set) {                                      // a notebook's score
   const held = inSet(set), now = held.map((c) => c.verdict()), at = `.score[data-set="${set}"]`;
   for (const el of new Set([...$$(at), ...held.flatMap((c) => $$(at, c.root.parentNode ?? c.root))])) {
     if (!$('ol', el)) score(el, set);
-    $('span', el).textContent = `${now.filter((v) => v === 'right').length} of ${held.length} right`;
-    $('ol', el).innerHTML = joined(held, ({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="Question ${number}, ${VERDICT[now[i]][2]}">${now[i] === 'right' ? '✓' : number}</a></li>`);
+    $('span', el).textContent = worded(SCORE, now.filter((v) => v === 'right').length, held.length);
+    $('ol', el).innerHTML = joined(held, ({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="${worded(QUESTION, number, VERDICTS[now[i] || 'open'][2])}">${now[i] === 'right' ? '✓' : number}</a></li>`);
   }
 }
 function score(el, set) {
-  el.innerHTML = '<span role="status"></span><ol></ol><div class="row">' + button('Export') + button('Reset') + '</div>';
+  el.innerHTML = '<span role="status"></span><ol></ol><div class="row">' + button(EXPORT) + button(RESET) + '</div>';
   const [save, reset] = $$('button', el);
   save.onclick = () => {
     const link = make(`<a download="${set}-answers.json"></a>`), answers = fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
@@ -31,19 +30,19 @@ function score(el, set) {
     doc.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
   reset.onclick = () => {                                  // asks once, on the button itself
-    const sure = reset.textContent !== 'Reset';
+    const sure = reset.textContent === SURE;
     if (sure) for (const c of inSet(set)) c.reset();
-    reset.textContent = sure ? 'Reset' : 'Forget all answers?';
+    reset.textContent = sure ? RESET : SURE;
   };
-  reset.onblur = () => { reset.textContent = 'Reset'; };
+  reset.onblur = () => { reset.textContent = RESET; };
 }
 
 function quiz(root, q) {
-  const { on, end } = life(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = '<button class="btn main">Check</button>';
+  const { on, end } = life(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = `<button class="btn main">${CHECK}</button>`;
   const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${joined(q.choices, (c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`)}</fieldset>${check}`
-    : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">Your answer, ${q.expects}</label>
+    : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">${worded(YOUR_ANSWER, q.expects)}</label>
       <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
-    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? button('Another variant') : ''}</div></div>`);
+    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? button(ANOTHER) : ''}</div></div>`);
   const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.after .btn'].map((s) => $(s, body));
   let was = {}, turn;
   if (solution) after.prepend(solution);
@@ -51,7 +50,7 @@ function quiz(root, q) {
 
   function preview() {
     if (!show) return;
-    try { show.innerHTML = field.value.trim() ? `${q.lhs ? `<span>${q.lhs} =</span>` : ''}${grading.preview(field.value, q)}` : '<span class="note">your formula, as it is read</span>'; } catch (e) { show.textContent = e.message; }
+    try { show.innerHTML = field.value.trim() ? `${q.lhs ? `<span>${q.lhs} =</span>` : ''}${grading.preview(field.value, q)}` : `<span class="note">${AS_READ}</span>`; } catch (e) { show.textContent = e.message; }
   }
   /** An empty card, at a variant of its question. */
   function pose(variant) {
@@ -63,7 +62,7 @@ function quiz(root, q) {
     after.hidden = true; preview(); typeset(body);
   }
   function judge(words) {
-    const { verdict, message } = grading.judge(q, turn, words), [sign, word] = VERDICT[verdict];
+    const { verdict, message } = grading.judge(q, turn, words), [sign, word] = VERDICTS[verdict];
     feedback.classList.add(root.dataset.result = verdict);
     feedback.innerHTML = `<span class="mark" aria-hidden="true">${sign}</span><span><b>${word}</b> ${safe(message)}</span>`;
     if (field) field.ariaInvalid = verdict !== 'right';

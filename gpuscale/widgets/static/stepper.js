@@ -10,8 +10,8 @@ const painters = {
     const u = (w - left) / columns, gap = u > 12 ? 2 : 1, high = side ? 20 : 16, pitch = side ? 28 : 41;
     const x = (c) => left + c * u + gap / 2, y = (r) => 26 + r * pitch + (side ? 0 : 20), mid = (c) => x(c) + (u - gap) / 2;
     let out = `<pattern id="${id}" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)" class="wait"><rect class="region" width="5" height="5"/><path class="curve" d="M0 0V5"/></pattern>`;
-    if (side) out += text('small', 0, 8, 'issued ↓');
-    for (const c of range(columns)) if (!(c % 8) || c === columns - 1) out += text('small', c ? mid(c) : x(0), 8, c ? `${c}` : 'lane 0', c ? c % 8 && !side ? 'end' : 'middle' : 'start');
+    if (side) out += text('small', 0, 8, ISSUED);
+    for (const c of range(columns)) if (!(c % 8) || c === columns - 1) out += text('small', c ? mid(c) : x(0), 8, c ? `${c}` : worded(LANE, c), c ? c % 8 && !side ? 'end' : 'middle' : 'start');
     const issued = rows.map((_, r) => cells.find((c) => c[0] === r)?.[2]);
     rows.forEach((r, i) => {
       out += text(issued[i] === t ? 'strong' : '', 0, side ? y(i) + high / 2 : y(i) - 12, `${escape(r.label)}<tspan class="small" dx="8">${escape(r.note ?? '')}</tspan>`);
@@ -28,14 +28,14 @@ const painters = {
 };
 
 function stepper(root, spec) {
-  const { steps, unit = 'step', rate = 900, meter, said } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
+  const { steps, unit, rate = 900, meter, said } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
   const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
   const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>${said ? '<p class="told"></p>' : ''}
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track" ${mark >= 0 || steps > 1 ? '' : 'hidden'}><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
-    <div class="player">${tool('start', 'To the start')}${tool('back', 'One step back')}${tool('play', 'Play', 'main')}${tool('next', 'One step on')}
+    <div class="player">${tool('start', TO_START)}${tool('back', ONE_BACK)}${tool('play', PLAY, 'main')}${tool('next', ONE_ON)}
       <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
     <p class="quiet" role="status"></p></div>`);
   title.after(body); hide(root);
@@ -43,11 +43,11 @@ function stepper(root, spec) {
   function to(n, forward) {
     t = clamp(n, 0, steps);
     if (!body.clientWidth) return;
-    const words = `${unit} ${t} of ${steps}`, counted = meter ? `: ${meter.name} ${meter.text[t]}` : '';
+    const words = worded(STEPS_OF, unit, t, steps), counted = meter ? `: ${meter.name} ${meter.text[t]}` : '';
     painters[spec.kind](svg, body.clientWidth, t, spec, id, forward);
     svg.ariaLabel = `${title.textContent}, ${words}${counted}`;
     if (meter) {
-      $('b', body).innerHTML = meter.text[t] + (meter.equal && t === steps ? ' <span class="mark" role="img" aria-label="equals the formula">✓</span>' : '');
+      $('b', body).innerHTML = meter.text[t] + (meter.equal && t === steps ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
       $('i', $('.track', body)).style.width = `${100 * meter.values[t] / meter.full}%`;
     }
     scrub.value = t; scrub.ariaValueText = $('output', body).textContent = words;
@@ -58,7 +58,7 @@ function stepper(root, spec) {
     clearInterval(timer);
     timer = on && setInterval(() => { to(t + 1, true); if (t === steps) run(); }, rate);
     if (on && t === steps) to(0);
-    play.ariaLabel = on ? 'Pause' : 'Play'; $('path', play).setAttribute('d', ICON[on ? 'pause' : 'play']);
+    play.ariaLabel = on ? PAUSE : PLAY; $('path', play).setAttribute('d', ICON[on ? 'pause' : 'play']);
   }
   const act = { start: () => to(0), back: () => to(t - 1), next: () => to(t + 1, true) };
   const press = (k) => { if (k === 'play') run(!timer); else if (k) { run(); act[k](); } };

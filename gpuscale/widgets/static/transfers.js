@@ -47,7 +47,7 @@ painters.chunks = (svg, w, t, spec, id, forward) => {
     out += chunk(at, y(r), cw, high, cells[r][c], of, tint(c), name(c), lost, got);
   };
   const fly = (c, x0, y0, x1, y1, h = high) => { if (forward) flights += cell(x1, y1, cw, h, 'chunk flight', tinted(tint(c), `--x:${px(x0 - x1)}px;--y:${px(y0 - y1)}px`)); };
-  for (const r of range(ranks)) out += text('', 0, mid(r), (side ? 'rank ' : '') + r);
+  for (const r of range(ranks)) out += text('', 0, mid(r), side ? worded(RANK, r) : `${r}`);
   if (groups) for (const n of range(ceil(ranks / groups))) out += text('small', left, y(n * groups) - 11, `${spec.group} ${n}`);
 
   if (pair) {
@@ -65,7 +65,7 @@ painters.chunks = (svg, w, t, spec, id, forward) => {
       out += line(`M${x0} ${mid(s)}C${m} ${mid(s)} ${m} ${mid(e)} ${x1 - 6} ${mid(e)}`, h) + head(x1, mid(e), 'right', h);
     }
   } else {
-    if (of > 1) { if (side) small(0, 'chunk'); for (const c of range(chunks)) small(x(c) + cw / 2, name(c), 'middle'); }
+    if (of > 1) { if (side) small(0, CHUNK); for (const c of range(chunks)) small(x(c) + cw / 2, name(c), 'middle'); }
     for (const r of range(ranks)) for (const c of range(chunks)) put(x(c), r, c, c);
     const place = spec.switches.map(([label, lo, hi, level], i) => {
       const at = edge + (level - 1) * (boxed + wires) + wires, a = y(lo) - 6, b = y(hi) + high + 6, tall = b - a - 8;

@@ -1,0 +1,77 @@
+"""What the scripts have from Python: units, limits, patterns and messages of what is typed, and the words on cards.
+
+No script states any of these: it names them as Python does, and ``with_constants`` puts them in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+from gpuscale.units import arithmetic, formulas, messages, reading, showing, tables
+
+REACH = 16  # buckets to either side that still count as the same answer
+FINE = 1e6  # formulas are compared to a millionth
+
+# Verdicts: the mark, the word before the reason, and how a score speaks of them.
+VERDICTS = {
+    "right": ("✓", "Right.", "right"),
+    "wrong": ("✗", "Not yet.", "not yet right"),
+    "unclear": ("≠", "Not graded:", "open"),
+    "open": ("·", "Open:", "open"),
+}
+NO_OPTION = "no option is chosen yet"
+SMALL_B = " <code>b</code> is read as a bit; a byte is <code>B</code>."
+YOUR_ANSWER = "Your answer, {}"
+AS_READ = "your formula, as it is read"
+CHECK, ANOTHER = "Check", "Another variant"
+SCORE, QUESTION = "{} of {} right", "Question {}, {}"
+EXPORT, RESET, SURE = "Export", "Reset", "Forget all answers?"
+
+SHOWN_AS, PRESETS = "Shown as", "Presets"
+COPY, COPY_LINK, COPIED = "Copy as Python", "Link to this state", "Copied"
+# How "Copy as Python" writes an amount: the name in gpuscale.units, from and to which power of 1000 it has a prefix
+# there, and its binary prefixes.
+WRITTEN = {
+    "B": ("B", 0, 5, ("Ki", "Mi", "Gi")),
+    "B/s": ("B", 0, 5, ("Ki", "Mi", "Gi")),
+    "s": ("s", -3, 0),
+    "FLOP": ("FLOP", 0, 5),
+    "FLOP/s": ("FLOP", 0, 5),
+    "Hz": ("Hz", 0, 3),
+}
+IMPORT = "from gpuscale.units import {}"
+
+PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "Note": "note"}
+
+STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
+TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step on", "Play", "Pause"
+RANK, CHUNK, LANE, ISSUED, HELD, MOST = "rank {}", "chunk", "lane {}", "issued ↓", "held", "most"
+
+FORMULAS, FOUND = "{} formulas", "{} of {} formulas"
+NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
+
+_TAKEN = {
+    tables: "ONE BYTE SHARE COUNT STEPS TYPED_STEPS BARE WORDS PREFIXES UNITS MANY",
+    showing: "NEVER",
+    arithmetic: "MAX_TEXT MAX_DEPTH CHAINS FUNCTIONS OTHER_NAMES NUMBER GROUPED TOKENS SUPERSCRIPTS TEXT_RULES",
+    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD LOST_POWER BITS",
+    formulas: "PLAIN NAMES FORMULA_RULES EXPONENTS OTHER_MEASURE",
+    messages: " ".join(name for name in vars(messages) if name.isupper()),
+}
+
+
+def known() -> dict[str, object]:
+    """Every constant that a script may use, by its name."""
+    out = {name: getattr(module, name) for module, names in _TAKEN.items() for name in names.split()}
+    return out | {name: value for name, value in globals().items() if name.isupper() and name[0] != "_"}
+
+
+def with_constants(source: str) -> str:
+    """A script with its constants: written where they are used if that is once, else declared at its head."""
+    values = {name: json.dumps(value, ensure_ascii=False) for name, value in known().items()}
+    name = re.compile(rf"\b(?:{'|'.join(values)})\b")
+    used = Counter(name.findall(source))
+    head = "".join(f"const {one} = {values[one]};\n" for one, times in used.items() if times > 1)
+    return head + name.sub(lambda found: found[0] if used[found[0]] > 1 else f"({values[found[0]]})", source)
