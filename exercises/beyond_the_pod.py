@@ -80,7 +80,7 @@ up = [
         "bandwidth to the leaf; it leads from leaf to spine.)",
     ),
     Question(
-        f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s")}, so {spine.switches} of them move '
+        f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s", short=True)}, so {spine.switches} of them move '
         f'{SAID / TB:g}, and each GPU is left with half of its NIC." '
         "All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one direction?",
         answer=switch_bandwidth,
