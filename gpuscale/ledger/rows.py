@@ -146,8 +146,14 @@ class Wording:
     says: str
     verdict: str
     covered: str  # "chapter" or "chapter#heading"
+    given: dict[str, object] = field(default_factory=dict)
     why: str = ""
     errata: tuple[str, ...] = ()
+
+    @cached_property
+    def inputs(self) -> dict[str, float]:
+        """The numbers that it states and that nothing recomputes, such as a measurement, in base units."""
+        return expressions.inputs(self.given)
 
     @property
     def reason(self) -> str:
