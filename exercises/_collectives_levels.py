@@ -1,7 +1,8 @@
 """Quiz 4, the parts on whole levels: a second axis that fills a unit, and two nodes."""
 
-from gpuscale import chip, link
+from gpuscale import chip, link, show
 from gpuscale.collectives import hierarchy
+from gpuscale.ledger import claim
 from gpuscale.quiz import Question
 from gpuscale.symbols import D_1, D_2, D_3, W_1, W_2, D, F, S_top, S_unit, V, W_link, b, n_port, n_sw
 from gpuscale.units import GB, MB
@@ -17,6 +18,7 @@ LAYER = {"D": 8192, "F": 28672, "b": 2}
 HALF = "That is half of it: a bf16 number has two bytes, and the bandwidth counts one direction."
 SPINES = {"n_sw": 16, "n_port": 64, "W_link": h100.nic_bw, "D_3": UNITS}
 outer = n_sw * n_port * W_link / D_3
+SAID = show(claim("gpus:AB-8").published, "B/s")
 
 spine = [
     Question(
@@ -38,7 +40,7 @@ spine = [
         remark="It is also what the NICs of the unit's 32 nodes send together.",
     ),
     Question(
-        "The published answer divides 25.6 TB/s by four and finds less. What is the 25.6 TB/s?",
+        f"The published answer divides {SAID} by four and finds less. What is the {SAID}?",
         choices=[
             ("The bandwidth of the spine switches.", "Multiply switches, ports and the bandwidth of a port.", False),
             ("What crosses from one half of the pod to the other, one way.", "The bisection: two units of four.", True),

@@ -2,7 +2,8 @@
 
 import sympy
 
-from gpuscale import chip
+from gpuscale import chip, show
+from gpuscale.ledger import claim
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.llm import training_compute as compute
 from gpuscale.llm import training_memory as memory
@@ -88,8 +89,8 @@ memory_parts = [
         solution=[(memory.zero3_gpus.rhs / D_1, "GPUs over GPUs of a node"), (NODES, "whole nodes")],
     ),
     Question(
-        'Find the error. "Training a 70B model takes 700 GB: two bytes for a weight in bf16, eight for Adam." What '
-        "does mixed-precision training usually keep beside these?",
+        f'Find the error. "Training a 70B model takes {show(claim("gpus:Q5.2.1a").published, "B")}: two bytes for a '
+        'weight in bf16, eight for Adam." What does mixed-precision training usually keep beside these?',
         choices=[
             ("the activations of the last step", "They are freed in the backward pass, and are no state.", False),
             ("an fp32 copy of the weights, and the gradients", "Four bytes and two or four: 16 to 18 in all.", True),
@@ -172,6 +173,9 @@ GROUP = sympy.Max(Y * N_stages, D_1)
 LEAST = tp.relaxed_dp_limit.approx.subs(Y, GROUP)
 SPAN = "{Y}-way tensor and {N_stages}-way pipeline parallelism"
 ROUND = h100.bf16 / NICS  # tokens that a copy on one node needs; the source rounds what two and eight nodes need
+ONE, TWO, EIGHT = (
+    claim(key).published for key in ("scaling-book-gpus:Q5.3-2472", "gpus:Q5.3f", "gpus:Q5.3g")
+)  # tokens of a GPU if a copy is on one, two, eight nodes, by the source
 
 megatron_parts = [
     Question(
@@ -205,18 +209,16 @@ megatron_parts = [
         mistakes={
             **both_directions(W_2),
             "What counts is how many nodes a copy spans, not how many GPUs.": LEAST / D_1,
-            "The source rounds to about 1,000 for a copy on two nodes. Half of what one node needs is more.": result_times(
-                1000 / (ROUND / 2)
-            ),
-            "The source rounds to about 300 for a copy on eight nodes. An eighth of what one node needs is more.": result_times(
-                300 / (ROUND / 8)
-            ),
+            f"The source rounds to about {TWO:,.0f} for a copy on two nodes. Half of what one node needs is "
+            "more.": result_times(TWO / (ROUND / 2)),
+            f"The source rounds to about {EIGHT:,.0f} for a copy on eight nodes. An eighth of what one node needs is "
+            "more.": result_times(EIGHT / (ROUND / 8)),
         },
         solution=[
             ((b_w + b_grad) * C / (4 * flop * W_2), "as if each node held a copy of its own, or several"),
             (LEAST, "a copy on several nodes cuts its gradients over all their NICs"),
         ],
-        remark="The source says about 1,000 and 300 for the larger two, and 2,472 for the smallest.",
+        remark=f"The source says about {TWO:,.0f} and {EIGHT:,.0f} for the larger two, and {ONE:,.0f} for the smallest.",
     ),
     Question(
         f"What bounds such a run: {{N_gpu}} GPUs of {{C}}, {{n_seq}} sequences of {{S}} tokens, {SPAN} on nodes of "

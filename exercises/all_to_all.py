@@ -2,6 +2,7 @@
 
 from gpuscale import chip, model
 from gpuscale.collectives import algorithms, exchange
+from gpuscale.ledger import claim
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import B, D, M, N, V, W, W_node, Z, b, k
 from gpuscale.units import GB, MB
@@ -94,8 +95,9 @@ questions = QuestionSet(
             remark="The bound min(k/Z, 1) is half as large again here, and worst where k is near Z.",
         ),
         Question(
-            'Find the error. "An all-to-all of V/8W on one node of eight becomes V/2W_node on two, so it is 4.5 times '
-            'as dear." Both are limits of many ranks. What is the exact factor with {W} for a GPU in the node and '
+            'Find the error. "An all-to-all of V/8W on one node of eight becomes V/2W_node on two, so it is '
+            f'{claim("gpus:X-A2A4").published:g} times as dear." '
+            "Both are limits of many ranks. What is the exact factor with {W} for a GPU in the node and "
             "{W_node} for the node?",
             answer=step,
             given={"W": h100.nvlink_bw, "W_node": 8 * h100.nic_bw},

@@ -1,6 +1,7 @@
 """Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
 
 from gpuscale import chip, link, show
+from gpuscale.ledger import claim
 from gpuscale.network import (
     bisection,
     leaf_switches,
@@ -14,12 +15,14 @@ from gpuscale.network import (
 )
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
 from gpuscale.symbols import D_1, D_2, M, N, S_top, W, W_link, W_nic, W_sw, n_down, n_port, n_sw, n_up
+from gpuscale.units import TB
 
 pod, ndr, h100 = topology("h100_pod_1024"), link("ib_ndr"), chip("h100_sxm")
 node, leaf, spine = (pod.at(i) for i in (1, 2, 3))
 PORT = {"n_port": ndr.switch_ports, "W_link": ndr.bw}
 EGRESS = node_egress(n_nic=node.degree, W_nic=ndr.bw)
 SU = PORT | {"n_sw": leaf.switches, "D_2": leaf.degree}
+SAID = claim("gpus:AB-8").published  # all spines, by the source
 SPINE = switch_bandwidth(n_sw=spine.switches, **PORT)
 LARGEST = two_level_capacity(n_port=ndr.switch_ports)
 
@@ -77,10 +80,9 @@ up = [
         "bandwidth to the leaf; it leads from leaf to spine.)",
     ),
     Question(
-        'Find the error. "A spine switch moves 1.6 TB/s, so 16 of them move 25.6, and each GPU is left with half of '
-        "its "
-        'NIC." All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one '
-        "direction?",
+        f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s", short=True)}, so {spine.switches} of them move '
+        f'{SAID / TB:g}, and each GPU is left with half of its NIC." '
+        "All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one direction?",
         answer=switch_bandwidth,
         given=PORT | {"n_sw": spine.switches},
         mistakes={

@@ -16,6 +16,7 @@ from gpuscale_exercises._collectives_levels import (
     two_nodes,
 )
 
+from gpuscale import show
 from gpuscale.collectives import hierarchy, in_network
 from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.symbols import D_1, D_2, W_1, W_2, D, F, N, S_top, S_unit, V, X, Y, b
@@ -92,9 +93,9 @@ node_level = [
         },
     ),
     Question(
-        "Find the error. The published answer gives this level the time B N / W_node, and then B over 450 GB/s. "
-        "Elsewhere in that text W_node is 400 GB/s, the NICs of a node. Which bandwidth does the answer "
-        "need?",
+        "Find the error. The published answer gives this level the time B N / W_node, and then B over "
+        f"{show(NVLINK, 'B/s')}. Elsewhere in that text W_node is {show(NICS, 'B/s')}, the NICs of a node. Which bandwidth "
+        "does the answer need?",
         choices=[
             ("what all NICs of a node carry", "Those bytes pass NVLink, not the NICs.", False),
             (

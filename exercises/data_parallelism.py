@@ -1,6 +1,7 @@
 """Practice questions on data parallelism and ZeRO."""
 
 from gpuscale import chip, evaluate, model
+from gpuscale.ledger import claim
 from gpuscale.llm import data_parallel as dp
 from gpuscale.llm import training_memory as memory
 from gpuscale.network import topology
@@ -146,7 +147,8 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Over two nodes each holds half of the gradients already, so {M} nodes of {D_1} H100 need '
-            '1,237 tokens for each GPU." Every GPU has a copy of the model, NVLink carries {W_1} for each GPU, the '
+            f'{claim("scaling-book-gpus:SX-1237-dp").published:,.0f} tokens for each GPU." '
+            "Every GPU has a copy of the model, NVLink carries {W_1} for each GPU, the "
             "NICs {W_2} for each node, a GPU does {C}, gradients take {b_grad}. What is the right number?",
             answer=dp.two_level_dp_threshold,
             given={"M": 2, "C": h100.bf16, "b_grad": 2, **pod},

@@ -3,6 +3,7 @@
 from gpuscale_exercises._hardware_units import B200_LANES, H100_LANES, PRODUCT, b200, cores, h100, ridge, v5p, vector
 
 from gpuscale import measured
+from gpuscale.ledger import claim
 from gpuscale.one_gpu import processor, roofline
 from gpuscale.quiz import Question, QuestionSet, result_times
 from gpuscale.symbols import D, F, P_run, S_level, S_sm, T, W_hbm, alpha, b, b_w, eta, flop, k_op, n, n_lane, n_sm
@@ -189,8 +190,8 @@ adding = [
     ),
     Question(
         "Find the error. A published footnote calls this ridge point constant across generations. It divides "
-        "33.5 by 3.5 "
-        "for an H100 and 80 by 8 for a B200 (TFLOP/s over TB/s) and finds about 10 for both. What is wrong?",
+        f"{claim('gpus:Q1.2b').published / TFLOP:g} by 3.5 for an H100 and 80 by 8 for a B200 (TFLOP/s over TB/s) and "
+        f"finds about {claim('gpus:Q1.7d').published:g} for both. What is wrong?",
         choices=[
             (
                 "Nothing: vector units and HBM grow in step.",

@@ -3,6 +3,7 @@
 import sympy
 
 from gpuscale import chip
+from gpuscale.ledger import claim
 from gpuscale.one_gpu import limits, processor
 from gpuscale.quiz import Question, QuestionSet, Times
 from gpuscale.symbols import (
@@ -183,9 +184,9 @@ tensor = [
         remark="Its boost clock is higher. On the SXM module, too, the peak belongs to a lower clock.",
     ),
     Question(
-        "Find the error. A published text gives a Tensor Core of the V100 256 operations in a cycle. The "
-        "card does {C} in fp16; it has {n_sm} SMs with {n_sub} subpartitions and {n_tc} Tensor Cores each, "
-        "and runs at {f_clock}.",
+        f"Find the error. A published text gives a Tensor Core of the V100 {claim('gpus:HW-13').published:g} operations "
+        "in a cycle. The card does {C} in fp16; it has {n_sm} SMs with {n_sub} subpartitions and {n_tc} Tensor Cores "
+        "each, and runs at {f_clock}.",
         given={
             "C": v100.fp16,
             "n_sm": v100.sm,

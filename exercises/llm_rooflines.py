@@ -11,6 +11,7 @@ from gpuscale_exercises._llm_rooflines_runs import (
 )
 
 from gpuscale import chip, model
+from gpuscale.ledger import claim
 from gpuscale.llm import data_parallel as dp
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.llm import training_memory as memory
@@ -36,6 +37,7 @@ from gpuscale.symbols import (
     flop,
     n_mat,
 )
+from gpuscale.units import TFLOP
 
 b200, llama = chip("b200_sxm"), model("llama3_70b")
 FAST, SLOW = {"C": b200.bf16}, {"C": h100.bf16}
@@ -51,9 +53,8 @@ blackwell = [
         given=FAST | {"C_ref": h100.bf16},
         tolerance=0.004,
         mistakes={
-            "That is the printed number, 2,250 over a round 1,000: the H100 reaches a little less.": result_times(
-                2.25 * h100.bf16 / b200.bf16
-            ),
+            f"That is the printed number, {b200.bf16 / TFLOP:,.0f} over a round 1,000: the H100 reaches a little "
+            "less.": result_times(claim("gpus:Q5.1a").published * h100.bf16 / b200.bf16),
             **with_sparsity(C),
         },
     ),
@@ -92,7 +93,7 @@ blackwell = [
             (2 * b_grad * F * X / W_coll, "its gradients: a reduce-scatter and an all-gather"),
             (dp.seen_dp_threshold.rhs, "B, where the two are equal"),
         ],
-        remark="On an H100 these are the well-known 2,500. A B200 with the same NICs needs more than twice as many.",
+        remark=f"On an H100 these are the well-known {claim('scaling-book-gpus:DP-TAKE-h100').published:,.0f}. A B200 with the same NICs needs more than twice as many.",
     ),
     Question(
         "How many are needed if the gradients are reduced in fp32, {b_grad} each ({C}, {W_coll})?",
@@ -105,7 +106,7 @@ blackwell = [
 
 RULE = tp.tp_limit.approx
 WIDE = SLOW | {"F": llama.d_ff, "W": h100.nvlink_bw, "b": 2}
-OLD = 1995  # FLOP a byte in the source's quiz: a peak of 898 TFLOP/s over 450 GB/s, from its first draft
+OLD = round(llama.d_ff / claim("gpus:Q5.2.3b").published)  # FLOP a byte in the source's quiz, from its first draft
 CUT = "{b_w}, {b_grad} and {b_opt} a parameter for weights, gradients and optimizer"
 STATE = memory.replicated_state.rhs / Y
 STAGED = STATE / N_stages
@@ -120,9 +121,8 @@ in_the_node = [
         tolerance=0.01,
         given=WIDE | {"n_mat": 2},
         mistakes={
-            "That is F/1995, as printed: 1,995 belongs to a peak of 898 TFLOP/s, of an older draft.": result_times(
-                h100.bf16 / h100.nvlink_bw / OLD
-            ),
+            f"That is F/{OLD}, as printed: {OLD:,} belongs to a peak of {OLD * h100.nvlink_bw / TFLOP:.0f} TFLOP/s, of an "
+            "older draft.": result_times(h100.bf16 / h100.nvlink_bw / OLD),
             "That is the exact limit, which is 1 more.": tp.tp_limit,
             **both_directions(W),
         },

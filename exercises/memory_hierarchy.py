@@ -3,6 +3,7 @@
 from sympy import Eq, ceiling, floor
 
 from gpuscale import chip, link, measured, show
+from gpuscale.ledger import claim
 from gpuscale.one_gpu import memory, processor
 from gpuscale.quiz import Question, QuestionSet, both_directions
 from gpuscale.symbols import Q, S_level, V, W, W_ref, alpha, b_load, f_clock, n_load, n_sm, w_lanes, w_sm
@@ -13,6 +14,7 @@ pcie_card, b300, pcie_7 = chip("h100_pcie"), chip("b300_sxm"), link("pcie_7")
 nccl = measured("nccl_latency")
 NVLINK, NETWORK = (nccl.row(link=k)["simple"] for k in ("NVLink", "network"))
 LOAD = 550 * ns  # about what a load took on an H200, the thread's start and end included
+SAID = claim("gpus:MEM-8").published  # L2 over HBM of two cards, by the source
 OWN_L2 = show(pcie_card.l2_bw / pcie_card.hbm_bw, "1")  # L2 over HBM on one card
 B200 = {"n_sm": b200.sm, "W": b200.hbm_bw, "alpha": LOAD, "w_lanes": b200.warp_size}
 share = V / (V + alpha * W)
@@ -151,28 +153,28 @@ questions = QuestionSet(
         ),
         Question(
             "**Find the error.** A text takes {W_ref} for the L2 of an H100 from a measurement and {W} for "
-            "HBM from the SXM data sheet, and concludes that L2 is 1.6 times as fast. What is wrong?",
+            f"HBM from the SXM data sheet, and concludes that L2 is {SAID:g} times as fast. What is wrong?",
             given={"W_ref": pcie_card.l2_bw, "W": h100.hbm_bw},
             choices=[
-                ("The division gives another number.", "It does not; check it.", abs(W_ref / W - 1.6) > 0.1),
+                ("The division gives another number.", "It does not; check it.", abs(W_ref / W - SAID) > 0.1),
                 ("L2 counts both directions, HBM one.", "Both are rates of reading.", False),
                 (
                     "Two products are mixed: the L2 is that of the PCIe card.",
                     f"The PCIe card has a slower HBM; on it L2 is {OWN_L2} times as fast.",
-                    abs(W_ref / W - 1.6) <= 0.1,
+                    abs(W_ref / W - SAID) <= 0.1,
                 ),
                 ("L2 cannot be faster than HBM.", "A cache that is not would be of little use.", False),
             ],
         ),
         Question(
-            "A lecture gives an H100 node the 242 GB/s of PCIe 7.0, but its slots are PCIe 5.0 with 16 lanes. "
-            "Look up their bandwidth in the table of links: how long does a checkpoint of {V} take from one "
-            "H100 to its host?",
+            f"A lecture gives PCIe {show(claim('cs336-8:PCIE').published, 'B/s')}, which is PCIe 7.0. The slots of an H100 "
+            "node are PCIe 5.0 with 16 lanes. Look up their bandwidth in the table of links: how long does a "
+            "checkpoint of {V} take from one H100 to its host?",
             answer=V / W,
             unit="s",
             given={"V": h100.hbm, "W": h100.pcie_bw},
             mistakes={
-                "242 GB/s is PCIe 7.0.": {"W": pcie_7.bw},
+                f"{show(pcie_7.bw, 'B/s')} is PCIe 7.0.": {"W": pcie_7.bw},
                 **both_directions(W),
                 "That is NVLink, which leads to other GPUs.": {"W": h100.nvlink_bw},
             },

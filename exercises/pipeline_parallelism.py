@@ -1,6 +1,7 @@
 """Practice questions on pipelines."""
 
 from gpuscale import chip, model
+from gpuscale.ledger import claim
 from gpuscale.llm import pipeline
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import N_MB, L, N_stages, X, b_grad, b_w, f_bub, g_stage, i_stage, n_virt, t_B, t_F, t_W
@@ -10,6 +11,7 @@ llama = model("llama3_70b")
 ms = 1e-3
 hop = pipeline.hop_time.where(pipeline.hop_bytes, title="Time of one hop of a batch")
 plain, cut = pipeline.bubble_overhead, pipeline.interleaved_overhead
+PRINTED = claim("scaling-book-gpus:PP-1.5-4").published  # transfers of a layer, by the source
 said = (N_stages / 2 - 1) * (t_F + 2 * t_B - 3 * t_W)
 
 questions = QuestionSet(
@@ -134,7 +136,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            'Find the error. "Per layer a pipeline costs 1.5 times the transfer of the batch divided by the '
+            f'Find the error. "Per layer a pipeline costs {PRINTED:g} times the transfer of the batch divided by the '
             'layers." The transfers of the forward pass follow one another. What is the factor for {N_stages} '
             "stages and {N_MB} microbatches?",
             answer=1 + (N_stages - 2) / N_MB,
@@ -151,7 +153,7 @@ questions = QuestionSet(
                 r"$N_\mathrm{MB}$ parts of the batch.",
                 (1 + (N_stages - 2) / N_MB, "transfers of the whole batch"),
             ],
-            remark="1.5 is right where microbatches are twice the inner stages, and nowhere else.",
+            remark=f"{PRINTED:g} is right where microbatches are twice the inner stages, and nowhere else.",
         ),
         Question(
             'Find the error. "DualPipe waits (N/2 - 1)(F&B + B - 3W)." {N_stages} stages; {t_F} forward, {t_B} '

@@ -3,6 +3,7 @@
 from sympy import expand
 
 from gpuscale import chip, model
+from gpuscale.ledger import claim
 from gpuscale.llm import data_parallel, memory_traffic, tensor_parallel, training_compute, training_memory
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import part
@@ -35,6 +36,7 @@ from gpuscale.units import GB
 
 h100, b200, a100 = (chip(key) for key in ("h100_sxm", "b200_sxm", "a100_sxm"))
 llama, big = model("llama3_70b"), model("llama3_405b")
+MFU_405B = claim("llama3:mfu-16k").published
 mixed, fp32_grads = part("recipe", "zero_mixed"), part("recipe", "bf16_fp32_grads")
 
 
@@ -76,7 +78,7 @@ questions = QuestionSet(
             unit="days",
             given=[
                 {"B_run": 15e12, "P_act": 70e9, "N_gpu": 4096, "C": h100.bf16, "MFU": 0.45},
-                {"B_run": big.train_tokens, "P_act": 405e9, "N_gpu": 16384, "C": h100.bf16, "MFU": 0.41},
+                {"B_run": big.train_tokens, "P_act": 405e9, "N_gpu": 16384, "C": h100.bf16, "MFU": MFU_405B},
             ],
             mistakes={
                 "That is the forward pass alone; the backward pass costs twice as much again.": run.rhs / 3,

@@ -1,6 +1,7 @@
 """Practice questions on the roofline."""
 
 from gpuscale import chip, measured
+from gpuscale.ledger import claim
 from gpuscale.one_gpu import roofline
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import B, B_rule, D, F, W_hbm, alpha, b, flop, n
@@ -89,9 +90,10 @@ questions = QuestionSet(
             },
         ),
         Question(
-            'Find the error. "On an H100 a product is compute-bound from about 295 rows on, so our {D} by {F} layer '
-            "with "
-            '400 rows runs at peak." The rule gives {B_rule:4} rows; from how many rows on is it true?',
+            'Find the error. "On an H100 a product is compute-bound from about '
+            f"{claim('gpus:Q1.3a').published:g} rows on, "
+            'so our {D} by {F} layer with 400 rows runs at peak." The rule gives {B_rule:4} rows; from how many '
+            "rows on is it true?",
             answer=roofline.critical_batch,
             given={"B_rule": RULE_H100, "D": 1024, "F": 1024},
             noun="rows",

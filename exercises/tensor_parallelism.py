@@ -3,6 +3,7 @@
 from sympy import Min
 
 from gpuscale import chip, model
+from gpuscale.ledger import claim
 from gpuscale.llm import cp_imbalance, ring_attention_limit
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.network import topology
@@ -97,10 +98,11 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "The NICs of two nodes together have twice the bandwidth of one, so {F} hidden numbers allow '
-            '19-way tensor parallelism." Two matrices, {b} for each activation, nodes of {D_1} GPUs with {W_1} of '
+            f'{claim("gpus:TP-19").published:g}-way tensor parallelism." '
+            "Two matrices, {b} for each activation, nodes of {D_1} GPUs with {W_1} of "
             "NVLink each and {W_2} out of the node, {C}. How many ranks are the limit really?",
             answer=tp.tp_node_limit.where(n_mat=2),
-            given={"F": 28000, "b": 2, "C": h100.bf16, **full},
+            given={"F": int(claim("gpus:TP-F").published), "b": 2, "C": h100.bf16, **full},
             mistakes={
                 "That is what the NICs alone allow; NVLink carries seven eighths in every node.": D_1
                 + 2 * flop * F * W_2 / (b * C),

@@ -82,7 +82,8 @@ class Claim:
 
     ``published`` is the number as printed with its unit, or ``form`` the printed formula as an expression in the inputs
     ``given``; ``expression`` recomputes it from the library; ``unit`` is that in which both are shown. ``right`` is our
-    value in base units as worked out without the library, wherever it is not the published one.
+    value in base units as worked out without the library, wherever it is not the published one, and ``off`` how far the
+    published value lies from it, as a share of ours.
     """
 
     id: str
@@ -101,6 +102,7 @@ class Claim:
     meant: str = ""
     printed_unit: str = ""  # that of the published value where it is another one, which makes a wrong unit
     right: float | None = None
+    off: float | None = None
     why: str = ""
     errata: tuple[str, ...] = ()
     own_numbers: bool = False  # arithmetic on the source's own numbers, which reaches nothing of the library
@@ -187,8 +189,14 @@ class Wording:
     says: str
     verdict: str
     covered: str  # "chapter" or "chapter#heading"
+    given: dict[str, object] = field(default_factory=dict)
     why: str = ""
     errata: tuple[str, ...] = ()
+
+    @cached_property
+    def inputs(self) -> dict[str, float]:
+        """The numbers that it states and that nothing recomputes, such as a measurement, in base units."""
+        return expressions.inputs(self.given)
 
     @property
     def reason(self) -> str:

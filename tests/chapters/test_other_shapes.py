@@ -1,7 +1,6 @@
 """Chapter 6: what it says of a slice without wraparound, and of the crossing in its figure, counted afresh."""
 
 import json
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -67,21 +66,3 @@ def test_torus_and_nics_are_equal_where_the_page_says():
     assert {n for n, (torus, nics) in shown.items() if torus > nics} == {n for n in shown if n > 16**3}
     _, _, each, _ = table("| Network |")["v5p, 16 × 16 × 16"]
     assert each == show(chip("h100_sxm").nic_bw, "B/s")
-
-
-DISAGREE = [
-    "FLOP per byte across nodes, H100 over GB200",
-    "FLOP/s of a GB200 over an H100",
-    "FLOP per byte in the rack, GB200",
-    "FLOP per byte across nodes, B200",
-    "One link of a TPU v5p, one way",
-    "All links of a TPU v5p, one way",
-    "A node of eight GPUs against it, times faster",
-    "Switches between GPU 1 and GPU 56 of H100 nodes",
-    "Chips between TPU 1 and TPU 56, told as a line; ours the most hops on 8 × 8",
-    "The same, 4 × 4 × 4",
-]
-
-
-def test_what_disagrees_is_what_the_text_explains():
-    assert re.findall(r"^(.*): published .* disagrees", text(), re.M) == DISAGREE

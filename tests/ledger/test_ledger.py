@@ -40,7 +40,8 @@ def test_a_published_number(row):
     expected = row.published if row.right is None else row.right
     assert row.ours == pytest.approx(expected, rel=2e-3 if row.right is None else 5e-5)
     assert row.found() == row.verdict
-    assert row.right is not None or row.verdict == "agrees"
+    assert (row.right is not None and row.off is not None) or row.verdict == "agrees"
+    assert row.off is None or row.error == pytest.approx(row.off, rel=5e-4, abs=1e-4)
     assert row.reason or row.verdict in {"agrees", "rounds"}
     assert exists(row.chapter) and "#" not in row.chapter
     reached = expressions.reaches(row.expression) | {n for key in row.given for n in _reached(row, key)}
