@@ -11,7 +11,7 @@ llama = model("llama3_70b")
 ms = 1e-3
 hop = pipeline.hop_time.where(pipeline.hop_bytes, title="Time of one hop of a batch")
 plain, cut = pipeline.bubble_overhead, pipeline.interleaved_overhead
-PRINTED = claim("scaling-book-gpus:PP-1.5-4").published  # transfers of a layer, by the source
+PRINTED = claim("scaling-book-gpus:PP-factor").published  # transfers of a layer, by the source
 said = (N_stages / 2 - 1) * (t_F + 2 * t_B - 3 * t_W)
 
 questions = QuestionSet(
