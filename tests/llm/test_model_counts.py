@@ -1,6 +1,7 @@
 """Every model in the data: the formulas, the list of its tensors, and the total that its makers print."""
 
 import dataclasses
+from functools import cache
 
 import pytest
 from formulas.llm.independent_counting import is_matrix
@@ -18,7 +19,7 @@ from gpuscale.llm import (
     model_flops,
     token_flops,
 )
-from gpuscale.specs import SpecError
+from gpuscale.specs import SpecError, registry
 
 MODELS = pytest.mark.parametrize("key", specs.models())
 
@@ -67,7 +68,8 @@ def test_a_stage_at_an_end_has_one_of_the_two_vocabulary_matrices_more(key):
     assert 8 * (edge - inner) == specs.model(key).vocab * specs.model(key).d_model
 
 
-def test_a_model_of_ones_own(tmp_path):
+def test_a_model_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "_registry", cache(registry._registry.__wrapped__))  # what is loaded stays here
     number = '{{ value = {}, unit = "1", basis = "mine", source = "me" }}'
     dims = {"layers": 2, "d_model": 8, "d_ff": 16, "heads": 2, "mlp_matrices": 3, "vocab": 10}
     lines = [f"{name} = {number.format(value)}" for name, value in dims.items()]

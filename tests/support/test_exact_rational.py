@@ -51,4 +51,7 @@ def test_each_kind_of_expression_is_that_of_sympy(expr):
 def test_formulas_are_those_of_sympy():
     for f in list(sweep.formulas().values())[4::9]:
         for point in points(f.inputs, 2):
+            met = {q: sympy.Rational(v.numerator, v.denominator) for q, v in point.items()}
+            if not all(need.put(met).relation for need in f.needs):
+                continue  # there the formula has no value
             assert exactly(f.rhs, {q.name: v for q, v in point.items()}) == by_sympy(f.rhs, point), f.name
