@@ -6,7 +6,6 @@ of n_mat matrices of D x F; the thresholds hold for any matrix, because its size
 
 # fmt: off
 
-
 from sympy import oo
 
 from gpuscale.collectives import hierarchy

@@ -7,7 +7,6 @@ crosses once to each node that it must reach and is handed on inside. Imbalance 
 
 # fmt: off
 
-
 from sympy import Expr, Max, Min, binomial, oo
 
 from gpuscale.collectives.exchange import dispatch, hit_bound, hit_top_k
@@ -37,6 +36,10 @@ ep_uneven_math = Formula(
 tokens_per_expert = Formula(
     "Rows of an expert's product", B_expert, k * B / E, source=_DATA,
     assumes="on average, for B tokens of all ranks that share the E experts", needs=(at_most(k, E),),
+)
+dispatch_bytes = Formula(
+    "Bytes of a number on its way to an expert", b_dispatch, Min(b_w, b), source="deepseek-v3, section 3.3.3",
+    assumes="when tokens are sent as precisely as the experts' weights are kept, and never more than they are kept",
 )
 ep_comms = dispatch.where(
     b=_both, title="Dispatch and combine", source=_BOOK,
@@ -94,6 +97,16 @@ def _reached(shards: Expr) -> Expr:
 
 
 _nodes, _peers = Max(Z / D_1, 1), Min(Z, D_1)
+nodes_hit = Formula(
+    "Share of the nodes that a token has to reach", f_node, _reached(_nodes), source="deepseek-v3",
+    assumes="for k different experts out of E, all sets equally likely, on Z ranks in part of a node or whole ones",
+    needs=(divisible(E, Z), nested(Z, D_1), at_most(k, E)),
+)
+limited_nodes_hit = Formula(
+    "Share of the nodes that a token has to reach, limited", f_node, Min(nodes_hit.rhs, M_lim / _nodes),
+    source="deepseek-v3, section 2.1.2", assumes="for experts on M_lim of the nodes at most; " + nodes_hit.assumes,
+    needs=nodes_hit.needs,
+)
 _network = _reached(_nodes) * (1 - 1 / _nodes) / W_node
 _nvlink = _reached(Z) * (1 - 1 / _peers) / W_nvl
 _LEVELS = "for top-k routing over Z ranks in nodes of D_1, even load, "

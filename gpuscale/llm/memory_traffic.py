@@ -8,8 +8,9 @@ formulas are those of one token in one layer.
 
 # fmt: off
 
-from sympy import Piecewise
+from sympy import Expr, Integer, Piecewise
 
+from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -70,9 +71,35 @@ sorting_traffic = Formula(
     "one array written); backward the same in reverse; weights of the router applied with the activation function",
 )
 
+# Inside the blocks of an average layer
+_mlps = (L_dense * F_dense + (L - L_dense) * (k + n_shared) * F) / L  # widths that a token meets
+_sorted = (L - L_dense) / L * sorting_traffic.rhs
+_turned = Piecewise((rotary_traffic.rhs, n_pos < 1), (0, True))
+
+
+def _inside(title: str, lhs: Expr, norms: Formula, scores: Formula, made: Formula, rest: Expr, assumes: str) -> Formula:
+    """The kernels of both blocks: ``rest`` and those of the latent vectors, the scores and the activation function."""
+    rhs = _turned + norms.rhs + n_drop * scores.rhs + made.rhs.subs(F, _mlps) + rest
+    return Formula(title, lhs, rhs, source=_MOVES, assumes=assumes, needs=(at_most(L_dense, L),))
+
+
+_ALL = "for positions that turn queries and keys where none are learned, norms of latent vectors if any, scores where "
+_ALL += "there is dropout, the activation function"
+inside_forward = _inside(
+    "Memory traffic inside the blocks, forward", V_blk_fwd, latent_norms_forward, scores_forward, activation_forward,
+    _sorted, f"{_ALL}, and tokens sorted by expert in all but the first L_dense layers",
+)
+inside_backward = _inside(
+    "Memory traffic inside the blocks, backward", V_blk_bwd, latent_norms_backward, scores_backward,
+    activation_backward, _sorted, inside_forward.assumes,
+)
+inside_recompute = _inside(
+    "Memory traffic inside the blocks that selective recomputation repeats", V_blk_recompute, latent_norms_forward,
+    scores_forward, activation_forward, Integer(0), f"{_ALL}; queries and keys, if they are kept, are not turned again",
+)
+
 # A microbatch in a stage, on one rank
 _flat = Piecewise((1, n_sp < 1), (Y, True))  # ranks that share what is not inside a block
-_between, _inside = V_btw_bwd / _flat, V_blk_bwd / Y
 kernels_forward = Formula(
     "Memory traffic between the products, forward", V_fwd, L_stage * B_mb * (V_btw_fwd / _flat + V_blk_fwd / Y),
     source="korthikanti2022, section 4.2",
@@ -80,12 +107,9 @@ kernels_forward = Formula(
 )
 kernels_backward = Formula(
     "Memory traffic between the products, backward", V_bwd,
-    L_stage * B_mb * (
-        Piecewise((_between, n_recompute < 1), (_between + V_btw_recompute / _flat, n_recompute < 2),
-                  (_between + V_btw_fwd / _flat, True))
-        + Piecewise((_inside, n_recompute < 1), (_inside + V_blk_recompute / Y, n_recompute < 2),
-                    (_inside + V_blk_fwd / Y, True))
-    ),
+    L_stage * B_mb * (V_btw_bwd / _flat + V_blk_bwd / Y + Piecewise(
+        (0, n_recompute < 1), (V_btw_recompute / _flat + V_blk_recompute / Y, n_recompute < 2),
+        (V_btw_fwd / _flat + V_blk_fwd / Y, True))),
     source="korthikanti2022, section 4.2",
     assumes="and forward once more before it: nothing, what is cheap, or whole layers",
 )

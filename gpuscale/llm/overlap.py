@@ -6,7 +6,6 @@ from the modules of the parallelisms, bytes over bandwidth and FLOPs over the pe
 
 # fmt: off
 
-
 from sympy import Expr, Max, ceiling, factor, oo, sqrt
 
 from gpuscale.collectives.algorithms import ring_all_reduce

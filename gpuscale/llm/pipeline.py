@@ -7,9 +7,9 @@ by slot.
 
 # fmt: off
 
-from sympy import Max, Min, ceiling, oo
+from sympy import Eq, Max, Min, Mod, Piecewise, ceiling, oo
 
-from gpuscale.core.conditions import at_least, at_most, divisible
+from gpuscale.core.conditions import Condition, at_least, at_most, divisible
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -46,12 +46,13 @@ layer_transfers = Formula(
 _HIDDEN = "when transfers run beside the work, each taking at most half of t_F + t_B"
 gpipe_exposed = Formula(
     "Exposed transfers, GPipe", T_pp,
-    2 * (N_stages - 1) * T_hop + (N_MB - 1) * (Max(T_hop - t_F, 0) + Max(T_hop - t_B, 0)), source="gpipe2018",
-    assumes="when transfers run beside the work", needs=_TWO,
+    2 * (N_stages - 1) * T_hop
+    + Min(N_stages - 1, 1) * (N_MB - 1) * (Max(T_hop - t_F, 0) + Max(T_hop - t_B, 0)),
+    source="gpipe2018", assumes="when transfers run beside the work; one stage alone has none",
 )
 one_f_one_b_exposed = Formula(
     "Exposed transfers, 1F1B", T_pp, 2 * T_hop * (N_stages - 1 + ceiling((N_MB - 2) * (N_stages - 1) / N_stages)),
-    source=_MEGATRON, assumes=_HIDDEN, needs=_TWO,
+    source=_MEGATRON, assumes=_HIDDEN,
 )
 eager_exposed = Formula(
     "Exposed transfers, 1F1B that runs ahead", T_pp, 2 * (N_stages - 1) * T_hop, source="zhuang2022, eager-1F1B",
@@ -61,6 +62,16 @@ interleaved_exposed = Formula(
     "Exposed transfers, interleaved", T_pp, 2 * (n_virt * N_stages - 1) * T_hop, source=_MEGATRON,
     assumes="when transfers run beside the work, each shorter than the forward pass of a virtual stage",
     needs=(*_TWO, at_least(n_virt, 2)),
+)
+pipeline_exposed = Formula(
+    "Exposed transfers, 1F1B, interleaved or not", T_pp,
+    Piecewise((one_f_one_b_exposed.rhs, n_virt < 2), (interleaved_exposed.rhs, True)), source=_MEGATRON,
+    assumes=f"{_HIDDEN}, or less than the forward pass of a virtual stage where there are any",
+    needs=(at_least(N_stages, Min(n_virt, 2)),),
+)
+pipeline_bytes = Formula(
+    "Bytes of a step between stages", V_step, Piecewise((0, N_stages < 2), (2 * n_virt * N_MB * V_hop, True)),
+    source=_MEGATRON, assumes="for a rank and the next one: each virtual stage sends each microbatch on, and back",
 )
 
 # Bubbles. Idle time, share of all time, overhead over the work
@@ -81,6 +92,13 @@ bubble_overhead = Formula(
     assumes="idle over busy time, for equal stages",
 )
 _GROUPS = (divisible(N_MB, N_stages),)
+
+
+def _grouped(microbatches, stages, cut):
+    return Eq(Mod(microbatches, stages ** Min(cut - 1, 1)), 0)
+
+
+_CUT_GROUPS = (Condition("{0} is divisible by {1} where {2} is 2 or more", (N_MB, N_stages, n_virt), _grouped),)
 interleaved_step = Formula(
     "Step of an interleaved pipeline", T_step, (N_MB + (N_stages - 1) / n_virt) * (t_F + t_B), source=_MEGATRON,
     assumes="for equal virtual stages, microbatches in groups of N_stages", needs=_GROUPS,
@@ -89,6 +107,10 @@ interleaved_fraction = Formula(
     "Bubble fraction, interleaved", f_bub, (N_stages - 1) / (n_virt * N_MB + N_stages - 1), source=_MEGATRON,
     assumes="idle over all time, for equal virtual stages", approx=(N_stages - 1) / (n_virt * N_MB),
     regime=((N_MB, oo),), needs=(*_TWO, *_GROUPS),
+)
+interleaved_bubble = Formula(
+    "Bubble of 1F1B, interleaved or not", T_idle, (N_stages - 1) * T_mb / n_virt, source=_MEGATRON,
+    assumes="for equal virtual stages, microbatches in groups of N_stages where there are several",
 )
 interleaved_overhead = Formula(
     "Bubble overhead, interleaved", r_bub, (N_stages - 1) / (n_virt * N_MB), source=_MEGATRON,
@@ -159,6 +181,11 @@ interleaved_held = Formula(
     "Virtual stages' activations kept, interleaved", n_held,
     Min((n_virt + 1) * N_stages - 2 * i_stage - 1, n_virt * N_MB), source=_MEGATRON,
     assumes="for two virtual stages per rank or more", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)),
+)
+first_stage_held = Formula(
+    "Activations kept in the first stage, 1F1B, interleaved or not", n_held,
+    Piecewise((one_f_one_b_held.rhs.subs(i_stage, 0), n_virt < 2), (interleaved_held.rhs.subs(i_stage, 0), True)),
+    source=_MEGATRON, assumes="each of one microbatch in a virtual stage", needs=_CUT_GROUPS,
 )
 zb_held = Formula(
     "Activations kept, ZB-H1", n_held, Min(N_stages, N_MB), source=_ZERO_BUBBLE,

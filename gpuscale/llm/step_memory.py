@@ -2,7 +2,6 @@
 
 # fmt: off
 
-
 from sympy import Max, Piecewise
 
 from gpuscale.core.conditions import at_most
@@ -12,7 +11,6 @@ from gpuscale.symbols import *
 
 _LLAMA, _MEGATRON, _ZERO = "llama3, section 3.3.2", "megatron2021, section 3", "zero2019, section 7"
 _KORTH, _MEMORY = "korthikanti2022, section 4", "deepseek-v3, section 3.2.3"
-_SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 _ENOUGH = (at_most(L_stage * P_exp, L * P_stage),)
 stage_rank_params = training_memory.expert_params.where(
@@ -21,9 +19,11 @@ stage_rank_params = training_memory.expert_params.where(
 )
 stage_params = Formula(
     "Parameters of the fullest stage", P_stage,
-    L_stage / L * (P - n_emb * n_vocab * D) + n_vocab * D * Piecewise((n_emb, N_stages < 2), (1, True)), source=_LLAMA,
-    needs=(at_most(n_emb * n_vocab * D, P),),
-    assumes="for equal layers; with two stages or more, embedding and output head are in different ones",
+    L_stage / L * (P - n_emb * n_vocab * D) + n_vocab * D * Piecewise((n_emb, N_stages < 2), (1, True))
+    + L_stage * (n_key - n_kv) * 2 * d_head * (D + n_bias), source=_LLAMA,
+    needs=(at_most(n_emb * n_vocab * D, P), at_most(n_kv, n_key)),
+    assumes="for equal layers, copies of key heads included; with two stages or more, embedding and output head are in "
+    "different ones",
 )
 _STATES = (
     training_memory.replicated_state.where(P=training_memory.expert_params.rhs),
@@ -42,6 +42,10 @@ stage_state = Formula(
     Piecewise(*((_cut(f), n_zero < i) for i, f in enumerate(_STATES[:3], 1)), (_cut(_STATES[3]), True)),
     source="zero2019, section 5", needs=_ENOUGH,
     assumes="for the fullest stage, cut in Y, routed experts in Z, and each part over its copies by the stage of ZeRO",
+)
+dualpipe_state = stage_state.where(
+    b_w=2 * b_w, b_grad=2 * b_grad, title="Training state of a rank of DualPipe", source="deepseek-v3, section 3.2.1",
+    assumes="for two stages, one of each direction, whose mirror image another rank holds: the optimizer is shared",
 )
 few_attention = Formula(
     "Numbers that attention keeps, its result recomputed", n_few_attn, d_head * (n_q + 2 * n_kv), source=_KORTH,
@@ -65,6 +69,18 @@ few_moe = Formula(
     assumes="for each expert of a token its copy of the token and what enters the activation function, the router's "
     "weight being applied before the last matrix",
 )
+
+
+def _mean(title: str, dense: Formula, routed: Formula) -> Formula:
+    """An average over the first L_dense layers and those with experts."""
+    return Formula(
+        title, dense.lhs, (L_dense * dense.rhs.subs(F, F_dense) + (L - L_dense) * routed.rhs) / L, source=dense.source,
+        assumes="for L_dense layers without experts and experts in all others", needs=(at_most(L_dense, L),),
+    )
+
+
+mean_kept_mlp = _mean("Numbers that the MLP of an average layer keeps", activations.kept_mlp, activations.kept_moe)
+mean_few_mlp = _mean("The same, the activation function recomputed", few_mlp, few_moe)
 _flat = Piecewise((1, n_sp < 1), (Y, True))  # ranks that share what is not inside a block
 _kept = (f.rhs.subs(S, S / n_cp) for f in (activations.layer_activations_tp, activations.layer_activations_sp))
 _whole_layer = Piecewise((next(_kept), n_sp < 1), (next(_kept), True))

@@ -7,7 +7,6 @@ levels W_1 is that, and W_2 what a node of D_1 GPUs sends out.
 
 # fmt: off
 
-
 from sympy import Max, Min, oo
 
 from gpuscale.collectives.algorithms import ring_all_gather

@@ -16,6 +16,10 @@ training_flops = Formula(
     "Operations of training, parameters alone", ops, 6 * flop * P_act * B, source="kaplan2020, section 2.1",
     assumes="for 2 operations forward and 4 backward for each token and parameter that works on it, attention left out",
 )
+counted_flops = Formula(
+    "Operations of training, as reports count them", ops, 3 * B * ops_tok, source=_PALM,
+    assumes="for B tokens, the backward pass costing twice the forward pass, nothing done twice",
+)
 model_flops = Formula(
     "Operations that the model needs", ops, 3 * B * (2 * flop * P_act + L * ops_attn), source=_PALM,
     assumes="for B tokens, the backward pass costing twice the forward pass, nothing done twice",

@@ -7,20 +7,30 @@ share the experts are neighbours. The fullest stage decides: it has L_stage laye
 
 # fmt: off
 
-
 from sympy import Max, Min, Piecewise, ceiling
 
 from gpuscale.collectives import hierarchy
-from gpuscale.core.conditions import divisible, nested
+from gpuscale.core.conditions import at_most, divisible, nested
 from gpuscale.core.formula import Formula, declare
-from gpuscale.llm import training_compute
+from gpuscale.llm import expert_parallel, training_compute
 from gpuscale.symbols import *
 
 _LLAMA, _MEGATRON, _ZERO = "llama3, section 3.3.2", "megatron2021, section 3", "zero2019, section 7"
-_KORTH, _MEMORY = "korthikanti2022, section 4", "deepseek-v3, section 3.2.3"
+_KORTH = "korthikanti2022, section 4"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 # Work
+whole_key_heads = Formula(
+    "Key heads of all ranks together", n_key, Max(n_kv, Y), source=_MEGATRON,
+    assumes="when each rank has whole heads; with more ranks than key heads, a key head is kept more than once",
+    needs=(nested(n_kv, Y),),
+)
+mean_layer_matrices = Formula(
+    "Parameters that a token meets in an average layer, on all ranks", P_layer,
+    (P_act - D * n_vocab) / L + 2 * D * d_head * (n_key - n_kv), source=_LLAMA,
+    needs=(at_most(D * n_vocab, P_act), at_most(n_kv, n_key)),
+    assumes="for all but the output head, and a product more for each copy of a key head",
+)
 microbatches = Formula(
     "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(divisible(B, S * X * n_seq),),
     assumes="for X copies of the model that take as many sequences each",
@@ -85,15 +95,65 @@ level_time = Formula(
 )
 tp_bytes = Formula(
     "Arrays that tensor parallelism gathers and scatters", V,
-    n_cut * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)), source=_KORTH,
+    (1 + L_dense / L) * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)),
+    source=_KORTH,
     assumes="for a microbatch in a stage: two collectives for each block and pass, one more backward where tokens are "
-    "shared out, and the forward ones again where whole layers are recomputed",
+    "shared out, and the forward ones again where whole layers are recomputed; experts are not cut",
 )
+_PASSES = Piecewise((2, n_recompute < 2), (3, True))  # forward and backward, and forward again
 cp_bytes = Formula(
     "Keys and values that context parallelism gathers and scatters", V,
-    2 * b * L_stage * n_seq * S * Max(n_kv, Y) * d_head * Piecewise((3, n_recompute < 2), (4, True)), source=_LLAMA,
-    assumes="for a microbatch in a stage: gathered forward and backward, their gradients scattered; each of Y ranks "
-    "has a head of its own at least",
+    2 * b * L_stage * n_seq * S * n_key * d_head * (_PASSES + 1), source=_LLAMA,
+    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered",
+)
+latent_cp_bytes = Formula(
+    "Latent vectors that context parallelism gathers and scatters", V,
+    b * L_stage * n_seq * S * Y * (r_kv + d_rope) * (_PASSES + 1), source=_LLAMA,
+    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered, whole by each of Y ranks",
+)
+
+# Experts, of a microbatch in a stage: dispatched and combined in each pass
+_EXCHANGES = _PASSES * L_stage * (L - L_dense) / L
+_GROUP = {B: Z * B_mb / Y, D_1: Min(Z, D_1), M: Max(Z / D_1, 1), f_hit: f_node}
+_SPREAD = (nested(Z, D_1), at_most(L_dense, L))
+exchange_nvlink = Formula(
+    "Bytes that experts exchange over NVLink", V_nvl,
+    _EXCHANGES * W_nvl * expert_parallel.ep_fan_out.rhs.xreplace({B: _GROUP[B], D_1: _GROUP[D_1]}),
+    source="deepseek-v3, section 3.2.2", needs=_SPREAD, assumes=expert_parallel.ep_fan_out.assumes,
+)
+exchange_network = Formula(
+    "Bytes that experts exchange over the network", V_net,
+    _EXCHANGES * W_node * expert_parallel.ep_node_comms.rhs.xreplace(_GROUP),
+    source=_SHARDED, needs=_SPREAD, assumes=expert_parallel.ep_node_comms.assumes.replace("f_hit", "f_node"),
+)
+
+# Parameters of the fullest stage: X n_cp copies of what is cut in Y, X n_cp Y/Z copies of what is cut in Z
+_ROUTED, _REPLICAS = P_exp * L_stage / L, X * n_cp
+_CUT = (nested(Y, D_1), nested(Z, D_1), nested(Y * _REPLICAS, D_1), divisible(Y * _REPLICAS, Z))
+_CUT += (at_most(L_stage * P_exp, L * P_stage),)
+
+
+def _gathered(title: str, level: Formula) -> Formula:
+    """What arrives over a level when all copies gather them, b bytes each."""
+    dense = level.rhs.xreplace({V: P_stage - _ROUTED, X: _REPLICAS})
+    routed = level.rhs.xreplace({V: _ROUTED, X: _REPLICAS * Y / Z, Y: Z})
+    return Formula(
+        title, level.lhs, b * (dense + routed), source=_SHARDED, needs=_CUT,
+        assumes="for routed experts spread whole over Z ranks, all else cut Y ways; " + level.assumes,
+    )
+
+
+dp_nvlink = _gathered("Bytes of a stage's parameters over NVLink", group_nvlink)
+dp_network = _gathered("Bytes of a stage's parameters over the network", group_network)
+dp_passes = Formula(
+    "Bytes of a parameter that data parallelism moves in a step", b,
+    b_grad * Piecewise((2, n_zero < 1), (1, n_zero < 2), (N_MB, True))
+    + b_w * Piecewise((0, n_zero < 1), (1, n_zero < 3), (2 * N_MB, True)), source=_ZERO,
+    assumes="for gradients that are scattered and gathered, or scattered once, or (ZeRO-2) for each microbatch; and "
+    "weights that are gathered once, or (ZeRO-3) in each pass",
+)
+step_bytes = Formula(
+    "Bytes of a step", V_step, N_MB * V, source=_MEGATRON, assumes="when each microbatch moves as many",
 )
 
 stage_hop = Formula(
@@ -105,9 +165,22 @@ stage_hop = Formula(
 )
 
 # The step
+reached_flops = Formula(
+    "Rate of arithmetic that is reached", C, eta * C_ref, source=_MEGATRON, assumes="for a share of the peak C_ref",
+)
+reached_bandwidth = Formula(
+    "Bandwidth that is reached", W, eta * W_ref, source=_SHARDED, assumes="for a share of the peak W_ref",
+)
 microbatch_time = Formula(
     "Time of a microbatch in a stage", T_mb, T_fwd + T_bwd + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, source=_MEGATRON,
     assumes="when a share g of each communication is waited for, the rest hidden behind arithmetic",
+)
+_SHARED = "when what a microbatch waits for is shared out between its passes by their length"
+forward_slot = Formula(
+    "Forward part of a microbatch's time", t_F, T_mb * T_fwd / (T_fwd + T_bwd), source=_MEGATRON, assumes=_SHARED,
+)
+backward_slot = Formula(
+    "Backward part of a microbatch's time", t_B, T_mb * T_bwd / (T_fwd + T_bwd), source=_MEGATRON, assumes=_SHARED,
 )
 exposed_dp = Formula(
     "Data parallelism that nothing hides", T_dp,

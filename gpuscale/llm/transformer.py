@@ -114,6 +114,20 @@ causal_latent_attention_flops = Formula(
     assumes="for keys and values expanded to all heads, a token looking at itself and those before it, on average",
     approx=flop * S * n_q * (d_nope + d_rope + d_v), regime=((S, oo),),
 )
+mean_attention_flops = Formula(
+    "Operations of attention over whole sequences, average layer", ops_attn,
+    ((L - L_win) * attention_flops.rhs + L_win * attention_flops.rhs.subs(S, S_win)) / L,
+    source="gpt-oss", assumes="for L_win layers that look back S_win tokens at most; whether or not a mask hides some",
+    needs=(at_most(L_win, L), at_most(S_win, S)),
+)
+mean_causal_attention_flops = Formula(
+    "Operations of causal attention, average layer", ops_attn,
+    ((L - L_win) * causal_attention_flops.rhs + L_win * (
+        S_win * causal_attention_flops.rhs.subs(S, S_win) + (S - S_win) * attention_flops.rhs.subs(S, S_win)) / S) / L,
+    source="gpt-oss",
+    assumes="for L_win layers in which a token looks at itself and the S_win - 1 before it, fewer at the beginning",
+    needs=mean_attention_flops.needs,
+)
 token_flops = Formula(
     "Operations of the forward pass for a token", ops_tok, 2 * flop * P_act + L * ops_attn,
     source="kaplan2020, section 2.1",

@@ -12,7 +12,8 @@ __getattr__, __dir__ = face(
     __name__,
     clusters="Cluster cluster",
     errors="Refusal",
-    outcome="Choice Outcome",
+    choice="Choice",
+    outcome="Outcome",
     search="Plan evaluate_choice plan",
     requests="Request request",
 )

@@ -12,18 +12,12 @@ import json
 import sys
 
 from gpuscale import specs
+from gpuscale.plan.choice import PINS, RECOMPUTE
+from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.requests import PINS, RECOMPUTE, SCHEDULES, request
+from gpuscale.plan.requests import SCHEDULES, Request, number, request, whole
 
-KEYS = """names in --json, base units (bytes, seconds):
-  step, mfu                  at the peaks; with _reached at the shares reached, which the table calls step and MFU
-                             MFU counts attention over whole sequences, against the dense bf16 peak
-  tp_nvlink, dp_nvlink, ...  bytes of a step into one GPU over NVLink
-  tp_network_node, ...       bytes of a step into one node over the network, for all its GPUs
-  pp_bytes                   bytes of a step between stages
-  memory and its terms       bytes of a GPU, at most: on the fullest stage
-  tp_wait, bubble, ...       seconds of a step; math is arithmetic, need what of it the model asks for,
-                             kernels the memory traffic of those between the products"""
+OUTPUT = ("top", "why", "json", "list")  # options that do not change the request
 
 
 class PlanParser(argparse.ArgumentParser):
@@ -40,11 +34,11 @@ def parser() -> PlanParser:
         "python -m gpuscale.plan",
         description=told,
         allow_abbrev=False,
-        epilog=KEYS,
+        epilog=f"columns of --json, base units:\n{explained()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     out.add_argument("--model", help="a model of --list, such as llama3-70b")
-    out.add_argument("--cluster", help="a cluster of --list, such as h100-superpod")
+    out.add_argument("--cluster", dest="cluster_key", help="a cluster of --list, such as h100-superpod")
     out.add_argument("--gpus", help="how many GPUs")
     out.add_argument("--batch", help="tokens of a step: 4M is 4 x 2**20, 4e6 is four million")
     out.add_argument("--seq", default="8192", help="tokens of a sequence (8192)")
@@ -52,8 +46,10 @@ def parser() -> PlanParser:
     out.add_argument("--schedule", default="1f1b", help=f"{', '.join(SCHEDULES)}; 1f1b may interleave")
     out.add_argument("--per-node", help="GPUs used of each node (all)")
     out.add_argument("--reserve", help="GB of each GPU's memory that stay free (5%% of it); 0 uses all")
-    out.add_argument("--reach", help="shares of the peaks reached: arithmetic,NVLink,network,HBM (measured ones)")
-    out.add_argument("--wait", help="shares of TP,CP,EP communication that nothing hides (1,1,1)")
+    out.add_argument(
+        "--reach", dest="shares", help="shares of the peaks reached: arithmetic,NVLink,network,HBM (measured ones)"
+    )
+    out.add_argument("--wait", dest="waits", help="shares of TP,CP,EP communication that nothing hides (1,1,1)")
     for name, meaning in PINS.items():
         more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name == "sp" else ""
         out.add_argument(f"--{name}", help=f"fix {meaning}{more}")
@@ -74,35 +70,16 @@ def listing() -> str:
     return "\n".join(lines)
 
 
-def asked(options) -> tuple:
+def asked(options) -> tuple[Request, int]:
     """The Request and how many rows to show."""
-    lacking = [f"--{name}" for name in ("model", "cluster", "gpus", "batch") if getattr(options, name) is None]
-    if lacking:
+    given = vars(options)
+    names = {"model": "model", "cluster_key": "cluster", "gpus": "gpus", "batch": "batch"}
+    if lacking := [f"--{said}" for name, said in names.items() if given[name] is None]:
         raise Refusal(f"missing {', '.join(lacking)}; try --list, or --help")
-    pins = {name: getattr(options, name) for name in PINS}
-    if pins["sp"] is not None:
-        if pins["sp"] not in {"0", "1"}:
-            raise Refusal(f"sp: {pins['sp']!r}; expected 0 or 1")
-        pins["sp"] = int(pins["sp"])
-    parts = {name: value and value.split(",") for name, value in (("shares", options.reach), ("waits", options.wait))}
-    from gpuscale.plan.requests import number, whole
-
-    reserve = None if options.reserve is None else number("reserve, in GB", options.reserve, unit="GB")
+    if options.reserve is not None:
+        given["reserve"] = number("reserve, in GB", options.reserve, unit="GB")
     top = whole("top", options.top)
-    ask = request(
-        options.model,
-        options.cluster,
-        options.gpus,
-        options.batch,
-        options.seq,
-        options.recipe,
-        options.schedule,
-        per_node=options.per_node,
-        reserve=reserve,
-        **parts,
-        **pins,
-    )
-    return ask, top
+    return request(**{name: value for name, value in given.items() if name not in OUTPUT}), top
 
 
 def main(arguments=None) -> int:

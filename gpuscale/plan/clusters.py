@@ -59,18 +59,9 @@ def cluster(key: str) -> Cluster:
     """A cluster by key, such as ``cluster("h100_superpod")``. Raises Refusal naming close ones."""
     part = found("cluster", key)
     chip, levels = specs.chip(part.chip), topology(part.network).tiers
-    return Cluster(
-        part.key,
-        part.title,
-        chip.short,
-        levels[0].degree,
-        chip.bf16,
-        chip.get("hbm") or part.hbm,
-        chip.get("hbm_bw") or part.hbm_bw,
-        chip.nvlink_bw,
-        float(levels[1].child_bw),
-        part.get("gpus"),
-    )
+    memory = chip.get("hbm") or part.hbm, chip.get("hbm_bw") or part.hbm_bw
+    links = chip.nvlink_bw, float(levels[1].child_bw)
+    return Cluster(part.key, part.title, chip.short, levels[0].degree, chip.bf16, *memory, *links, part.get("gpus"))
 
 
 def found(kind: str, key: str) -> specs.Part:

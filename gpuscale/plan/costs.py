@@ -1,252 +1,222 @@
-"""All costs of a plan as one numpy function, put together by sympy from the library's formulas.
+"""All costs of a plan as one numpy function, put together by sympy from the formulas of ``llm``.
 
-Each formula is one step of a tape; what it gives is known to the steps after it. ``sympy.cse`` takes out what several
-steps share, and one ``lambdify`` prints the rest.
+Each formula is a step of a tape; what it gives is known to the steps after it. The tape puts quantities, values of
+steps and plain numbers into formulas, and does no algebra of its own: what one cause costs alone is a formula with the
+others at zero. ``sympy.cse`` takes out what several steps share, and one ``lambdify`` prints the rest.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
+from graphlib import TopologicalSorter
+from typing import NamedTuple
 
 import sympy
-from sympy.printing.numpy import NumPyPrinter
 
+from gpuscale import llm
 from gpuscale import symbols as q
-from gpuscale.core.evaluation import inputs
+from gpuscale.core.evaluation import expected, inputs
 from gpuscale.core.formula import Formula
-from gpuscale.llm import (
-    activations,
-    expert_parallel,
-    memory_traffic,
-    pipeline,
-    step_memory,
-    training_compute,
-    training_step,
-)
+from gpuscale.plan.columns import NAMES
 
-MEMORY = ("weights", "gradients", "optimizer", "activations", "working", "memory")
-AXES = ("tp", "cp", "ep", "dp")
-LEVELS = ("nvlink", "network_node")  # bytes into a GPU over NVLink; bytes into a whole node over the network
-BYTES = tuple(f"{axis}_{level}" for axis in AXES for level in LEVELS)
-TIMES = ("need", "math", "kernels", "tp_wait", "cp_wait", "ep_wait", "dp_wait", "pp_wait", "bubble", "step", "mfu")
-OUTPUTS = ("microbatches", "stage_layers", *MEMORY, *BYTES, "pp_bytes", *TIMES, *(f"{t}_reached" for t in TIMES))
+# Formulas that need nothing but what goes in and what those before them give
+WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
+stage_params stage_rank_params mean_kept_mlp mean_few_mlp between_forward between_backward norms_forward
+kernels_forward kernels_backward""".split()
+# What a schedule decides: states, activations in flight, idle time, exposed transfers
+SCHEDULES = {
+    "1f1b": (llm.stage_state, llm.first_stage_held, llm.interleaved_bubble, llm.pipeline_exposed),
+    "gpipe": (llm.stage_state, llm.gpipe_held, llm.bubble_time, llm.gpipe_exposed),
+    "zb-h1": (llm.stage_state, llm.zb_held, llm.zb_bubble, llm.pipeline_exposed),
+    "dualpipe": (llm.dualpipe_state, llm.dualpipe_held, llm.dualpipe_bubble, llm.pipeline_exposed),
+}
+# Bytes over both levels: into a GPU over NVLink, into a whole node over the network
+GROUP, EXPERTS = (llm.group_nvlink, llm.group_network), (llm.exchange_nvlink, llm.exchange_network)
+COPIES = llm.dp_nvlink, llm.dp_network
 
 
-class Printer(NumPyPrinter):
-    """numpy's printer with two-sided maxima and choices: several times as quick as amax and select."""
+class TapeStep(NamedTuple):
+    """A step of a tape: ``value`` stands for a formula at what is ``given`` for its inputs."""
 
-    def _pairs(self, expr, name):
-        code = self._print(expr.args[0])
-        for arg in expr.args[1:]:
-            code = f"{name}({code}, {self._print(arg)})"
-        return code
+    value: sympy.Symbol
+    formula: Formula
+    given: dict
 
-    def _print_Max(self, expr):
-        return self._pairs(expr, "maximum")
-
-    def _print_Min(self, expr):
-        return self._pairs(expr, "minimum")
-
-    def _print_Piecewise(self, expr):
-        *branches, (code, _) = [(self._print(value), self._print(test)) for value, test in expr.args]
-        for value, test in reversed(branches):
-            code = f"where({test}, {value}, {code})"
-        return code
-
-    def _print_ceiling(self, expr):
-        return f"ceil({self._print(expr.args[0])})"
+    @property
+    def expr(self) -> sympy.Expr:
+        """The formula's right side at what is given."""
+        return self.formula.rhs.xreplace(self.given)
 
 
 class Tape:
-    """Steps in order. ``known`` maps a quantity to what stands for it from now on."""
+    """Steps in order. ``known`` maps a quantity to what stands for it from now on.
+
+    A formula that is given what it does not take raises TypeError.
+    """
 
     def __init__(self, flop):
         self.fresh = sympy.numbered_symbols("t", real=True)
-        self.steps: list[tuple] = []
+        self.steps: list[TapeStep] = []
         self.known: dict = {q.flop: flop}
 
-    def put(self, formula, keep: bool = True, **given):
-        """The value of a formula (or expression): ``given`` in place of its inputs, else what is known."""
-        expr = formula.rhs if isinstance(formula, Formula) else sympy.sympify(formula)
+    def value(self, formula: Formula, **given) -> sympy.Symbol:
+        """The value of a formula: ``given`` in place of its inputs, else what is known."""
+        if strange := given.keys() - {quantity.name for quantity in formula.inputs}:
+            raise TypeError(f"{formula.name} takes no {', '.join(sorted(strange))}; {expected(formula.inputs)}")
         here = self.known | {getattr(q, name): sympy.sympify(value) for name, value in given.items()}
-        value = next(self.fresh)
-        self.steps.append((value, expr.xreplace(here)))
-        if keep and isinstance(formula, Formula):
-            self.known[formula.lhs] = value
-        return value
+        used = {quantity: here[quantity] for quantity in formula.rhs.free_symbols & here.keys()}
+        self.steps.append(TapeStep(next(self.fresh), formula, used))
+        return self.steps[-1].value
+
+    def values(self, formulas, **given) -> list[sympy.Symbol]:
+        """The same of several formulas."""
+        return [self.value(formula, **given) for formula in formulas]
+
+    def take(self, *formulas: Formula, **given) -> None:
+        """The same, each value standing for the formula's left side from now on."""
+        for formula in formulas:
+            self.known[formula.lhs] = self.value(formula, **given)
 
 
-def _group(tape: Tape, array, ranks, inner):
-    """Bytes over NVLink and over the network of an all-gather over a group of ranks."""
-    given = {"V": array, "X": ranks, "Y": inner}
-    return [tape.put(f, keep=False, **given) for f in (training_step.group_nvlink, training_step.group_network)]
-
-
-def _exchange(tape: Tape):
-    """Bytes over NVLink and over the network of the experts' all-to-alls, of a microbatch in a stage."""
-    group, nodes, peers = q.Z * tape.known[q.B_mb] / q.Y, sympy.Max(q.Z / q.D_1, 1), sympy.Min(q.Z, q.D_1)
-    passes = sympy.Piecewise((2, q.n_recompute < 2), (3, True))
-    layers = tape.put(passes * q.L_stage * (q.L - q.L_dense) / q.L)
-    inside = expert_parallel.ep_fan_out.rhs * q.W_nvl
-    across = expert_parallel.ep_node_comms.rhs * q.W_node
-    return [
-        tape.put(layers * inside, B=group, D_1=peers),
-        tape.put(layers * across, B=group, M=nodes, f_hit=q.f_node),
-    ]
-
-
-def _sum(tape: Tape, parts, others):
-    """Level by level."""
-    return [tape.put(a + b) for a, b in zip(parts, others, strict=True)]
-
-
-def _states(tape: Tape, schedule: str) -> dict:
-    """Bytes of weights, gradients and optimizer: one at a time, the others being 0."""
-    kinds = {"weights": "b_w", "gradients": "b_grad", "optimizer": "b_opt"}
-    out = {}
-    for name, mine in kinds.items():
-        rest = {other: 0 for other in kinds.values() if other != mine}
-        out[name] = tape.put(step_memory.stage_state, keep=False, **rest)
-    if schedule == "dualpipe":  # a rank holds two stages, one of each direction, and so does its mirror image
-        out["weights"], out["gradients"] = tape.put(2 * out["weights"]), tape.put(2 * out["gradients"])
-    return out
-
-
-_HELD = {"gpipe": pipeline.gpipe_held, "zb-h1": pipeline.zb_held, "dualpipe": pipeline.dualpipe_held}
-
-
-def _memory(tape: Tape, schedule: str) -> dict:
-    out = _states(tape, schedule)
-    if schedule == "1f1b":
-        plain, interleaved = pipeline.one_f_one_b_held.rhs, pipeline.interleaved_held.rhs
-        held = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)), i_stage=0)
+def _attention(tape: Tape, latent: bool) -> None:
+    """What the kind of attention decides: activations, kernels, what is made again."""
+    if latent:  # one key for all heads is turned
+        tape.take(llm.kept_latent_attention, llm.few_latent_attention, llm.latent_up_params)
+        turned = again = {"n_kv": 1, "d_head": q.d_rope}
     else:
-        held = tape.put(_HELD[schedule], keep=False)
-    tape.known[q.n_held] = held
-    for formula in (step_memory.layer_kept, step_memory.flying_layers, step_memory.flying_activations):
-        tape.put(formula)
-    tape.put(activations.head_activations, S=q.S / q.n_cp)
-    tape.put(step_memory.last_stage_activations)
-    out["activations"] = tape.put(sympy.Max(q.V_stage, q.V_last))
-    out["working"] = tape.put(step_memory.working_memory)
-    out["memory"] = tape.put(sum(out[name] for name in MEMORY[:-1]))
-    return out
+        tape.known |= {q.P_up: sympy.S.Zero, q.r_q: sympy.S.Zero, q.r_kv: sympy.S.Zero}
+        turned = {"n_kv": tape.known[q.n_key]}
+        again = {"n_pos": 1}  # turned queries and keys are kept
+        tape.take(llm.kept_attention, llm.few_attention, **turned)
+    tape.take(llm.inside_forward, llm.inside_backward, **turned)
+    tape.take(llm.inside_recompute, **again)
 
 
-def _arrays(tape: Tape) -> dict:
-    """For each axis the bytes over NVLink and over the network: of a microbatch in a stage, for DP of a pass."""
-    experts = tape.put(q.P_exp * q.L_stage / q.L)
-    copies = q.X * q.n_cp
-    dense = _group(tape, tape.put(q.P_stage - experts), copies, q.Y)
-    routed = _group(tape, experts, tape.put(copies * q.Y / q.Z), q.Z)
-    return {
-        "tp": _group(tape, tape.put(training_step.tp_bytes, keep=False), q.Y, 1),
-        "cp": _group(tape, tape.put(training_step.cp_bytes, keep=False), q.n_cp, q.Y),
-        "ep": _exchange(tape),
-        "dp": _sum(tape, dense, routed),  # for each byte of a parameter
+def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
+    """Bytes on a GPU of the fullest stage, by what they are of."""
+    parts = {
+        "weights": tape.value(state, b_grad=0, b_opt=0),
+        "gradients": tape.value(state, b_w=0, b_opt=0),
+        "optimizer": tape.value(state, b_w=0, b_grad=0),
+    }
+    added = dict(zip(("b_w", "b_grad", "b_opt"), parts.values(), strict=True))
+    tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; quicker than the state at once
+    tape.take(held, llm.layer_kept, llm.flying_layers, llm.flying_activations)
+    tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
+    tape.take(llm.last_stage_activations, llm.working_memory)
+    return parts | {
+        "states": tape.known[q.V_state],
+        "activations": tape.value(llm.gpu_memory, V_state=0, V_work=0),
+        "working": tape.known[q.V_work],
+        "memory": tape.value(llm.gpu_memory),
     }
 
 
-def _level_time(tape: Tape, levels, size=1):
-    return tape.put(training_step.level_time, keep=False, V_nvl=levels[0] * size, V_net=levels[1] * size)
+def _moved(tape: Tape, latent: bool) -> dict:
+    """For TP, CP and EP the bytes over both levels, of a microbatch in a stage."""
+    gathered = llm.latent_cp_bytes if latent else llm.cp_bytes
+    return {
+        "tp": tape.values(GROUP, V=tape.value(llm.tp_bytes), X=q.Y, Y=1),
+        "cp": tape.values(GROUP, V=tape.value(gathered), X=q.n_cp),
+        "ep": tape.values(EXPERTS, b_combine=q.b),
+    }
 
 
-def _pipeline(tape: Tape, schedule: str):
-    """Bubble and exposed transfers; for schedules that split the passes, communication is shared out in proportion."""
-    both = {"t_F": q.T_mb * q.T_fwd / (q.T_fwd + q.T_bwd), "t_B": q.T_mb * q.T_bwd / (q.T_fwd + q.T_bwd)}
-    given = {name: tape.put(value) for name, value in both.items()} | {"t_W": tape.put(q.T_fwd - q.V_fwd / q.W_hbm)}
-    tape.put(training_step.stage_hop)
-    plain, interleaved = pipeline.one_f_one_b_exposed.rhs, pipeline.interleaved_exposed.rhs
-    if schedule == "1f1b":
-        tape.known[q.T_idle] = tape.put(pipeline.interleaved_overhead.rhs * q.N_MB * q.T_mb)
-        tape.known[q.T_pp] = tape.put(sympy.Piecewise((plain, q.n_virt < 2), (interleaved, True)))
-    else:
-        idle = {"gpipe": pipeline.bubble_time, "zb-h1": pipeline.zb_bubble, "dualpipe": pipeline.dualpipe_bubble}
-        tape.put(idle[schedule], **given)
-        exposed = pipeline.gpipe_exposed.rhs if schedule == "gpipe" else plain
-        tape.known[q.T_pp] = tape.put(sympy.Piecewise((0, q.N_stages < 2), (exposed, True)), **given)
+def _bytes(tape: Tape, moved: dict) -> dict:
+    """The bytes of a step."""
+    out = {axis: [tape.value(llm.step_bytes, V=size) for size in levels] for axis, levels in moved.items()}
+    out["dp"] = tape.values(COPIES, b=tape.value(llm.dp_passes))
+    hop = tape.value(llm.sharded_hop_bytes, B=tape.known[q.B_mb], X=1, N_MB=1)
+    named = {f"{axis}_nvlink": inside for axis, (inside, _) in out.items()}
+    named |= {f"{axis}_network_node": across for axis, (_, across) in out.items()}
+    return named | {"pp_bytes": tape.value(llm.pipeline_bytes, V_hop=hop)}
 
 
-def _times(tape: Tape, arrays: dict, schedule: str, rates: dict) -> dict:
-    """The times of a step at those rates."""
-    tape.known |= rates
-    tape.put(training_step.stage_forward)
-    tape.put(training_step.stage_backward)
-    for axis, time in {"tp": q.T_tp, "cp": q.T_cp, "ep": q.T_ep}.items():
-        tape.known[time] = _level_time(tape, arrays[axis])
-    tape.put(training_step.microbatch_time)
-    tape.known[q.T_scatter] = _level_time(tape, arrays["dp"], q.b_grad)
-    tape.known[q.T_gather] = _level_time(tape, arrays["dp"], q.b_w)
-    tape.put(training_step.exposed_dp)
-    _pipeline(tape, schedule)
-    used = tape.put(training_compute.model_flops, keep=False)
-    out = {"need": tape.put(used / (q.N_gpu * q.C)), "kernels": tape.put(q.N_MB * (q.V_fwd + q.V_bwd) / q.W_hbm)}
-    out["math"] = tape.put(q.N_MB * (q.T_fwd + q.T_bwd) - out["kernels"])
-    for axis, share, time in (("tp", q.g_tp, q.T_tp), ("cp", q.g_cp, q.T_cp), ("ep", q.g_ep, q.T_ep)):
-        out[f"{axis}_wait"] = tape.put(q.N_MB * share * time)
-    out |= {"dp_wait": tape.known[q.T_dp], "pp_wait": tape.known[q.T_pp], "bubble": tape.known[q.T_idle]}
-    out["step"] = tape.put(training_step.step_sum)
-    told = tape.put(training_compute.model_flops, keep=False, P_act=0, L=1, ops_attn=q.ops_tok)
-    out["mfu"] = tape.put(training_compute.mfu, keep=False, ops=told, C=q.C)
-    return out
+def _times(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
+    """The times of a step at the rates that are known."""
+
+    def level(levels):
+        return tape.value(llm.level_time, V_nvl=levels[0], V_net=levels[1])
+
+    def alone(**zero):
+        """The part of a step that its microbatches take where other causes cost nothing."""
+        return tape.value(llm.step_sum, T_mb=tape.value(llm.microbatch_time, **zero), T_idle=0, T_pp=0, T_dp=0)
+
+    tape.take(llm.stage_forward, llm.stage_backward)
+    tape.known |= {q.T_tp: level(moved["tp"]), q.T_cp: level(moved["cp"]), q.T_ep: level(moved["ep"])}
+    tape.known[q.T_scatter] = level(tape.values(COPIES, b=q.b_grad))
+    tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w))
+    tape.take(llm.microbatch_time)
+    products = tape.value(llm.stage_forward, V_fwd=0)
+    if q.t_F in idle.inputs:  # passes fill the pipeline apart; a product gives the gradients of the weights
+        tape.take(llm.forward_slot, llm.backward_slot)
+        tape.known[q.t_W] = products
+    tape.take(llm.exposed_dp, llm.stage_hop, idle, exposed, llm.step_sum)
+    back = tape.value(llm.stage_backward, V_bwd=0)
+    kernels = {
+        "T_fwd": tape.value(llm.stage_forward, ops_stage=0, b_w=0),
+        "T_bwd": tape.value(llm.stage_backward, ops_stage=0, ops_recompute=0, b_w=0, b_grad=0),
+    }
+    calm, waits = {"T_tp": 0, "T_cp": 0, "T_ep": 0}, {"T_fwd": 0, "T_bwd": 0}
+    return {
+        "need": tape.value(llm.mfu_step_time, ops=tape.value(llm.model_flops), MFU=1),
+        "math": alone(T_fwd=products, T_bwd=back, **calm),
+        "kernels": alone(**kernels, **calm),
+        "tp_wait": alone(**waits, T_cp=0, T_ep=0),
+        "cp_wait": alone(**waits, T_tp=0, T_ep=0),
+        "ep_wait": alone(**waits, T_tp=0, T_cp=0),
+        "dp_wait": tape.known[q.T_dp],
+        "pp_wait": tape.known[q.T_pp],
+        "bubble": tape.known[q.T_idle],
+        "step": tape.known[q.T_step],
+        "mfu": tape.value(llm.mfu, ops=tape.value(llm.counted_flops), C=q.C),
+    }
 
 
-def _passes(tape: Tape):
-    """Bytes that each parameter sends in a step: gradients once or for each microbatch, weights likewise."""
-    scattered = sympy.Piecewise((2, q.n_zero < 1), (1, q.n_zero < 2), (q.N_MB, True))
-    gathered = sympy.Piecewise((0, q.n_zero < 1), (1, q.n_zero < 3), (2 * q.N_MB, True))
-    return tape.put(q.b_grad * scattered + q.b_w * gathered)
+def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
+    """The steps, and the columns by name; ``latent``: for latent attention.
 
-
-def compose(schedule: str, flop=sympy.S.One) -> tuple[list, dict]:
-    """The steps, and the outputs by name. ``flop`` is 1, or the quantity where units are to be checked."""
-    tape = Tape(flop)
-    tape.known[q.N_gpu] = tape.put(q.X * q.Y * q.n_cp * q.N_stages)
-    work = "microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops"
-    for name in work.split():
-        tape.put(getattr(training_step, name))
-    tape.put(step_memory.stage_params)
-    tape.put(step_memory.stage_rank_params)
-    tape.put(memory_traffic.kernels_forward)
-    tape.put(memory_traffic.kernels_backward)
-    out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, schedule)
-    arrays = _arrays(tape)
-    for axis, levels in arrays.items():
-        often = _passes(tape) if axis == "dp" else tape.known[q.N_MB]
-        for level, size in zip(LEVELS, levels, strict=True):
-            out[f"{axis}_{level}"] = tape.put(often * size)
-    hop = tape.put(pipeline.sharded_hop_bytes, keep=False, B=tape.known[q.B_mb] * q.X * tape.known[q.N_MB])
-    out["pp_bytes"] = tape.put(sympy.Piecewise((0, q.N_stages < 2), (2 * q.n_virt * q.N_MB * hop, True)))
-    out |= _times(tape, arrays, schedule, {})
-    reached = {q.C: q.eta * q.C, q.W_1: q.eta_1 * q.W_1, q.W_2: q.eta_2 * q.W_2, q.W_hbm: q.eta_hbm * q.W_hbm}
-    late = _times(tape, arrays, schedule, reached)
-    return tape.steps, out | {f"{name}_reached": value for name, value in late.items()}
+    ``flop`` is 1, or the quantity where units are to be checked.
+    """
+    tape, (state, held, idle, exposed) = Tape(flop), SCHEDULES[schedule]
+    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
+    _attention(tape, latent)
+    tape.take(*(getattr(llm, name) for name in WORK))
+    out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, state, held)
+    moved = _moved(tape, latent)
+    out |= _bytes(tape, moved) | _times(tape, moved, idle, exposed)
+    tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
+    for rate, share in {q.W_1: q.eta_1, q.W_2: q.eta_2, q.W_hbm: q.eta_hbm}.items():
+        tape.known[rate] = tape.value(llm.reached_bandwidth, W_ref=rate, eta=share)
+    reached = _times(tape, moved, idle, exposed)
+    return tape.steps, out | {f"{name}_reached": value for name, value in reached.items()}
 
 
 @cache
-def program(schedule: str):
-    """The function that gives all OUTPUTS, and the names of its inputs in order."""
-    steps, out = compose(schedule)
-    values, exprs = zip(*steps, strict=True)
-    shared, slim = sympy.cse(list(exprs), symbols=sympy.numbered_symbols("x", real=True), order="none")
-    lines = _ordered(dict(shared) | dict(zip(values, slim, strict=True)), [out[name] for name in OUTPUTS])
-    names = inputs(sum({s for _, e in lines for s in e.free_symbols} - {s for s, _ in lines}))
-    function = sympy.lambdify(
-        names, [out[name] for name in OUTPUTS], modules="numpy", printer=Printer, cse=lambda exprs: (lines, exprs)
-    )
+def program(schedule: str, latent: bool):
+    """The function that gives all NAMES, and the names of its inputs in order."""
+    steps, out = compose(schedule, latent)
+    exprs = [step.expr for step in steps]
+    shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
+    lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
+    lines = {value: _of_two(expr) for value, expr in lines.items()}
+    order = TopologicalSorter({value: expr.free_symbols & lines.keys() for value, expr in lines.items()})
+    names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
+    ordered = [(value, lines[value]) for value in order.static_order()]
+    wanted = [out[name] for name in NAMES]
+    function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))
     return function, tuple(name.name for name in names)
 
 
-def _ordered(lines: dict, wanted) -> list[tuple]:
-    """The lines that the wanted values need, each after those that it reads."""
-    done: dict = {}
+def _of_two(expr):
+    """Maxima and choices as numpy's functions of two: several times as quick as those that sympy prints."""
+    for many, two in {sympy.Max: "maximum", sympy.Min: "minimum"}.items():
+        expr = expr.replace(many, lambda *args, two=two: reduce(sympy.Function(two), args))
+    return expr.replace(sympy.Piecewise, _where)
 
-    def need(symbol):
-        if symbol in lines and symbol not in done:
-            for other in sorted(lines[symbol].free_symbols, key=str):
-                need(other)
-            done[symbol] = lines[symbol]
 
-    for symbol in wanted:
-        need(symbol)
-    return list(done.items())
+def _where(*pairs):
+    value = pairs[-1].expr
+    for pair in pairs[-2::-1]:
+        value = sympy.Function("where")(pair.cond, pair.expr, value)
+    return value

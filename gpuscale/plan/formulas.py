@@ -17,36 +17,34 @@ from gpuscale.plan.requests import Request, request
 # recomputation, one sequence in a microbatch. What is left of the GPUs are copies.
 DENSE = {
     **dict.fromkeys((q.n_cp, q.Z, q.f_hit, q.f_node, q.n_seq, q.n_sp, q.n_zero, q.n_recompute), 1),
-    q.X: q.N_gpu / (q.Y * q.N_stages),
+    **{q.N_gpu: q.N_gpu, q.X: q.N_gpu / (q.Y * q.N_stages)},
 }
-_LHS = {"memory": q.V_gpu, "mfu": q.MFU, "microbatches": q.N_MB}
 _ASSUMES = "for the placement, the overlap and the memory that the planner assumes"
 
 
 def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formula], dict]:
     """Costs of the planner as formulas by name, and the values of those inputs that have a unit, and of B.
 
-    ``names`` are outputs of the planner such as "step" or "memory"; ``at`` gives quantities of a choice a number or an
+    ``names`` are columns of the planner such as "step" or "memory"; ``at`` gives quantities of a choice a number or an
     expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so that units
     balance. Raises KeyError for another name.
     """
-    steps, out = compose(ask.schedule, q.flop)
+    steps, out = compose(ask.schedule, "kv_rank" in ask.model, q.flop)
     known = {getattr(q, name): value for name, value in evaluation.constants(ask).items() if name in vars(q)}
     keep = {s: value for s, value in known.items() if s.unit != "1" or s is q.B}
     put = {s: _exact(value) for s, value in known.items() if s not in keep}
     put |= {s: sympy.sympify(value) for s, value in at.items()}
-    seen: dict = {}
-    for symbol, expr in steps:
-        plain = expr.xreplace(put)
+    lhs, seen = {step.value: step.formula.lhs for step in steps}, {}
+    for step in steps:
+        plain = step.expr.xreplace(put)
         if plain.is_Number or plain.is_Symbol:  # put in at once: what is zero must not stay
-            put[symbol] = plain
+            put[step.value] = plain
         with sympy.evaluate(False):  # Max of long expressions would be compared and factored, which takes seconds
-            seen[symbol] = plain.xreplace(seen)
-    found = {}
-    for name in names:
-        lhs = _LHS.get(name.removesuffix("_reached"), q.T_step)
-        value = seen.get(out[name], out[name])
-        found[name] = Formula(name, lhs, value, source="megatron2021, section 3", assumes=_ASSUMES)
+            seen[step.value] = plain.xreplace(seen)
+    found = {
+        name: Formula(name, lhs[out[name]], seen[out[name]], source="megatron2021, section 3", assumes=_ASSUMES)
+        for name in names
+    }
     used = set().union(*(inputs(f.rhs) for f in found.values()))
     return found, {s: value for s, value in keep.items() if s in used}
 

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from math import prod
 
-from gpuscale.core.evaluation import evaluate
-from gpuscale.llm.training_memory import zero3_gpus
+from sympy import factorint, multiplicity
+
+from gpuscale.llm.training_memory import optimizer_bytes, zero3_gpus
 from gpuscale.plan import layouts
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.requests import Request, check_pins, some
+from gpuscale.plan.evaluation import recipe_inputs, value
+from gpuscale.plan.requests import Request, check_gpus, check_pins, some
 from gpuscale.units import show
 
 NEAR = 64  # counts that are tried on either side
 
 
-def factors(n: int) -> dict[int, int]:
-    """Primes and their exponents."""
-    out, p = {}, 2
-    while n > 1:
-        p = p if p * p <= n else n
-        while n % p == 0:
-            out[p], n = out.get(p, 0) + 1, n // p
-        p += 1
-    return out
-
-
 def _within(p: int, limit: float) -> int:
     """The largest exponent of p up to a limit."""
-    a = 0
-    while p ** (a + 1) <= limit:
-        a += 1
-    return a
+    return next(a for a in count() if p ** (a + 1) > limit)
 
 
 def _product(parts: Mapping[int, int]) -> str:
@@ -43,13 +32,13 @@ def unused(model: Mapping, ask: Request) -> dict[int, int]:
     """Factors of the number of GPUs that only stages could take up, where there cannot be as many stages: primes with
     their exponents; empty where nothing stands against the number in this way."""
     left, fixed = {}, ask.pins.get("pp")
-    for p, a in factors(ask.gpus).items():
+    for p, a in factorint(ask.gpus).items():
         most = {
-            "tp": min(factors(int(model[k])).get(p, 0) for k in ("n_q", "F")),
-            "dp": factors(ask.sequences).get(p, 0),
-            "cp": min(factors(ask.seq).get(p, 0), _within(p, ask.seq / layouts.SHORT)),
+            "tp": min(multiplicity(p, model[k]) for k in ("n_q", "F")),
+            "dp": multiplicity(p, ask.sequences),
+            "cp": min(multiplicity(p, ask.seq), _within(p, ask.seq / layouts.SHORT)),
         }
-        most |= {axis: factors(ask.pins[axis]).get(p, 0) for axis in most if axis in ask.pins}
+        most |= {axis: multiplicity(p, ask.pins[axis]) for axis in most if axis in ask.pins}
         left[p] = max(a - sum(most.values()), 0)
     alone = {p: a for p, a in left.items() if (fixed % p**a if fixed else p**a > model["L"])}
     together = {p: a for p, a in left.items() if a}
@@ -67,7 +56,7 @@ def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
             "cp": f"CP {some(ask.seq, 'token')}",
         }
         said = ", ".join(f"{axis.upper()} is {ask.pins[axis]}" if axis in ask.pins else limits[axis] for axis in limits)
-        whole = _product(factors(ask.gpus))
+        whole = _product(factorint(ask.gpus))
         equal = "" if whole == f"{ask.gpus:,}" else f" = {whole}"
         said = f"{some(ask.gpus, 'GPU')}{equal}, and only stages could take up the factor {_product(left)} ({said})"
     else:
@@ -88,11 +77,9 @@ def nearest(model: Mapping, ask: Request) -> list[int]:
 
 
 def _can(model: Mapping, ask: Request, gpus: int) -> bool:
-    node, most = ask.cluster.node, ask.cluster.most
-    if gpus < 1 or (most and gpus > most) or (gpus > node and gpus % node):
-        return False
     other = replace(ask, gpus=gpus)
     try:
+        check_gpus(gpus, ask.cluster)
         check_pins(ask.pins, gpus, ask.model)
     except Refusal:
         return False
@@ -124,9 +111,8 @@ def hint(ask: Request, fewer: Request, quick: float, slow: float | None) -> str:
 
 def states_need(model: Mapping, ask: Request) -> str:
     """How many GPUs would hold the state alone, where these are too few; else nothing."""
-    recipe = ask.recipe
-    sizes = {"b_w": recipe.weights, "b_grad": recipe.gradients, "b_opt": recipe.master + 2 * recipe.moment}
-    least = int(evaluate(zero3_gpus.rhs, P=model["P"], S_level=ask.cluster.hbm - ask.reserve, **sizes))
+    known = model | recipe_inputs(ask.recipe) | {"S_level": ask.room}
+    least = int(value(zero3_gpus.where(optimizer_bytes), known))
     if least <= ask.gpus:
         return ""
     return f"the state alone needs {some(least, 'GPU')} or more, cut evenly over all of them (ZeRO-3)"

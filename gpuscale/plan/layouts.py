@@ -4,19 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from sympy import Min, divisors
 
+from gpuscale import llm
+from gpuscale import symbols as q
+from gpuscale.core.conditions import Condition, at_least, at_most, divisible, nested
+from gpuscale.core.evaluation import compiled
+from gpuscale.plan.choice import COLUMNS
 from gpuscale.plan.requests import Request
 
-MESH = ("X", "Y", "n_cp", "Z", "N_stages", "n_seq", "n_virt")  # one layout: dp, tp, cp, ep, pp, micro, virtual
-NAMES = {"X": "dp", "Y": "tp", "n_cp": "cp", "Z": "ep", "N_stages": "pp", "n_seq": "micro", "n_virt": "virtual"}
-OPTIONS = ("n_zero", "n_sp", "n_recompute")
-# Reasons that leave the same layout without virtual stages untouched.
-VIRTUAL = ("interleaving", "virtual stages and layers")
+NAMES = {quantity: name for name, quantity in COLUMNS.items()}
 # What is tried where nothing is fixed: sequences of a microbatch at most, tokens of a sequence on a rank at least,
 # virtual stages per rank.
 MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a layout needs: ``words`` say of one that lacks it why it cannot be, with quantities (and ``ranks`` of a
+    stage, ``sequences`` of the batch, ``own`` ones of a copy) in braces. ``virtual`` marks what leaves the same
+    layout without virtual stages untouched."""
+
+    name: str
+    words: str
+    needs: tuple[Condition, ...]
+    virtual: bool = False
+
+    @cached_property
+    def _compiled(self) -> list:
+        return [compiled(need.relation) for need in self.needs]
+
+    def broken(self, values: Mapping) -> np.ndarray:
+        """The mask of the layouts that lack it, from the values of the quantities."""
+        kept = [function(*(values[quantity.name] for quantity in names)) for function, names in self._compiled]
+        return ~np.logical_and.reduce(kept)
 
 
 @dataclass(frozen=True)
@@ -28,22 +52,66 @@ class Reason:
     words: str
 
 
-def divisors(n: int) -> list[int]:
-    """All divisors, in order."""
-    low = [d for d in range(1, int(n**0.5) + 1) if n % d == 0]
-    return sorted({*low, *(n // d for d in low)})
-
-
-def _nested(a, b):
-    return (np.maximum(a, b) % np.minimum(a, b)) == 0
-
-
-def _grid(*axes) -> list[np.ndarray]:
-    return [axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")]
-
-
-def _only(values, pinned):
-    return [v for v in values if pinned is None or v == pinned]
+OF_MESH = (
+    Constraint("TP and heads", "TP {Y} does not divide {n_q} heads", (divisible(q.n_q, q.Y),)),
+    Constraint("TP and key heads", "TP {Y} and {n_kv} key heads: neither divides the other", llm.whole_key_heads.needs),
+    Constraint("TP and MLP width", "TP {Y} does not divide the MLP's width of {F}", (divisible(q.F, q.Y),)),
+    Constraint("stages and layers", "{N_stages} stages are more than {L} layers", (at_most(q.N_stages, q.L),)),
+    Constraint("DP and sequences", "DP {X} does not divide {sequences} sequences", (divisible(q.B, q.S * q.X),)),
+    Constraint(
+        "CP and sequence",
+        "{S} tokens do not cut evenly over CP {n_cp} (two pieces each) and TP {Y}",
+        (divisible(q.S, Min(q.n_cp, 2) * q.n_cp * q.Y),),
+    ),
+    Constraint(
+        "groups and nodes",
+        "groups of {Y} TP, then CP {n_cp}, then DP {X} ranks straddle nodes of {D_1}",
+        (nested(q.Y, q.D_1), nested(q.Y * q.n_cp, q.D_1), nested(q.X * q.Y * q.n_cp, q.D_1)),
+    ),
+)
+OF_EXPERTS = (
+    Constraint("EP and experts", "EP {Z} does not divide {E} experts", (divisible(q.E, q.Z),)),
+    Constraint(
+        "EP and ranks", "EP {Z} does not divide the {ranks} ranks of a stage", (divisible(q.X * q.Y * q.n_cp, q.Z),)
+    ),
+)
+OF_BATCH = (
+    Constraint("microbatch and batch", "{n_seq} sequences do not divide the {own} of a copy", llm.microbatches.needs),
+)
+OF_ALL = (
+    Constraint("EP and nodes", "EP {Z} straddles nodes of {D_1}", (nested(q.Z, q.D_1),)),
+    Constraint(
+        "microbatches and stages",
+        "too few microbatches: {N_MB} for {N_stages} stages",
+        (at_least(q.N_MB, q.N_stages),),
+    ),
+    Constraint(
+        "interleaving",
+        "interleaving takes microbatches in groups of {N_stages}; there are {N_MB}",
+        llm.first_stage_held.needs,
+        virtual=True,
+    ),
+    Constraint(
+        "virtual stages and layers",
+        "{N_stages} stages of {n_virt} virtual stages are more than {L} layers",
+        (at_most(q.n_virt * q.N_stages, q.L),),
+        virtual=True,
+    ),
+)
+UNCUT = Constraint(
+    "virtual stages and schedule", "only 1F1B is cut into {n_virt} virtual stages", (at_most(q.n_virt, 1),)
+)
+OF_DUALPIPE = (
+    UNCUT,
+    Constraint("dualpipe and stages", "DualPipe runs both ways: {N_stages} stages are odd", llm.dualpipe_held.needs),
+    Constraint(
+        "microbatches and stages",
+        "too few microbatches: {N_MB} for {N_stages} stages, which need two each",
+        (at_least(q.N_MB, 2 * q.N_stages),),
+    ),
+)
+OF_SCHEDULE = {"1f1b": OF_ALL, "dualpipe": (*OF_DUALPIPE, *OF_ALL)}
+VIRTUAL = {one.name for one in OF_ALL if one.virtual}
 
 
 class Rows(dict):
@@ -61,118 +129,66 @@ class Rows(dict):
         return len(next(iter(self.values()))) if self.keys() else 0
 
 
+def _grid(ask: Request, **axes) -> Rows:
+    """Every combination of values for some quantities, of which those that are fixed are kept."""
+    kept = [[v for v in values if v == ask.pins.get(NAMES[quantity], v)] for quantity, values in axes.items()]
+    columns = np.meshgrid(*(np.array(values, int) for values in kept), indexing="ij")
+    return Rows(zip(axes, map(np.ravel, columns), strict=True))
+
+
 def mesh(ask: Request) -> Rows:
     """Every way to write the GPUs as X Y n_cp N_stages, those that are fixed kept."""
-    pins, gpus = ask.pins, ask.gpus
-    found = divisors(gpus)
-    short = [d for d in found if d == 1 or d * SHORT <= ask.seq] if "cp" not in pins else found
-    axes = (_only(found, pins.get("tp")), _only(short, pins.get("cp")), _only(found, pins.get("pp")))
-    Y, n_cp, N_stages = _grid(*(axis or [0] for axis in axes))
-    product = Y * n_cp * N_stages
-    good = (product > 0) & (gpus % np.maximum(product, 1) == 0)
-    rows = Rows(Y=Y[good], n_cp=n_cp[good], N_stages=N_stages[good], X=gpus // product[good])
-    return rows.keep(rows["X"] == pins["dp"]) if "dp" in pins else rows
+    found = divisors(ask.gpus)
+    short = [d for d in found if d == 1 or d * SHORT <= ask.seq] if "cp" not in ask.pins else found
+    rows = _grid(ask, Y=found, n_cp=short, N_stages=found)
+    rows["X"], left = np.divmod(ask.gpus, rows["Y"] * rows["n_cp"] * rows["N_stages"])
+    return rows.keep((left == 0) & (rows["X"] == ask.pins.get("dp", rows["X"])))
 
 
-def rules(model: Mapping, ask: Request, rows: Rows) -> list[tuple]:
-    """What a layout needs: (name, mask of those that break it, words with the columns' names in braces)."""
-    r, node, seqs = rows, ask.cluster.node, ask.sequences
-    group = r["Y"] * r["n_cp"]
-    heads, kv, width, layers = (model[k] for k in ("n_q", "key_heads", "F", "L"))
-    node = min(node, ask.gpus)
-    return [
-        ("TP and heads", heads % r["Y"] != 0, f"TP {{Y}} does not divide {heads} heads"),
-        ("TP and key heads", ~_nested(kv, r["Y"]), f"TP {{Y}} and {kv} key heads: neither divides the other"),
-        ("TP and MLP width", width % r["Y"] != 0, f"TP {{Y}} does not divide the MLP's width of {width:,}"),
-        ("stages and layers", r["N_stages"] > layers, f"{{N_stages}} stages are more than {layers} layers"),
-        ("DP and sequences", seqs % r["X"] != 0, f"DP {{X}} does not divide {seqs:,} sequences"),
-        (
-            "CP and sequence",
-            ask.seq % (np.where(r["n_cp"] > 1, 2, 1) * group) != 0,
-            f"{ask.seq:,} tokens do not cut evenly over CP {{n_cp}} (two pieces each) and TP {{Y}}",
-        ),
-        (
-            "groups and nodes",
-            ~(_nested(r["Y"], node) & _nested(group, node) & _nested(group * r["X"], node)),
-            f"groups of {{Y}} TP, then CP {{n_cp}}, then DP {{X}} ranks straddle nodes of {node}",
-        ),
-    ]
+def _facts(model: Mapping, ask: Request, rows: Rows) -> dict:
+    """What constraints and their words see, by quantity or name."""
+    known = {name: model[name] for name in ("n_q", "n_kv", "F", "L", "E")} | dict(rows)
+    known |= {"B": ask.batch, "S": ask.seq, "D_1": min(ask.cluster.node, ask.gpus), "sequences": ask.sequences}
+    known |= {"ranks": rows["X"] * rows["Y"] * rows["n_cp"], "own": ask.sequences // rows["X"]}
+    return known | {"N_MB": known["own"] // rows.get("n_seq", 1)}
 
 
-def later_rules(model: Mapping, ask: Request, rows: Rows) -> list[tuple]:
-    """The same for what a layout gets after its mesh: experts, microbatches, virtual stages."""
-    r, node = rows, min(ask.cluster.node, ask.gpus)
-    count = ask.sequences // (r["X"] * r["n_seq"])
-    dual = ask.schedule == "dualpipe"
-    fewest = 2 * r["N_stages"] if dual else r["N_stages"]
-    words = "too few microbatches: {count} for {N_stages} stages" + (", which need two each" if dual else "")
-    return [
-        ("EP and nodes", ~_nested(r["Z"], node), f"EP {{Z}} straddles nodes of {node}"),
-        ("microbatches and stages", (count < fewest) & (r["N_stages"] > 1), words),
-        (
-            "interleaving",
-            (r["n_virt"] > 1) & (count % r["N_stages"] != 0),
-            "interleaving takes microbatches in groups of {N_stages}; there are {count}",
-        ),
-        (
-            "virtual stages and layers",
-            r["n_virt"] * r["N_stages"] > model["L"],
-            f"{{N_stages}} stages of {{n_virt}} virtual stages are more than {model['L']} layers",
-        ),
-        ("dualpipe and stages", dual & (r["N_stages"] % 2 != 0), "DualPipe runs both ways: {N_stages} stages are odd"),
-    ]
-
-
-def sieve(rows: Rows, broken: list[tuple], extra: Mapping | None = None) -> tuple[Rows, list[Reason]]:
-    """The rows that break no rule, and for each rule those that break it first."""
+def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tuple[Rows, list[Reason]]:
+    """The rows that lack nothing of what the constraints need, and for each one those that lack it first."""
     left, reasons = np.ones(len(rows), bool), []
-    for name, mask, words in broken:
-        out = left & mask
+    for one in constraints:
+        out = left & one.broken(known)
         if out.any():
             first = int(np.argmax(out))
-            shown = {k: f"{int(v[first]):,}" for k, v in (rows | (extra or {})).items()}
-            reasons.append(Reason(name, int(out.sum()), words.format(**shown)))
+            shown = {name: f"{v[first] if np.ndim(v) else v:,}" for name, v in known.items()}
+            reasons.append(Reason(one.name, int(out.sum()), one.words.format(**shown)))
         left &= ~out
     return rows.keep(left), reasons
 
 
 def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
     """All layouts that can be, and the reasons of those that cannot."""
-    pins = ask.pins
-    rows, reasons = mesh(ask), []
-    rows, why = sieve(rows, rules(model, ask, rows))
-    reasons += why
-    experts = _only(divisors(model.get("E", 1)), pins.get("ep"))
-    rows = rows.times("Z", experts or [pins.get("ep", 1)])
-    ranks = rows["X"] * rows["Y"] * rows["n_cp"]
-    bad = [("EP and ranks", ranks % rows["Z"] != 0, "EP {Z} does not divide the {ranks} ranks of a stage")]
-    rows, why = sieve(rows, bad, {"ranks": ranks})
-    reasons += why if "ep" in pins else []
     few = [n for n in divisors(ask.sequences) if n <= MICRO]
-    rows = rows.times("n_seq", [pins["micro"]] if "micro" in pins else few)
-    own = ask.sequences // rows["X"]
-    bad = [("microbatch and batch", own % rows["n_seq"] != 0, "{n_seq} sequences do not divide the {own} of a copy")]
-    rows, why = sieve(rows, bad, {"own": own})
-    reasons += why if "micro" in pins else []
-    rows = rows.times("n_virt", _virtual_stages(model["L"], ask))
-    rows = rows.keep((rows["n_virt"] == 1) | (rows["N_stages"] > 1))
-    count = ask.sequences // (rows["X"] * rows["n_seq"])
-    rows, why = sieve(rows, later_rules(model, ask, rows), {"count": count})
-    return rows, reasons + why
-
-
-def _virtual_stages(layers: int, ask: Request) -> list[int]:
-    """Virtual stages that a stage may be cut into: 1 for schedules that are not interleaved."""
-    if ask.schedule != "1f1b":
-        return [1]
-    return [ask.pins["virtual"]] if "virtual" in ask.pins else [v for v in STAGE_CUTS if v <= layers]
+    cuts = [v for v in STAGE_CUTS if v == 1 or (v <= model["L"] and ask.schedule == "1f1b")]
+    grown = (  # what is put beside each layout, and the constraints after that
+        ("ep", "Z", divisors(model["E"]), OF_EXPERTS),
+        ("micro", "n_seq", few, OF_BATCH),
+        ("virtual", "n_virt", cuts, OF_SCHEDULE.get(ask.schedule, (UNCUT, *OF_ALL))),
+    )
+    rows = mesh(ask)
+    rows, reasons = sieve(rows, OF_MESH, _facts(model, ask, rows))
+    for name, quantity, values, constraints in grown:
+        rows = rows.times(quantity, [ask.pins[name]] if name in ask.pins else values)
+        if name == "virtual":  # one stage has none
+            rows = rows.keep((rows["n_virt"] == 1) | (rows["N_stages"] > 1))
+        rows, why = sieve(rows, constraints, _facts(model, ask, rows))
+        reasons += why if name == "virtual" or name in ask.pins else []
+    return rows, reasons
 
 
 def options(ask: Request) -> Rows:
     """Every combination of ZeRO's stage, sequence parallelism and recomputation."""
-    pins = ask.pins
-    axes = (_only(range(4), pins.get("zero")), _only(range(2), pins.get("sp")), _only(range(3), pins.get("recompute")))
-    return Rows(zip(OPTIONS, _grid(*axes), strict=True))
+    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=range(3))
 
 
 def parts(rows: Rows, picks: Rows, pins: Mapping) -> list[tuple[Rows, Rows]]:

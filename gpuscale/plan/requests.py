@@ -8,24 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuscale import specs
+from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.clusters import Cluster, cluster, found
 from gpuscale.plan.errors import Refusal
 from gpuscale.units import SCALE, parse
 
-# What can be fixed, and what it is called in a sentence.
-PINS = {
-    "dp": "data-parallel copies",
-    "tp": "tensor-parallel ranks",
-    "cp": "context-parallel ranks",
-    "ep": "expert-parallel ranks",
-    "pp": "pipeline stages",
-    "virtual": "virtual stages per rank",
-    "micro": "sequences in a microbatch",
-    "zero": "the stage of ZeRO",
-    "sp": "sequence parallelism",
-    "recompute": "what the backward pass recomputes",
-}
-RECOMPUTE = ("none", "selective", "full")
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
 RESERVE = 0.05  # of the memory stays free unless told: contexts, buffers of NCCL, what is fragmented
 _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
@@ -55,6 +42,11 @@ class Request:
     def sequences(self) -> int:
         """Sequences of the batch."""
         return self.batch // self.seq
+
+    @property
+    def room(self) -> float:
+        """Bytes of a GPU's memory that may be used."""
+        return self.cluster.hbm - self.reserve
 
 
 def some(n: int, what: str) -> str:
@@ -133,7 +125,7 @@ def request(
         waits = (1.0, 1.0, 0.0)  # it was made so that the all-to-alls of one microbatch hide behind another
     if isinstance(recipe, str):
         recipe = found("recipe", recipe)
-    gpus = _gpus(gpus, place)
+    gpus = check_gpus(gpus, place)
     batch, seq = _batch(batch, seq)
     shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
     waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0, 3)
@@ -151,7 +143,8 @@ def _reserve(value, place: Cluster) -> float:
     return kept
 
 
-def _gpus(gpus, place: Cluster) -> int:
+def check_gpus(gpus, place: Cluster) -> int:
+    """A number of GPUs that a cluster has: part of a node, or whole nodes."""
     gpus = whole("GPUs", gpus)
     if place.most and gpus > place.most:
         raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key})")
@@ -179,7 +172,7 @@ def _batch(batch, seq) -> tuple[int, int]:
 
 def _shares(what: str, values, least: float, count: int) -> tuple:
     try:
-        values = tuple(_amount(v) for v in values)
+        values = tuple(_amount(v) for v in (values.split(",") if isinstance(values, str) else values))
     except (TypeError, ValueError):
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):
@@ -196,7 +189,9 @@ def _pin(name: str, value) -> int:
             raise Refusal(f"recompute: {value!r}; expected one of {', '.join(RECOMPUTE)}")
         return RECOMPUTE.index(value)
     if name == "sp":
-        return int(bool(value))
+        if str(value) not in {"0", "1", "False", "True"}:
+            raise Refusal(f"sp: {value!r}; expected 0 or 1")
+        return int(str(value) in {"1", "True"})
     return whole(f"{name} ({PINS[name]})", value, *((0, 3) if name == "zero" else (1,)))
 
 
@@ -205,9 +200,7 @@ def check_pins(pins: Mapping[str, int], gpus: int, model: specs.Part):
     if "ep" in pins and pins["ep"] > 1 and "experts" not in model:
         raise Refusal(f"expert parallelism: {model.title} has no experts; expected ep = 1")
     mesh = {name: pins[name] for name in ("tp", "cp", "pp", "dp") if name in pins}
-    product = 1
-    for value in mesh.values():
-        product *= value
+    product = math.prod(mesh.values())
     said = " x ".join(f"{name.upper()} {value}" for name, value in mesh.items())
     if gpus % product:
         raise Refusal(f"{said} = {some(product, 'GPU')}: no divisor of {gpus:,}")

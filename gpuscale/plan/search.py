@@ -6,13 +6,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale.plan import evaluation, hints, layouts
+from gpuscale.plan import evaluation, hints, html, layouts, text
+from gpuscale.plan.choice import MESH, OPTIONS, Choice
+from gpuscale.plan.columns import Costs
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.layouts import MESH, OPTIONS, Reason, Rows
-from gpuscale.plan.outcome import Choice, Outcome, columns_of, outcome
+from gpuscale.plan.layouts import Reason, Rows
+from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import Request, request, some
 
-_SEEN = ("memory", "weights", "gradients", "optimizer", "step_reached")
+
+@dataclass(frozen=True)
+class _Sweep:
+    """Layouts times options, and arrays of what each takes: bytes of a GPU, those of its states, seconds of a step."""
+
+    rows: Rows
+    picks: Rows
+    memory: np.ndarray
+    states: np.ndarray
+    step: np.ndarray
+
+    def choice(self, i: int, j: int) -> Choice:
+        return Choice.of({n: self.rows[n][i] for n in MESH} | {n: self.picks[n][j] for n in OPTIONS})
 
 
 @dataclass(frozen=True)
@@ -53,10 +67,8 @@ class Plan:
 
     def record(self) -> dict:
         """As plain data, for JSON."""
-        from gpuscale.plan.text import heading
-
         return {
-            "request": heading(self.ask),
+            "request": text.heading(self.ask),
             "tried": self.tried,
             "fit": self.fit,
             "reserve": self.ask.reserve,
@@ -66,14 +78,10 @@ class Plan:
         }
 
     def __repr__(self) -> str:
-        from gpuscale.plan.text import text
-
-        return text(self)
+        return text.text(self)
 
     def _repr_html_(self) -> str:
-        from gpuscale.plan.html import html
-
-        return html(self)
+        return html.html(self)
 
 
 def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Plan:
@@ -112,73 +120,62 @@ def solve(ask: Request, top: int = 10) -> Plan:
 
 def _solve(ask: Request, top: int) -> Plan:
     rows, reasons = layouts.layouts(evaluation.model_inputs(ask), ask)
-    best, counted, crowded = [], [0, 0], []
-    for part, picks in layouts.parts(rows, layouts.options(ask), ask.pins):
-        seen = _sweep(ask, part, picks)
-        room = ask.cluster.hbm - ask.reserve
-        good = seen["memory"] <= room
-        counted = [counted[0] + good.size, counted[1] + int(good.sum())]
-        best += _quickest(part, picks, np.where(good, seen["step_reached"], np.inf), top)
-        crowded.append((part, picks, seen, good))
-    if not counted[0]:
+    swept = [_sweep(ask, *part) for part in layouts.parts(rows, layouts.options(ask), ask.pins)]
+    if not swept:
         raise Refusal(f"nothing can be laid out: {hints.why_no_layout(evaluation.model_inputs(ask), ask, reasons)}")
-    chosen = _spread(best, top)
-    reasons += _crowded(ask, crowded)
-    kept = _outcomes(ask, [row for _, row in chosen])
-    return Plan(ask, tuple(kept), tuple(reasons), *counted)
+    quick = sorted((found for one in swept for found in _quickest(one, ask.room, top)), key=lambda one: one[:2])
+    kept = _outcomes(ask, [choice for *_, choice in quick[:top]])
+    fit = sum(int((one.memory <= ask.room).sum()) for one in swept)
+    return Plan(ask, tuple(kept), (*reasons, *_crowded(ask, swept)), sum(one.memory.size for one in swept), fit)
 
 
-def _sweep(ask: Request, rows: Rows, picks: Rows) -> dict:
-    out = {name: np.empty((len(rows), len(picks))) for name in _SEEN}
-    for part, found in evaluation.costs(ask, rows, picks, _SEEN):
-        for name in _SEEN:
-            out[name][part] = found[name]
-    return out
+def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
+    seen = np.empty((3, len(rows), len(picks)))
+    for part, found in evaluation.costs(ask, rows, picks, ("memory", "states", "step_reached")):
+        for whole, block in zip(seen, found, strict=True):
+            whole[part] = block
+    return _Sweep(rows, picks, *seen)
 
 
-def _row(rows: Rows, picks: Rows, i: int, j: int) -> dict:
-    return {name: int(rows[name][i]) for name in MESH} | {name: int(picks[name][j]) for name in OPTIONS}
-
-
-def _quickest(rows: Rows, picks: Rows, step, top: int) -> list[tuple]:
-    """The quickest choice of each layout of degrees: (time and what else orders them, row)."""
+def _quickest(swept: _Sweep, room: float, top: int) -> list[tuple]:
+    """The quickest choice of each layout of degrees that fits: its time to a nanosecond, what orders equal ones, the
+    choice."""
+    rows, step = swept.rows, np.where(swept.memory <= room, swept.step, np.inf)
     at = np.argmin(step, axis=1)
-    time = step[np.arange(len(rows)), at]
-    found, seen = [], set()
-    for i in np.lexsort((rows["n_virt"], rows["n_seq"], np.round(time, 9))):
-        layout = tuple(int(rows[name][i]) for name in MESH[:5])
+    time = np.round(step[np.arange(len(rows)), at], 9)
+    found = {}
+    for i in np.lexsort((rows["n_virt"], rows["n_seq"], time)):
         if not np.isfinite(time[i]) or len(found) >= 4 * top:
             break
-        if layout not in seen:
-            seen.add(layout)
-            found.append((float(time[i]), _row(rows, picks, i, at[i])))
-    return found
+        layout = tuple(int(rows[name][i]) for name in MESH[:5])
+        if layout not in found:
+            found[layout] = float(time[i]), layout, swept.choice(i, at[i])
+    return list(found.values())
 
 
-def _spread(best: list[tuple], top: int) -> list[tuple]:
-    return sorted(best, key=lambda one: (one[0], *one[1].values()))[:top]
-
-
-def _outcomes(ask: Request, found: list[dict]) -> list[Outcome]:
-    if not found:
+def _outcomes(ask: Request, choices: list[Choice]) -> list[Outcome]:
+    if not choices:
         return []
-    rows = Rows({name: np.array([row[name] for row in found]) for name in found[0]})
-    numbers = evaluation.table(ask, rows)
-    return [outcome(ask, row | {name: column[i] for name, column in numbers.items()}) for i, row in enumerate(found)]
+    columns, rates = [choice.columns() for choice in choices], evaluation.rates(ask)
+    table = evaluation.table(ask, Rows({name: np.array([row[name] for row in columns]) for name in columns[0]}))
+    return [
+        Outcome(choice, Costs.of([float(column[i]) for column in table.record().values()]), ask.room, rates)
+        for i, choice in enumerate(choices)
+    ]
 
 
-def _crowded(ask: Request, swept: list[tuple]) -> list[Reason]:
+def _crowded(ask: Request, swept: list[_Sweep]) -> list[Reason]:
     """Choices that do not fit: those whose states alone are too much, and the others; each with the closest."""
-    room, out = ask.cluster.hbm - ask.reserve, []
+    out = []
     for name, wants_states in (("memory: states", True), ("memory: activations", False)):
         count, closest = 0, (np.inf, None)
-        for rows, picks, seen, good in swept:
-            states = seen["weights"] + seen["gradients"] + seen["optimizer"]
-            size = np.where(~good & ((states > room) == wants_states), seen["memory"], np.inf)
-            count += int(np.isfinite(size).sum())
+        for one in swept:
+            here = (one.memory > ask.room) & ((one.states > ask.room) == wants_states)
+            size = np.where(here, one.memory, np.inf)
+            count += int(here.sum())
             i, j = np.unravel_index(np.argmin(size), size.shape)
             if size[i, j] < closest[0]:
-                closest = (size[i, j], _row(rows, picks, i, j))
+                closest = (size[i, j], one.choice(i, j))
         if count:
             nearest = _outcomes(ask, [closest[1]])[0]
             out.append(Reason(name, count, f"{nearest.too_much} ({nearest.choice})"))
@@ -187,13 +184,12 @@ def _crowded(ask: Request, swept: list[tuple]) -> list[Reason]:
 
 def evaluate_choice(ask: Request, choice: Choice) -> Outcome:
     """What one choice costs, whether it fits or not. Raises Refusal where it cannot be laid out at all."""
-    pins = {"dp": choice.dp, "tp": choice.tp, "cp": choice.cp, "ep": choice.ep, "pp": choice.pp}
-    more = {"virtual": choice.virtual, "micro": choice.micro}
-    fixed = replace(ask, pins=pins | more)
+    axes = ("dp", "tp", "cp", "ep", "pp", "virtual", "micro")
+    fixed = replace(ask, pins={name: getattr(choice, name) for name in axes})
     used = choice.dp * choice.tp * choice.cp * choice.pp
     if used != ask.gpus:
         raise Refusal(f"{choice}: {some(used, 'GPU')}; {ask.gpus:,} are asked for")
     rows, reasons = layouts.layouts(evaluation.model_inputs(ask), fixed)
     if not len(rows):
         raise Refusal(f"{choice}: " + ("; ".join(r.words for r in reasons) or "cannot be laid out"))
-    return _outcomes(ask, [columns_of(choice)])[0]
+    return _outcomes(ask, [choice])[0]

@@ -71,7 +71,7 @@ def text(plan, colour: bool = False, why: bool = False) -> str:
 
 def room(ask: Request) -> str:
     """The memory that may be used."""
-    sizes = ask.reserve, ask.cluster.hbm, ask.cluster.hbm - ask.reserve
+    sizes = ask.reserve, ask.cluster.hbm, ask.room
     free, whole, used = (show(size, "B", short=True) for size in sizes)
     return f"{used} of {whole} may be used, {free} stay free (--reserve)."
 

@@ -43,6 +43,8 @@ n_shared = Quantity("n_shared", "1", "experts that every token visits", r"n_\mat
 n_emb = Quantity("n_emb", "1",
     "matrices with a row for each token of the vocabulary: 1 if input and output share it, else 2", r"n_\mathrm{emb}",
     least=1, whole=True, also="tie_word_embeddings")
+L_win = Quantity("L_win", "1", "layers whose attention sees a window", r"L_\mathrm{win}", zero=True, whole=True)
+S_win = Quantity("S_win", "1", "tokens that such a layer sees at most", r"S_\mathrm{win}", least=1, whole=True)
 n_pos = Quantity("n_pos", "1", "positions with a learned embedding", r"n_\mathrm{pos}", zero=True, whole=True)
 n_norm = Quantity("n_norm", "1", "vectors of a norm: 1 for an RMS norm, 2 for a layer norm", r"n_\mathrm{norm}",
     least=1, whole=True)

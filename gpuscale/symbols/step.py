@@ -46,10 +46,11 @@ V_blk_recompute = Quantity("V_blk_recompute", "B", "the same, of the kernels tha
     r"V_\mathrm{inside,recompute}", zero=True)
 
 # What moves
-n_cut = Quantity("n_cut", "1", "blocks of a layer that tensor parallelism cuts", r"n_\mathrm{cut}", zero=True)
+n_key = Quantity("n_key", "1", "key heads of all tensor parallel ranks, copies counted", r"n_\mathrm{key}", least=1, whole=True)
 f_node = Quantity("f_node", "1", "share of the nodes that a token has to reach", r"f_\mathrm{node}", most=1)
 V_nvl = Quantity("V_nvl", "B", "bytes that a GPU receives over NVLink", r"V_\mathrm{NVLink}", zero=True)
 V_net = Quantity("V_net", "B", "bytes that a node receives from the network", r"V_\mathrm{net}", zero=True)
+V_step = Quantity("V_step", "B", "bytes that move in a whole step", r"V_\mathrm{step}", zero=True)
 T_tp = Quantity("T_tp", "s", "communication of tensor parallelism, of a microbatch in a stage", r"T_\mathrm{TP}",
     zero=True)
 T_cp = Quantity("T_cp", "s", "communication of context parallelism, of a microbatch in a stage", r"T_\mathrm{CP}",

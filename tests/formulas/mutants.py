@@ -57,6 +57,14 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         _ONE_STAGE,
     ),
     "group_network": {"without Y in Max(D_1, Y, X*Y)": "X is one or more: X*Y is as much at least"},
+    "dp_network": dict.fromkeys(
+        ["without Y in Max(D_1, Y, X*Y*n_cp)", "without Z in Max(D_1, Z, X*Y*n_cp)"],
+        "Y and Z divide all ranks of a stage: those are as many at least",
+    ),
+    "exchange_network": {"without 1 in Max(1, Z/D_1) #2": _NOTHING},
+    "limited_nodes_hit": {
+        "without 1 in Max(1, Z/D_1)": "in part of a node the limit is divided by less than 1: no share is larger"
+    },
 }
 
 

@@ -30,7 +30,7 @@ def test_a_formula_gives_what_the_planner_gives(drawn, gpus, ranks, stages, virt
     here = {s.name: v for s, v in held.items()} | {"N_gpu": gpus, "Y": ranks, "N_stages": stages, "n_virt": virtual}
     for name in NAMES:
         used = {s.name: here[s.name] for s in inputs(found[name].rhs)}
-        assert evaluate(found[name].rhs, **used) == pytest.approx(out.numbers[name], rel=1e-12), name
+        assert evaluate(found[name].rhs, **used) == pytest.approx(out.costs.record()[name], rel=1e-12), name
 
 
 def test_a_cost_is_a_function_of_keywords():

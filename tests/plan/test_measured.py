@@ -55,7 +55,7 @@ def test_a_plan_dispatches_to_experts_in_the_time_that_was_measured():
     """DeepEP's rate counts the tokens that a rank sends to itself; NVLink does not see them, nor does a plan."""
     ask = request("deepseek_v3", "h800", 8, 4096 * 8, 4096, "deepseek_v3", reserve=0)
     out = evaluate_choice(ask, Choice(dp=8, ep=8))
-    away = out.numbers["ep_nvlink"] / (ask.shares[1] * ask.cluster.W_1)
+    away = out.costs.ep_nvlink / (ask.shares[1] * ask.cluster.W_1)
     routed = 58 * 2 * 4096 * 8 * (1 + 2) * 7168  # layers, passes, tokens of all ranks, bytes there and back, width
     missed = np.prod([(256 - 32 - i) / (256 - i) for i in range(8)])  # none of 8 experts is on the rank
     assert routed * (1 - missed) / away == pytest.approx(153e9, rel=1e-9)
@@ -68,7 +68,7 @@ def test_mfu_counts_whole_sequences_and_time_what_a_mask_leaves():
     active = model_counts.counts("llama3_8b").P_act
     done = 2**20 * (6 * active + 12 * 32 * 32 * 128 * 8192)
     assert out.mfu[0] * out.step[0] * 8 * 989.5e12 == pytest.approx(done, rel=1e-3)
-    assert out.numbers["need"] * 8 * 989.5e12 < 0.95 * done
+    assert out.costs.peak.need * 8 * 989.5e12 < 0.95 * done
 
 
 def test_half_of_the_layers_of_gpt_oss_see_a_window():
@@ -86,7 +86,7 @@ def test_what_goes_on_is_as_wide_as_activations():
     """DeepSeek's weights are fp8; what goes from stage to stage is bf16."""
     ask = request("deepseek_v3", "h800", 16, 16 * 4096, 4096, "deepseek_v3")
     out = evaluate_choice(ask, Choice(pp=2, ep=8, dp=8))
-    assert out.numbers["pp_bytes"] == 2 * 2 * 2 * 4096 * 7168  # both ways, two microbatches, two bytes
+    assert out.costs.pp_bytes == 2 * 2 * 2 * 4096 * 7168  # both ways, two microbatches, two bytes
 
 
 # ---- what the chapter says of DeepSeek-V3

@@ -1,6 +1,7 @@
 """The costs of one choice the slow way: shapes, stored elements, links, timetables; exact, and without a formula."""
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction as F
 from functools import cache
 from itertools import product
@@ -61,10 +62,14 @@ def _size(m: shapes.Model) -> int:
 
 
 class Slow:
-    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks."""
+    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks.
+
+    Ranks hold whole heads: with more of them than key heads, it counts a model with a key head for each rank.
+    """
 
     def __init__(self, ask, choice):
-        self.ask, self.c, self.m = ask, choice, model_of(ask.model)
+        self.ask, self.c, self.told_of = ask, choice, model_of(ask.model)
+        self.m = replace(self.told_of, kv_heads=max(self.told_of.kv_heads, choice.tp))
         self.node = min(ask.cluster.node, ask.gpus)
         self.width = F(ask.recipe.activations)
         self.tokens = ask.seq * choice.micro // choice.cp
@@ -77,7 +82,9 @@ class Slow:
     def _work(self):
         m, length = self.m, self.ask.seq
         every = [_layer(m, m.dense(i), length) for i in range(m.layers)]
-        self.told = F(sum(_layer(m, m.dense(i), length, masked=False)[0] for i in range(m.layers)), length)
+        plain = self.told_of
+        self.told = F(sum(_layer(plain, m.dense(i), length, masked=False)[0] for i in range(m.layers)), length)
+        self.asked = F(sum(_layer(plain, m.dense(i), length)[0] for i in range(m.layers)), length)
         self.layer, self.attention = (F(sum(part), m.layers * length) for part in zip(*every, strict=True))
         self.head = F(2 * m.d_model * m.vocab)
         extra = 0
@@ -175,7 +182,7 @@ class Slow:
         blocks = sum(2 if m.dense(i) else 1 for i in range(m.layers)) * F(self.layers, m.layers)
         rounds = 4 + c.sp + 2 * (c.recompute == "full")
         tp = [blocks * rounds * b * self.tokens * m.d_model * x for x in arrived(c.tp, 1, self.node)]
-        wide = 2 * max(m.kv_heads, c.tp) * m.head_dim if not m.kv_rank else c.tp * (m.kv_rank + m.rope_dim)
+        wide = 2 * m.kv_heads * m.head_dim if not m.kv_rank else c.tp * (m.kv_rank + m.rope_dim)
         kv = self.layers * b * self.ask.seq * c.micro * wide * (3 + (c.recompute == "full"))
         cp = [kv * x for x in arrived(c.tp * c.cp, c.tp, self.node)]
         stage = c.tp * c.cp * c.dp
@@ -233,6 +240,7 @@ class Slow:
         slow = self.nvlink if self.ask.gpus <= self.node else min(self.nvlink, self.network / self.node)
         hop = self.width * self.tokens * self.m.d_model / c.tp / slow
         hops = self._timetable(micro / 3, 2 * micro / 3, hop).exposed if c.pp > 1 else 0
+        out["need"] = 3 * self.ask.batch * (self.asked + self.head) / (self.ask.gpus * F(place.C))
         out |= {"kernels": self.count * sum(between), "math": self.count * (forward + back - sum(between))}
         out |= {"bubble": run.makespan - self.count * micro, "dp_wait": late}
         out |= {"pp_wait": hops, "step": run.makespan + late + hops}

@@ -225,7 +225,11 @@ def work(m, tokens, causal=False):
 
 
 @checks(
-    "token_flops", "model_flops", "training_flops", over=st.tuples(st.one_of(dense(), routed()), SMALL, st.booleans())
+    "token_flops",
+    "model_flops",
+    "counted_flops",
+    "training_flops",
+    over=st.tuples(st.one_of(dense(), routed()), SMALL, st.booleans()),
 )
 def a_step_product_by_product(lib, case):
     m, tokens, causal = case
@@ -233,7 +237,29 @@ def a_step_product_by_product(lib, case):
     known = {"P_act": active, "ops_attn": scores, "B": tokens}
     assert ask(lib.token_flops, m, **known) == Fraction(shapes.flops(forward), tokens)
     assert ask(lib.model_flops, m, **known) == shapes.flops([*forward, *back])
+    counted = ask(lib.counted_flops, m, ops_tok=Fraction(shapes.flops(forward), tokens), B=tokens)
+    assert counted == shapes.flops([*forward, *back])
     assert ask(lib.training_flops, m, **known) == shapes.flops(p for p in [*forward, *back] if p.weight)
+
+
+@checks(
+    "mean_attention_flops",
+    "mean_causal_attention_flops",
+    over=st.tuples(dense(), SMALL, SMALL, st.integers(0, 7)),
+)
+def layers_that_see_a_window(lib, case):
+    """Scores and weighted sums, token by token: those that it sees; by MFU's convention always as many as it can."""
+    m, tokens, window, narrow = case
+    window, narrow = min(window, tokens), min(narrow, m.layers)
+    seen, most = 0, 0
+    for layer in range(m.layers):
+        back = window if layer < narrow else tokens
+        most += sum(back for _ in range(tokens))
+        seen += sum(len(range(max(0, token + 1 - back), token + 1)) for token in range(tokens))
+    pair = shapes.flops(shapes.attention_products(m, 1))  # of a token and one that it sees
+    known = {"S": tokens, "S_win": window, "L_win": narrow}
+    assert ask(lib.mean_attention_flops, m, **known) == Fraction(pair * most, tokens * m.layers)
+    assert ask(lib.mean_causal_attention_flops, m, **known) == Fraction(pair * seen, tokens * m.layers)
 
 
 @checks(

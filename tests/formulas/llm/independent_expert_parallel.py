@@ -108,6 +108,52 @@ def a_layer_over_nodes(lib, case):
     assert at(lib.ep_node_width, **given, f_hit=reached) == at(lib.ep_node_width_top_k, **given) == just
 
 
+@checks("nodes_hit", "limited_nodes_hit", over=st.tuples(NODES, st.integers(1, 4), st.booleans()))
+def nodes_that_tokens_reach(lib, case):
+    """Every choice of experts; no token may go to more nodes than the limit says."""
+    (nodes, node, each, k, _), limit, part = case
+    ranks, experts = nodes * node, nodes * node * each
+    whole = node * (2 if part and nodes == 1 else 1)  # one node: its ranks may fill it or half of it
+    if k > experts or experts > 12:
+        return
+    reached = hits(every_choice(experts, k, 1), experts, nodes)
+    given = {"E": experts, "k": k, "Z": ranks, "D_1": whole}
+    assert at(lib.nodes_hit, **given) == reached
+    most = Fraction(len(range(nodes)[:limit]), nodes)
+    assert at(lib.limited_nodes_hit, **given, M_lim=limit) == sorted([reached, most])[0]
+
+
+@checks("dispatch_bytes", over=st.tuples(*[st.sampled_from([np.float16, np.float32, np.float64])] * 2))
+def tokens_on_their_way(lib, case):
+    """A token is cast to the type of the weights if that is narrower."""
+    kept, weight = case
+    token = np.ones(WIDTH, kept)
+    sent = token.astype(weight) if np.can_cast(weight, kept) else token
+    assert at(lib.dispatch_bytes, b_w=np.dtype(weight).itemsize, b=token.itemsize) == Fraction(sent.nbytes, WIDTH)
+
+
+@checks("exchange_nvlink", "exchange_network", over=st.tuples(NODES, st.integers(1, 2), st.integers(0, 2)))
+def experts_exchange_in_every_pass(lib, case):
+    """The layers of a stage, some of them without experts: forward, backward, and forward again if all is made anew."""
+    (nodes, node, each, k, matrices), slices, plain = case
+    ranks, experts = nodes * node, nodes * node * each
+    if k > experts or experts > 12:
+        return
+    choice = every_choice(experts, k, ranks)
+    done, back, _ = passed(choice, experts, ranks, 1, matrices, node)
+    of_a_rank = len(choice) // ranks
+    given = {"B_mb": slices * of_a_rank, "Y": slices, "Z": ranks, "D": WIDTH, "L": 12, "L_stage": 4}
+    given |= BYTES | {"D_1": node * (2 if nodes == 1 else 1), "L_dense": 3 * plain}
+    for again in (0, 1, 2):
+        runs = [done, back] + ([done] if again == 2 else [])
+        every = [one for one in runs for _ in range(4 - plain)]
+        handed = sum(moved(one, inside(ranks), len(choice)) for one in every)
+        sent = sum(moved(one, from_first(nodes, node), len(choice)) for one in every)
+        found = hits(choice, experts, ranks), hits(choice, experts, nodes)
+        assert at(lib.exchange_nvlink, **given, n_recompute=again, f_hit=found[0]) == handed
+        assert at(lib.exchange_network, **given, n_recompute=again, f_node=found[1]) == sent
+
+
 @checks("ep_level_comms", "ep_level_width", "ep_layer", over=NODES)
 def the_slower_of_both_levels(lib, case):
     nodes, node, each, k, matrices = case

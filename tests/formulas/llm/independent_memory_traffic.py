@@ -82,6 +82,29 @@ def tokens_sorted_by_expert(lib, case):
         assert ask(lib.sorting_traffic, m, b=widths[0]) * seqs * tokens == theirs
 
 
+@checks(
+    "inside_forward",
+    "inside_backward",
+    "inside_recompute",
+    over=st.tuples(st.one_of(dense(), routed(), routed(latent=True)), TINY, TINY, WIDTHS, st.integers(0, 1)),
+)
+def kernels_inside_blocks(lib, case):
+    """All layers listed, those with experts and those without; queries and keys are turned again if they are latent."""
+    m, seqs, tokens, widths, dropout = case
+    plain = [layer for layer in range(m.layers) if m.dense(layer)]
+    known = {"b": widths[0], "b_mask": widths[1], "S": tokens, "n_drop": dropout, "L_dense": len(plain)}
+    known["F_dense"] = m.width(0) if plain else 1
+    known |= {"n_kv": 1, "d_head": m.rope_dim} if m.kv_rank else {}
+    kept = ("copy", "sum") if m.kv_rank else ("copy", "sum", "turning")
+    made = (lib.inside_forward, traffic.forward, ()), (lib.inside_backward, traffic.backward, ())
+    for positions, (formula, one, but) in product((0, 1, 2), (*made, (lib.inside_recompute, traffic.forward, kept))):
+        m = replace(m, dropout=dropout, positions=positions)
+        found = [k for layer in range(m.layers) for k in one(m, layer, seqs, tokens)]
+        theirs = sum(moved(found, place, widths, but) for place in ("attention", "MLP"))
+        more = {"n_pos": 1} if "turning" in but else {}
+        assert ask(formula, m, **known | more) * seqs * tokens * m.layers == theirs
+
+
 @checks("kernels_forward", "kernels_backward", over=st.tuples(RANKS, TINY, TINY, TINY, WIDTHS, st.integers(1, 3)))
 def kernels_of_a_rank(lib, case):
     """Layers of a GPT on one rank, the forward kernels once more where they are run again."""

@@ -58,40 +58,59 @@ def slices_of_a_hop(lib, case):
     assert at(lib.sharded_hop_bytes, **given, N_MB=m) == mine.nbytes
 
 
-@checks("gpipe_exposed", over=st.tuples(st.integers(2, 5), MICROBATCHES, TIME, TIME, TIME))
+@checks("gpipe_exposed", over=st.tuples(STAGES, MICROBATCHES, TIME, TIME, TIME))
 def transfers_that_gpipe_waits_for(lib, case):
     p, m, t_F, t_B, t_hop = case
     run = orders.gpipe(p, m, t_F, t_B, t_hop)
     assert at(lib.gpipe_exposed, N_stages=p, N_MB=m, t_F=t_F, t_B=t_B, T_hop=t_hop) == run.exposed
 
 
-SHORT = st.tuples(st.integers(2, 5), st.integers(1, 12), TIME, TIME, st.fractions(Fraction(1, 4), 1, max_denominator=4))
+SHORT = st.tuples(STAGES, st.integers(1, 12), TIME, TIME, st.fractions(Fraction(1, 4), 1, max_denominator=4))
 
 
-@checks("one_f_one_b_exposed", "eager_exposed", over=SHORT)
+@checks("one_f_one_b_exposed", "pipeline_exposed", "eager_exposed", over=SHORT)
 def transfers_that_1f1b_waits_for(lib, case):
     p, m, t_F, t_B, part = case
     t_hop = part * (t_F + t_B) / 2
     run = orders.one_f_one_b(p, m, t_F, t_B, t_hop)
     assert at(lib.one_f_one_b_exposed, N_stages=p, N_MB=m, T_hop=t_hop) == run.exposed
+    assert at(lib.pipeline_exposed, N_stages=p, N_MB=m, T_hop=t_hop, n_virt=1) == run.exposed
+    if p == 1:
+        return
     run = orders.one_f_one_b(p, m, t_F, t_B, t_hop, eager=True)
     assert at(lib.eager_exposed, N_stages=p, T_hop=t_hop) == run.exposed
 
 
-@checks("one_f_one_b_exposed")
+@checks("one_f_one_b_exposed", "pipeline_exposed")
 def transfers_of_long_pipelines(lib):
     """Where a stage or a microbatch less, or a part of one, changes how often transfers are waited for."""
     for p, m in ((8, 9), (8, 17), (5, 16), (3, 19)):
         run = orders.one_f_one_b(p, m, 1, 2, 1)
         assert at(lib.one_f_one_b_exposed, N_stages=p, N_MB=m, T_hop=1) == run.exposed
+        assert at(lib.pipeline_exposed, N_stages=p, N_MB=m, T_hop=1, n_virt=1) == run.exposed
 
 
-@checks("interleaved_exposed", over=st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(2, 3), TIME, TIME))
+@checks(
+    "interleaved_exposed",
+    "pipeline_exposed",
+    over=st.tuples(st.integers(2, 4), st.integers(1, 3), st.integers(2, 3), TIME, TIME),
+)
 def transfers_that_an_interleaved_pipeline_waits_for(lib, case):
     p, groups, v, t_F, t_B = case
     t_hop = min(t_F, t_B)
     run = orders.interleaved(p, groups * p, v, t_F, t_B, t_hop)
     assert at(lib.interleaved_exposed, N_stages=p, n_virt=v, T_hop=t_hop) == run.exposed
+    assert at(lib.pipeline_exposed, N_stages=p, N_MB=groups * p, n_virt=v, T_hop=t_hop) == run.exposed
+
+
+@checks("pipeline_bytes", over=st.tuples(STAGES, st.integers(1, 3), st.integers(1, 3), TIME))
+def bytes_between_two_ranks(lib, case):
+    """Activations from the first rank to the second, gradients back, one by one."""
+    p, groups, v, size = case
+    run = orders.interleaved(p, groups * p, v) if v > 1 else orders.one_f_one_b(p, groups * p)
+    there = [size for move in run.transfers if (move.kind, move.source, move.target) == ("F", 0, 1)]
+    back = [size for move in run.transfers if (move.kind, move.source, move.target) == ("B", 1, 0)]
+    assert at(lib.pipeline_bytes, N_stages=p, N_MB=groups * p, n_virt=v, V_hop=size) == sum(there + back)
 
 
 # Bubbles
@@ -116,13 +135,14 @@ def share_of_the_slots_that_are_empty(lib, case):
         assert at(lib.bubble_fraction, N_stages=p, N_MB=m) == schedule(p, m, t_F, t_B).bubble_fraction
 
 
-@checks("interleaved_step", "interleaved_overhead", over=PIECES)
+@checks("interleaved_step", "interleaved_bubble", "interleaved_overhead", over=PIECES)
 def slots_of_an_interleaved_pipeline(lib, case):
     p, groups, v, t_F, t_B = case
     run = orders.interleaved(p, groups * p, v, t_F / v, t_B / v)
     run.check()
     given = {"N_stages": p, "N_MB": groups * p, "n_virt": v, "t_F": t_F, "t_B": t_B}
     assert at(lib.interleaved_step, **given) == run.makespan
+    assert {at(lib.interleaved_bubble, **given, T_mb=t_F + t_B)} == {run.idle(rank) for rank in range(p)}
     assert at(lib.interleaved_overhead, **given) == run.bubble_overhead
 
 
@@ -204,18 +224,22 @@ def peaks(run):
     return [run.peak_activations(rank) for rank in range(run.ranks)]
 
 
-@checks("gpipe_held", "one_f_one_b_held", "eager_held", "zb_held", over=st.tuples(STAGES, MICROBATCHES))
+@checks(
+    "gpipe_held", "one_f_one_b_held", "first_stage_held", "eager_held", "zb_held", over=st.tuples(STAGES, MICROBATCHES)
+)
 def activations_between_forward_and_backward(lib, case):
     p, m = case
     every = [{"N_stages": p, "N_MB": m, "i_stage": rank} for rank in range(p)]
     assert [at(lib.gpipe_held, **one) for one in every] == peaks(orders.gpipe(p, m))
     assert [at(lib.one_f_one_b_held, **one) for one in every] == peaks(orders.one_f_one_b(p, m))
+    assert at(lib.first_stage_held, **every[0], n_virt=1) == peaks(orders.one_f_one_b(p, m))[0]
     assert [at(lib.eager_held, **one) for one in every] == peaks(orders.one_f_one_b(p, m, eager=True))
     assert [at(lib.zb_held, **one) for one in every] == peaks(orders.zb_h1(p, m))
 
 
 @checks(
     "interleaved_held",
+    "first_stage_held",
     "held_layers",
     "first_stage_layers",
     over=st.tuples(STAGES, st.integers(1, 3), st.integers(2, 3)),
@@ -225,6 +249,7 @@ def pieces_between_forward_and_backward(lib, case):
     given = {"N_stages": p, "N_MB": groups * p, "n_virt": v}
     counted = peaks(orders.interleaved(p, groups * p, v))
     assert [at(lib.interleaved_held, **given, i_stage=rank) for rank in range(p)] == counted
+    assert at(lib.first_stage_held, **given) == counted[0]
     layers = 5 * p * v  # five in each piece
     assert at(lib.held_layers, **given, n_held=counted[0], L=layers) == 5 * counted[0]
     assert at(lib.first_stage_layers, **given, L=layers) == 5 * counted[0]

@@ -68,6 +68,19 @@ def kept_gpt(m, seqs, tokens, ranks=1, sequence=False, selective=False):
     return found, masks
 
 
+@checks("mean_kept_mlp", "mean_few_mlp", over=st.one_of(dense(), routed(), routed(latent=True)))
+def what_all_mlps_keep(lib, m):
+    """Tensors of every layer, with experts or without; what is made again from others is what enters the last product
+    and what leaves an expert."""
+    plain = [layer for layer in range(m.layers) if m.dense(layer)]
+    known = {"L_dense": len(plain), "F_dense": m.width(0) if plain else 1}
+    held = [t for layer in range(m.layers) for t in shapes.kept(m, layer, 1, 1)]
+    held = [t for t in held if t.name.startswith("MLP") or "expert" in t.name]
+    again = [t for t in held if "enters down" in t.name or t.name.startswith("leaves")]
+    assert ask(lib.mean_kept_mlp, m, **known) * m.layers == shapes.elements(held)
+    assert ask(lib.mean_few_mlp, m, **known) * m.layers == shapes.elements(held) - shapes.elements(again)
+
+
 @checks(
     "gpt_activations",
     "gpt_activations_tp",

@@ -7,7 +7,8 @@ from math import prod
 
 import numpy as np
 from formulas.harness import at, checks
-from formulas.llm.independent_counting import matrices, routed
+from formulas.llm.independent_counting import ask, dense, matrices
+from formulas.llm.independent_counting import routed as routed_model
 from hypothesis import strategies as st
 
 from gpuscale.emulate import shapes, sharded
@@ -39,6 +40,18 @@ def tokens_of_a_piece(lib, case):
     size, pieces, each = case
     mine = [(s, t) for s in range(size) for t in range(pieces * each) if t % pieces == 0]
     assert at(lib.microbatch_tokens, n_seq=size, S=pieces * each, n_cp=pieces) == len(mine)
+
+
+@checks("mean_layer_matrices", over=st.tuples(st.one_of(dense(), routed_model()), st.integers(0, 2)))
+def products_of_a_token(lib, case):
+    """With copies of key heads there is more to multiply, and no more to learn."""
+    m, more = case
+    met, whole = (
+        sum(p.inner * p.columns for p in shapes.products(replace(m, kv_heads=n), 1) if p.weight)
+        for n in (m.kv_heads, m.kv_heads + more)
+    )
+    ours = ask(lib.mean_layer_matrices, m, P_act=met, n_key=m.kv_heads + more)
+    assert ours * m.layers == whole - sum(m.d_model for _ in range(m.vocab))
 
 
 @checks("head_layers", over=st.tuples(*[st.integers(1, 60)] * 4))
@@ -122,7 +135,7 @@ def a_pass_is_arithmetic_or_memory(lib, case):
     assert at(lib.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
-@checks("recomputed_flops", over=st.tuples(routed(latent=True), SMALL))
+@checks("recomputed_flops", over=st.tuples(routed_model(latent=True), SMALL))
 def what_is_run_again_product_by_product(lib, case):
     """Latent attention, whose queries, keys and values are made from narrow vectors that are kept."""
     m, tokens = case
@@ -158,6 +171,29 @@ def bytes_of_a_group_on_every_link(lib, case):
         assert at(lib.group_network, **given) == 5 * loads.get(2, 0)
 
 
+@checks(
+    "dp_nvlink",
+    "dp_network",
+    over=st.tuples(groups(), st.sampled_from([1, 2, 4]), SMALL, st.integers(0, 3)),
+    examples=150,
+)
+def parameters_of_a_stage_on_every_link(lib, case):
+    """The copies of what is cut Y ways gather it, then those of the experts, which are cut Z ways."""
+    (node, nodes, slices), shards, plain, experts = case
+    for size in [node * nodes] if nodes > 1 else [d for d in (1, 2, 4) if d <= node]:
+        cuts = {slices: plain, shards: experts}
+        if any(size % cut or max(cut, node) % min(cut, node) for cut in cuts):
+            continue
+        degrees = (min(size, node), max(size // node, 1))
+        run = [(held, hierarchical.all_gather(degrees, cut)) for cut, held in ((slices, plain), (shards, experts))]
+        loads = [(3 * held, worst(one.per_link(Tree(degrees, rails=True)))) for held, one in run]
+        given = {"b": 3, "P_stage": plain + experts, "P_exp": 2 * experts, "L": 4, "L_stage": 2, "D_1": node}
+        for cp in (n for n in (1, 2) if size % (slices * n) == 0):
+            mesh = {"Y": slices, "Z": shards, "n_cp": cp, "X": size // slices // cp}
+            assert at(lib.dp_nvlink, **given, **mesh) == sum(held * load.get(1, 0) for held, load in loads)
+            assert at(lib.dp_network, **given, **mesh) == sum(held * load.get(2, 0) for held, load in loads)
+
+
 @checks("level_time", over=st.tuples(RATE, RATE, RATE, RATE))
 def both_levels_run_until_they_are_done(lib, case):
     inside, across, nvlink, network = case
@@ -165,10 +201,11 @@ def both_levels_run_until_they_are_done(lib, case):
     assert at(lib.level_time, V_nvl=inside, V_net=across, W_1=nvlink, W_2=network) == ends[-1]
 
 
-@checks("tp_bytes", over=st.tuples(SMALL, st.integers(2, 4), SMALL, SMALL))
+@checks("tp_bytes", over=st.tuples(SMALL, st.integers(0, 4), st.integers(2, 4), SMALL, SMALL))
 def collectives_of_blocks_that_are_computed(lib, case):
-    """The arrays of every gather and scatter of blocks over ranks, forward, again and backward."""
-    layers, ranks, tokens, width = case
+    """The arrays of every gather and scatter of blocks over ranks, forward, again and backward; experts are whole."""
+    layers, plain, ranks, tokens, width = case
+    plain = min(plain, layers)
     x, out = np.ones((ranks * tokens, width), np.int16), np.ones((ranks, width), np.int16)
     _, split = sharded.mlp(x, [out.T], out, ranks)
     _, whole = sharded.mlp(x, [out.T], out, ranks, sequence=False)
@@ -176,9 +213,11 @@ def collectives_of_blocks_that_are_computed(lib, case):
     passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed each way, or the tokens are split
     for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2)):
         blocks = [forward, backward] + ([forward] if again == 2 else [])
-        sent = sum(work.sent for _ in range(layers) for _block in ("attention", "MLP") for work in blocks)
+        cut = [1] * layers + [1] * plain  # attention, and MLPs
+        sent = sum(work.sent for _ in cut for work in blocks)
         given = {
-            "n_cut": 2,
+            "L": 3 * layers,  # three stages alike
+            "L_dense": 3 * plain,
             "L_stage": layers,
             "b": 2,
             "B_mb": len(x),
@@ -189,27 +228,38 @@ def collectives_of_blocks_that_are_computed(lib, case):
         assert at(lib.tp_bytes, **given) * ring.all_gather(ranks).busiest() == sent
 
 
-@checks("cp_bytes", over=st.tuples(SMALL, SMALL, st.integers(2, 4), SMALL, SMALL))
+def gathered(layers, size, pieces, again, numbers):
+    """Bytes of arrays of so many numbers a token, gathered by the ranks of a sequence in each pass, their gradients
+    scattered."""
+    work = sharded.Work(pieces)
+    for wide in numbers * layers:
+        parts = sharded.rows(np.ones((pieces * 2, size, wide), np.int16), pieces)
+        for _pass in ("forward", "backward", *(["forward again"] if again == 2 else [])):
+            copies = work.gather(parts)
+        work.scatter(copies)
+    return work.sent
+
+
+@checks(
+    "cp_bytes",
+    "latent_cp_bytes",
+    "whole_key_heads",
+    over=st.tuples(SMALL, SMALL, st.integers(2, 4), SMALL, SMALL, SMALL),
+)
 def keys_and_values_gathered_pass_by_pass(lib, case):
-    """Each of Y ranks has its heads, whole ones, over ``pieces`` of the sequence."""
-    layers, size, pieces, heads, ranks = case
+    """Each of Y ranks has its heads, whole ones, over ``pieces`` of the sequence; or the latent vector, whole."""
+    layers, size, pieces, heads, ranks, wide = case
     if heads % ranks and ranks % heads:
         return
     share = ring.all_gather(pieces).busiest()
+    held = [len(range(rank, heads, ranks)) or 1 for rank in range(ranks)]
+    assert at(lib.whole_key_heads, n_kv=heads, Y=ranks) == sum(held)
     for again in (0, 1, 2):
-        moved = Fraction(0)
-        for rank in range(ranks):
-            held = len(range(rank, heads, ranks)) or 1
-            for _ in range(layers):
-                work = sharded.Work(pieces)
-                parts = sharded.rows(np.ones((pieces * 2, size, held, 3), np.int16), pieces)
-                for _array in ("keys", "values"):
-                    for _pass in ("forward", "backward", *(["forward again"] if again == 2 else [])):
-                        copies = work.gather(parts)
-                    work.scatter(copies)  # their gradients
-                moved += work.sent
-        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_kv": heads, "Y": ranks, "d_head": 3}
-        assert at(lib.cp_bytes, **given, n_recompute=again) * share == moved
+        given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_recompute": again}
+        moved = sum(gathered(layers, size, pieces, again, [wide * one] * 2) for one in held)  # keys, values
+        assert at(lib.cp_bytes, **given, n_key=sum(held), d_head=wide) * share == moved
+        moved = sum(gathered(layers, size, pieces, again, [heads, wide]) for _ in held)
+        assert at(lib.latent_cp_bytes, **given, Y=ranks, r_kv=heads, d_rope=wide) * share == moved
 
 
 @checks("stage_hop", over=st.tuples(SMALL, SMALL, RATE, RATE, st.integers(1, 4)))
@@ -249,6 +299,39 @@ def timeline(zero, count, forward, back, scatter, gather):
     return now
 
 
+@checks("dp_passes", over=st.tuples(st.integers(1, 4), WIDTHS))
+def arrays_that_move_in_every_pass(lib, case):
+    count, (weight, grad, _) = case
+    for zero in range(4):
+        moved = []
+        for i in range(count):
+            first, last = i == 0, i == count - 1
+            moved += [weight] if zero == 3 or (zero and first) else []  # forward
+            moved += [weight] if zero == 3 else []  # backward
+            moved += [grad] if zero > 1 or last else []
+            moved += [grad] if zero == 0 and last else []  # summed ones go back to everybody
+        assert at(lib.dp_passes, n_zero=zero, N_MB=count, b_w=weight, b_grad=grad) == sum(moved)
+
+
+@checks("forward_slot", "backward_slot", over=st.tuples(RATE, RATE, RATE))
+def waits_in_proportion(lib, case):
+    forward, back, wait = case
+    given = {"T_fwd": forward, "T_bwd": back, "T_mb": forward + back + wait}
+    ahead, behind = at(lib.forward_slot, **given), at(lib.backward_slot, **given)
+    assert ahead + behind == forward + back + wait
+    assert (ahead - forward) * back == (behind - back) * forward
+
+
+@checks("step_bytes", "reached_flops", "reached_bandwidth", over=st.tuples(st.integers(1, 5), st.integers(1, 5), RATE))
+def so_many_times(lib, case):
+    count, idle, rate = case
+    assert at(lib.step_bytes, N_MB=count, V=rate) == sum(rate for _ in range(count))
+    seconds = [rate] * count + [0] * idle  # at the peak, then not at all
+    share = {"eta": Fraction(count, len(seconds))}
+    mean = sum(seconds) / len(seconds)
+    assert at(lib.reached_flops, C_ref=rate, **share) == at(lib.reached_bandwidth, W_ref=rate, **share) == mean
+
+
 @checks("exposed_dp", over=st.tuples(st.integers(1, 4), RATE, RATE, RATE, RATE))
 def gradients_beside_the_passes(lib, case):
     count, forward, back, scatter, gather = case
@@ -270,14 +353,18 @@ def a_step_end_to_end(lib, case):
 # ---- memory
 
 
-@checks("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL))
+@checks("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL, st.integers(0, 2)))
 def parameters_of_the_fullest_stage(lib, case):
-    stages, depth, size, words = case
-    arrays = transformer_arrays(stages * depth, (size,), ends=3 * words)
-    layout = Layout(arrays, stages=stages)
-    given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in arrays), "n_emb": 2, "n_vocab": words}
-    fullest = max(layout.count(rank, "weights") for rank in layout.ranks)
-    assert at(lib.stage_params, **given, D=3, N_stages=stages) == fullest
+    """A layer has a matrix for the keys and one for the values of each head, with a bias or without; some heads are
+    there more than once."""
+    stages, depth, heads, words, more = case
+    for bias in (0, 1):
+        head = [3 * 5, 5 * bias] * 2
+        plain, laid = (transformer_arrays(stages * depth, head * n, ends=3 * words) for n in (heads, heads + more))
+        layout = Layout(laid, stages=stages)
+        given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in plain), "n_emb": 2, "n_vocab": words}
+        given |= {"n_kv": heads, "n_key": heads + more, "d_head": 5, "n_bias": bias, "D": 3, "N_stages": stages}
+        assert at(lib.stage_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
 
 
 # copies that share out sequences, ranks of a sequence, slices, shards of the experts
@@ -303,13 +390,15 @@ def what_a_rank_of_a_stage_holds(lib, case):
     assert at(lib.stage_rank_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
 
 
-@checks("stage_state", over=st.tuples(MESHES, WIDTHS))
+@checks("stage_state", "dualpipe_state", over=st.tuples(MESHES, WIDTHS))
 def states_of_a_stage(lib, pair):
     case, widths = pair
     for zero in range(4):
         layout, given = routed(case, zero)
         said = dict(zip(("b_w", "b_grad", "b_opt"), widths, strict=True))
         assert at(lib.stage_state, **given, **said, n_zero=zero) == layout.fullest(widths)
+        there, back = layout.fullest(widths), layout.fullest((*widths[:2], 0))  # two stages, one optimizer of two ranks
+        assert at(lib.dualpipe_state, **given, **said, n_zero=zero) == there + back
 
 
 @checks(

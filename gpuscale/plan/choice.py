@@ -1,0 +1,59 @@
+"""A choice: one layout of a run, with what is cut, kept and recomputed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+RECOMPUTE = ("none", "selective", "full")
+
+
+def _axis(quantity: str, meaning: str, default=1):
+    return field(default=default, metadata={"quantity": quantity, "meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One way to lay a run out. ``recompute`` is "none", "selective" or "full"."""
+
+    dp: int = _axis("X", "data-parallel copies")
+    tp: int = _axis("Y", "tensor-parallel ranks")
+    cp: int = _axis("n_cp", "context-parallel ranks")
+    ep: int = _axis("Z", "expert-parallel ranks")
+    pp: int = _axis("N_stages", "pipeline stages")
+    virtual: int = _axis("n_virt", "virtual stages per rank")
+    micro: int = _axis("n_seq", "sequences in a microbatch")
+    zero: int = _axis("n_zero", "the stage of ZeRO")
+    sp: bool = _axis("n_sp", "sequence parallelism", False)
+    recompute: str = _axis("n_recompute", "what the backward pass recomputes", "none")
+
+    @classmethod
+    def of(cls, columns: Mapping) -> Choice:
+        """From a row of columns, by quantity."""
+        found = {name: int(columns[quantity]) for name, quantity in COLUMNS.items()}
+        return cls(**found | {"sp": bool(found["sp"]), "recompute": RECOMPUTE[found["recompute"]]})
+
+    def columns(self) -> dict[str, int]:
+        """A row of columns, by quantity."""
+        plain = vars(self) | {"recompute": RECOMPUTE.index(self.recompute)}
+        return {quantity: int(plain[name]) for name, quantity in COLUMNS.items()}
+
+    @property
+    def layout(self) -> tuple[int, int, int, int, int]:
+        """The degrees alone."""
+        return self.dp, self.tp, self.cp, self.ep, self.pp
+
+    def __str__(self) -> str:
+        stages = f"PP {self.pp}" + (f" × {self.virtual}" if self.virtual > 1 else "")
+        parts = [f"TP {self.tp}" + (" + SP" if self.sp else ""), f"CP {self.cp}", f"EP {self.ep}", stages]
+        shown = [part for part, degree in zip(parts, (self.tp, self.cp, self.ep, self.pp), strict=True) if degree > 1]
+        again = "" if self.recompute == "none" else f", {self.recompute} recomputation"
+        shown += [f"DP {self.dp}"]
+        if self.zero or self.dp * self.cp > 1:  # a single copy leaves ZeRO nothing to cut
+            shown += [f"ZeRO-{self.zero}" if self.zero else "no ZeRO"]
+        return ", ".join(shown) + f", microbatch {self.micro}{again}"
+
+
+PINS = {axis.name: axis.metadata["meaning"] for axis in fields(Choice)}  # what can be fixed, in words
+COLUMNS = {axis.name: axis.metadata["quantity"] for axis in fields(Choice)}
+MESH, OPTIONS = tuple(COLUMNS.values())[:7], tuple(COLUMNS.values())[7:]  # what a layout is, and what is beside it

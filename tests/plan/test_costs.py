@@ -1,0 +1,148 @@
+"""What the planner's costs are made of: formulas of the library and nothing else, each within its conditions."""
+
+import ast
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+from support.reference_planner import Slow
+
+import gpuscale.plan
+from gpuscale.catalogue import sweep
+from gpuscale.plan import Choice, evaluate_choice, evaluation, layouts, request
+from gpuscale.plan.columns import NAMES, Costs, StepTimes, explained
+from gpuscale.plan.costs import compose
+from gpuscale.plan.requests import SCHEDULES
+
+KINDS = [(schedule, latent) for schedule in SCHEDULES for latent in (False, True)]
+UNITS = {column.name: column.metadata.get("unit") for column in (*fields(Costs), *fields(StepTimes))}
+
+
+@pytest.mark.parametrize("schedule, latent", KINDS)
+def test_every_step_is_a_formula_of_the_library(schedule, latent):
+    """Its right side, with quantities, values of earlier steps or whole numbers in place of its inputs."""
+    library = {id(formula): name for name, formula in sweep.formulas().items()}
+    steps, out = compose(schedule, latent)
+    known = set()
+    for step in steps:
+        assert library[id(step.formula)].startswith("llm."), step.formula
+        for put in step.given.values():
+            assert put in known or isinstance(put, sympy.Integer) or getattr(put, "unit", None), (step.formula, put)
+        assert step.expr == step.formula.rhs.xreplace(step.given)
+        known.add(step.value)
+    assert set(out) == set(NAMES) and set(out.values()) <= known
+
+
+# Arithmetic in the planner's files that is no cost, with the reason. Words, files of words, pixels (figure) and whole
+# numbers that are counted, typed or factored (hints, layouts, requests) are not looked at.
+NO_COST = {
+    "clusters.Cluster.with_node": "a GPU brings its own NIC",
+    "clusters._carried": "the ranks of a benchmark",
+    "clusters._share": "a rate that was measured, over its peak",
+    "columns.Costs.of": "places in a list",
+    "columns.StepTimes.extra": "the difference of two columns, for print",
+    "costs.Tape.value": "sets of names",
+    "costs.program": "sets of symbols",
+    "evaluation.costs": "the size of a block of rows",
+    "formulas": "which copies a figure draws: the rest of the GPUs",
+    "formulas.above": "whether something is more, for a figure",
+    "outcome.Outcome.losses": "shares of a step, for print",
+    "outcome.Outcome.useful": "the same",
+    "search.Plan.why_nothing": "lists of words",
+    "search._crowded": "choices counted",
+    "search._quickest": "how many rows are kept",
+    "search._solve": "choices counted",
+    "search.evaluate_choice": "the GPUs that a choice takes",
+}
+APART = {"__init__", "__main__", "choice", "errors", "figure", "hints", "html", "layouts", "requests", "text"}
+
+
+def arithmetic(path):
+    """Where a file adds, subtracts, multiplies or divides what is no text."""
+    found = set()
+
+    def walk(node, place):
+        place = [*place, node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else place
+        if isinstance(node, ast.BinOp | ast.AugAssign) and not isinstance(node.op, ast.BitOr | ast.BitAnd | ast.LShift):
+            if not any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in ast.walk(node)):
+                found.add(".".join([path.stem, *place]))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sum":
+            found.add(".".join([path.stem, *place]))
+        for child in ast.iter_child_nodes(node):
+            walk(child, place)
+
+    walk(ast.parse(path.read_text(encoding="utf-8")), [])
+    return found
+
+
+def test_the_planner_does_no_algebra():
+    paths = [path for path in Path(gpuscale.plan.__file__).parent.glob("*.py") if path.stem not in APART]
+    assert {"costs", "evaluation", "outcome", "search"} <= {path.stem for path in paths}
+    assert set().union(*map(arithmetic, paths)) == set(NO_COST)
+
+
+RUNS = {
+    "dense": ("llama3_8b", "h100_superpod", 192, 3 * 2**20),
+    "a node": ("llama3_8b", "h100_superpod", 8, 2**18),
+    "experts": ("gpt_oss_120b", "gb200_nvl72", 144, 9 * 2**20),
+    "latent": ("deepseek_v3", "h800", 128, 2**20),
+}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("run", RUNS)
+def test_layouts_keep_the_conditions_of_every_formula(run, schedule):
+    """What the constraints let through is what the formulas are for: each need of each step holds in every row."""
+    ask = request(*RUNS[run], schedule=schedule)
+    rows, _ = layouts.layouts(evaluation.model_inputs(ask), ask)
+    draw = np.random.default_rng(3)
+    picked = []
+    for part, picks in layouts.parts(rows, layouts.options(ask), ask.pins):
+        at = draw.integers(len(part), size=40), draw.integers(len(picks), size=40)
+        picked.append({n: c[at[0]] for n, c in part.items()} | {n: c[at[1]] for n, c in picks.items()})
+    columns = {name: np.concatenate([one[name] for one in picked]).astype(float) for name in picked[0]}
+    known = evaluation.constants(ask) | columns | evaluation.hits(ask, columns["Z"])
+    checked = 0
+    for step in compose(schedule, "kv_rank" in ask.model)[0]:
+        for need in step.formula.needs:
+            relation = need.test(*(part.xreplace(step.given) for part in need.parts))
+            assert np.all(numbers(relation, known)), f"{step.formula.name} needs that {need}"
+            checked += 1
+        known[step.value.name] = numbers(step.expr, known)
+    assert checked > 15
+
+
+def numbers(expr, known):
+    """An expression in the symbols of a tape, in numbers."""
+    names = sorted(str(symbol) for symbol in expr.free_symbols)
+    with np.errstate(all="ignore"):
+        return sympy.lambdify(names, expr, modules="numpy")(*(known[name] for name in names))
+
+
+@pytest.mark.parametrize("schedule, latent", KINDS)
+def test_columns_have_the_units_of_their_formulas(schedule, latent):
+    steps, out = compose(schedule, latent)
+    made = {step.value: step.formula.lhs.unit for step in steps}
+    assert {name: UNITS[name.removesuffix("_reached")] for name in NAMES} == {name: made[out[name]] for name in NAMES}
+
+
+def test_every_column_says_what_it_is():
+    told = explained()
+    for column in (*fields(Costs)[:-2], *fields(StepTimes)):
+        assert column.metadata["meaning"] in told and f"  {column.name} " in told
+    values = [float(i) for i in range(len(NAMES))]
+    assert list(Costs.of(values).record().items()) == list(zip(NAMES, values, strict=True))
+
+
+@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("ranks, sp", [(16, True), (32, False)])
+def test_ranks_hold_whole_key_heads(ranks, sp, recompute):
+    """More ranks than key heads: every column counts a key head for each, as tensors counted one by one do."""
+    ask = request("llama3_8b", "h100_superpod", 64, 16 * 128, 128)
+    assert ranks > ask.model.kv_heads
+    choice = Choice(dp=64 // ranks, tp=ranks, sp=sp, recompute=recompute)
+    ours, theirs = evaluate_choice(ask, choice).costs.record(), Slow(ask, choice).numbers()
+    for name, value in theirs.items():
+        assert ours[name] == pytest.approx(float(value), rel=1e-9, abs=1e-12), name
