@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gpuscale.plan import text
 from gpuscale.units import show
 
@@ -13,7 +15,7 @@ PARTS = (
     (("ep_wait_reached", "dp_wait_reached", "pp_wait_reached"), "EP, DP and hops", "scaleout"),
     (("bubble_reached",), "bubble", "wait"),
 )
-_ROW, _BAR, _LINE = 44, 15, 18  # pixels: a choice with one line of words, its bar, a line
+_BAR = 15  # pixels
 
 
 def seconds(row) -> list[float]:
@@ -24,7 +26,7 @@ def seconds(row) -> list[float]:
 
 def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str = ""):
     """A static figure of the first rows. Raises Refusal where nothing fits."""
-    from gpuscale.plotting import still
+    from gpuscale.plotting import Still
 
     best, shown = plan.best, plan.rows[:rows]
     top = show(best.mfu[1], "%")
@@ -42,63 +44,36 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
         )
         + "."
     )
-    tall = lambda across: _rows(shown, across)[-1][1]  # noqa: E731
-    return still(
-        lambda ax, narrow: _draw(ax, shown),
-        name=name,
-        caption=caption,
-        alt=alt,
-        height=tall,
-        narrow_height=tall,
-        axes=False,
-        table=(["choice", "part of the step", "time"], flat),
-    )
+    table = ["choice", "part of the step", "time"], flat
+    return Still(lambda sheet: _draw(sheet, shown), name=name, caption=caption, alt=alt, table=table)
 
 
-def _keys(shown, across: float) -> list[tuple]:
-    """The parts that occur, each with where its key stands and its hue."""
-    from gpuscale.plotting.drawing.ink import width
+def _draw(sheet, shown) -> None:
+    """The key, and for each choice its words over a bar of its parts."""
+    from gpuscale.plotting.drawing.ink import fold, width
 
-    out, x, y = [], 0.0, 4.0
-    for i, (_, said, hue) in enumerate(PARTS):
-        if any(seconds(row)[i] > 0 for row in shown):
-            if x and x + width(said) + 15 > across:
-                x, y = 0.0, y + _LINE
-            out.append((x, y, said, hue))
-            x += width(said) + 30
-    return out
-
-
-def _rows(shown, across: float) -> list[tuple[list[str], float]]:
-    """The words of each row, in as many lines as they take, and where it begins; at last, where all ends."""
-    from gpuscale.plotting.drawing.ink import fold
-
-    y, out = _keys(shown, across)[-1][1] + 20, []
-    for row in shown:
-        lines = fold(str(row.choice), across)
-        out.append((lines, y))
-        y += _ROW + _LINE * (len(lines) - 1)
-    return [*out, ([], y)]
-
-
-def _draw(ax, shown):
-    from gpuscale.plotting.drawing.ink import width
-
-    sheet = ax.figure
     longest = max(row.step[1] for row in shown)
     ends = [f"{show(row.step[1], 's')}, {show(row.mfu[1], '%')}" for row in shown]
     per = (sheet.across - max(width(end) for end in ends) - 14) / longest
-    for x, y, said, hue in _keys(shown, sheet.across):
-        sheet.area(x, y, x + 11, y + 11, hue)
-        sheet.write(x + 15, y + 10, said, "soft", say=False)
-    for row, end, (lines, top) in zip(shown, ends, _rows(shown, sheet.across)[:-1], strict=True):
-        for i, line in enumerate(lines):
-            sheet.write(0, top + 14 + _LINE * i, line, "plain")
-        x, y = 0.0, top + _LINE * (len(lines) - 1)
-        for (_, _, hue), t in zip(PARTS, seconds(row), strict=True):
+    times = [seconds(row) for row in shown]
+    keys = [
+        (said, partial(_swatch, sheet, hue))
+        for (_, said, hue), spent in zip(PARTS, zip(*times, strict=True), strict=True)
+        if any(t > 0 for t in spent)
+    ]
+    y = sheet.legend(keys, 0, side=11, say=False) + 4
+    for row, end, spent in zip(shown, ends, times, strict=True):
+        y = sheet.lines(fold(str(row.choice), sheet.across), 0, y) + 4
+        x = 0.0
+        for (_, _, hue), t in zip(PARTS, spent, strict=True):
             if t > 0:
-                sheet.area(x, y + 20, x + t * per, y + 20 + _BAR, hue)
+                sheet.area(x, y, x + t * per, y + _BAR, hue)
             x += t * per
-        sheet.write(x + 6, y + 32, end, "plain", say=False)
-        said = ", ".join(f"{t:.6g}" for t in seconds(row))
-        sheet.records.append(f"step of {row.choice} [s]: {said}")
+        sheet.write(x + 6, y + 12, end, "plain", say=False)
+        sheet.records.append(f"step of {row.choice} [s]: {', '.join(f'{t:.6g}' for t in spent)}")
+        y += _BAR + 9
+    sheet.down = y
+
+
+def _swatch(sheet, hue: str, x: float, y: float) -> None:
+    sheet.area(x, y + 2, x + 11, y + 13, hue)

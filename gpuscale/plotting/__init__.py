@@ -1,16 +1,16 @@
-"""Static figures of the book: curves, rooflines, ladders, bars and block diagrams as inline SVG.
+"""Static figures of the book: curves, rooflines, ladders, bars, block diagrams and networks as inline SVG.
 
-The one place that imports matplotlib (never pyplot). Labels, units and titles come from the quantities;
-colours are meanings; each figure is drawn for a wide and for a narrow column and shows itself as HTML, or
-as a text digest under GPUSCALE_DIGEST=1.
+Labels, units and titles come from the quantities; colours are meanings; each figure is drawn for a wide and for a
+narrow column and shows itself as HTML, or as a text digest under GPUSCALE_DIGEST=1. ``Axis`` and ``Curve`` describe
+live figures as well.
 """
 
 from gpuscale.plotting.bar_chart import Bars, bars
 from gpuscale.plotting.block_diagram import Block, Wire, blocks
-from gpuscale.plotting.curve_chart import Curve, Points, curves
-from gpuscale.plotting.drawing.figure import Still, still
-from gpuscale.plotting.drawing.ink import HUE
-from gpuscale.plotting.drawing.sheet import Crossing, Region, axis, note
+from gpuscale.plotting.curve_chart import Curve, curves
+from gpuscale.plotting.drawing.axis import Axis
+from gpuscale.plotting.drawing.chart import Chart, Crossing, Line, Note, Points, Region
+from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.ladder_chart import Rung, ladder
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.plotting.rooflines import Point, Roof, roofline
@@ -18,11 +18,14 @@ from gpuscale.plotting.tori import node_figure, torus_figure
 from gpuscale.plotting.trees import network_figure
 
 __all__ = [
-    "HUE",
+    "Axis",
     "Bars",
     "Block",
+    "Chart",
     "Crossing",
     "Curve",
+    "Line",
+    "Note",
     "Point",
     "Points",
     "Region",
@@ -30,16 +33,13 @@ __all__ = [
     "Rung",
     "Still",
     "Wire",
-    "axis",
     "bars",
     "blocks",
     "curves",
-    "network_figure",
     "gantt_figure",
     "ladder",
+    "network_figure",
     "node_figure",
-    "note",
     "roofline",
-    "still",
     "torus_figure",
 ]

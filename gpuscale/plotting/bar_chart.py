@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuscale.plotting.drawing.axis import positive
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue, width
-from gpuscale.plotting.drawing.sheet import positive
 from gpuscale.specs.number import amount
 from gpuscale.units import base_unit, show
 
@@ -35,21 +35,11 @@ def bars(groups, *, name, caption, scale="times", alt=None, **look) -> Still:
     groups = list(groups)
     _check(groups, scale)
     rows = [_rows(g, scale) for g in groups]
-    tall = sum(_HEAD + _ROW * len(r) for r in rows) + _GAP * (len(rows) - 1)
     pairs = zip(groups, rows, strict=True)
     flat = [(group.title, label, " ".join(words)) for group, row in pairs for label, _, *words in row]
     alt = alt or "; ".join(f"{bare(title)}, {label}: {text.strip()}" for title, label, text in flat) + "."
-    return Still(
-        lambda ax, narrow: _draw(ax, groups, rows),
-        name=name,
-        caption=caption,
-        alt=alt,
-        height=tall,
-        narrow_height=tall,
-        axes=False,
-        table=(["quantity", "part", "value"], flat),
-        **look,
-    )
+    table = ["quantity", "part", "value"], flat
+    return Still(lambda sheet: _draw(sheet, groups, rows), name=name, caption=caption, alt=alt, table=table, **look)
 
 
 def _check(groups, scale):
@@ -79,8 +69,7 @@ def _rows(group: Bars, scale: str) -> list[tuple[str, float, str, str]]:
     return out
 
 
-def _draw(ax, groups, rows):
-    sheet = ax.figure
+def _draw(sheet, groups, rows):
     flat = [row for group in rows for row in group]
     left = max(width(label) for label, *_ in flat) + 10
     per = min((sheet.across - left - width(_words(*words)) - 10) / n for _, n, *words in flat if n)
@@ -88,7 +77,7 @@ def _draw(ax, groups, rows):
     for group, row in zip(groups, rows, strict=True):
         sheet.write(0, y + 12, group.title, group.hue, bold=True)
         y += _HEAD
-        sheet.rule([left, left], [y - 1, y + _ROW * len(row) - 1], "edge", zorder=1)
+        sheet.rule([left, left], [y - 1, y + _ROW * len(row) - 1], "edge", level=1)
         for label, length, *words in row:
             sheet.write(left - 8, y + 13, label, "soft", "right", say=False)
             sheet.area(left, y + 3, left + length * per, y + 3 + _BAR, group.hue)
@@ -96,6 +85,7 @@ def _draw(ax, groups, rows):
             y += _ROW
         y += _GAP
         said = (f"{k} {'none' if v is None else format(v, '.6g')}" for k, v in group.values.items())
+        sheet.down = y - _GAP
         sheet.records.append(f"bars {bare(group.title)} [{group.unit}]: {', '.join(said)}")
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gpuscale.one_gpu.roofline import attainable, ridge_point
-from gpuscale.plotting.curve_chart import dot_row
+from gpuscale.plotting.curve_chart import Curve, curves
+from gpuscale.plotting.drawing.axis import Axis, positive, rounded
+from gpuscale.plotting.drawing.chart import Points
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue
-from gpuscale.plotting.drawing.sheet import axis, limits, positive
-from gpuscale.plotting.drawing.ticks import rounded
 from gpuscale.symbols import I, P_run
 from gpuscale.units import show
 
@@ -32,13 +30,14 @@ class Roof:
     short: str = ""
 
     @property
+    def given(self) -> dict:
+        """Its part of what the attainable rate depends on."""
+        return {"C": self.peak, "W_hbm": self.bandwidth}
+
+    @property
     def ridge(self) -> float:
         """The intensity from which on the arithmetic binds."""
-        return ridge_point(C=self.peak, W_hbm=self.bandwidth)
-
-    def rate(self, intensity):
-        """The attainable rate at an intensity."""
-        return attainable(I=intensity, C=self.peak, W_hbm=self.bandwidth)
+        return ridge_point(**self.given)
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Point:
     short: str = ""
 
 
-def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), ylim=None, alt=None, **look) -> Still:
+def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), alt=None, **look) -> Still:
     """Rate against arithmetic intensity: each roof's slope of memory, level of peak, and ridge between
     them.
 
@@ -64,21 +63,17 @@ def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), 
     found = [_roof(r, format) for r in (roofs if isinstance(roofs, (list, tuple)) else [roofs])]
     if not found:
         raise ValueError("roofs: the list is empty; expected at least one Roof or chip")
-    lo, hi = limits(*range, "range of the intensity", log=True)
     for p in points:
         positive(f"point {p.name!r}", intensity=p.intensity, rate=p.rate)
-    rates = [r.rate(v) for r in found for v in (lo, hi)] + [p.rate for p in points]
-    bottom, top = limits(*ylim, "ylim", True) if ylim else rounded(min(rates), 1.3 * max(rates), True)
-
-    def paint(ax, narrow):
-        axis(ax, "x", I, lo, hi, True, "arithmetic intensity")
-        axis(ax, "y", P_run, bottom, top, True, "attainable rate")
-        _draw(ax, found, lo, hi, narrow)
-        for p in points:
-            dot_row(ax, [p.intensity], [p.rate], p.hue, (narrow and p.short) or p.name, solid=not p.measured)
-
-    alt = alt or _alt(found, points)
-    return Still(paint, name=name, caption=caption, alt=alt, table=_table(found, points), **look)
+    x = Axis(*range, "arithmetic intensity", log=True).of(I, "range of the intensity")
+    rates = [attainable(I=v, **r.given) for r in found for v in (x.lo, x.hi)] + [p.rate for p in points]
+    y = Axis(*rounded(min(rates), 1.3 * max(rates), True), "attainable rate", log=True)
+    ridges = [r for r in found if x.lo < r.ridge < x.hi]
+    dots = [Points([r.ridge], [r.peak], f"ridge {show(r.ridge, '1')}", short=show(r.ridge, "1")) for r in ridges]
+    dots += [Points([p.intensity], [p.rate], p.name, p.hue, not p.measured, p.short) for p in points]
+    alt, table = alt or _alt(found, points), _table(found, points)
+    drawn = {"x": I, "y": P_run, "axes": (x, y), "points": dots}
+    return curves(_parts(found, x), **drawn, name=name, caption=caption, alt=alt, table=table, **look)
 
 
 def _roof(item, format: str) -> Roof:
@@ -95,34 +90,27 @@ def _roof(item, format: str) -> Roof:
     return roof
 
 
-def _draw(ax, roofs, lo: float, hi: float, narrow: bool):
-    """Slopes and levels in the colours of what binds, a dot at each ridge; equal ones are named once."""
+def _parts(roofs, x: Axis) -> list[Curve]:
+    """Slopes and levels in the colours of what binds; equal ones are drawn and named once."""
     slopes = {r.bandwidth: [o for o in roofs if o.bandwidth == r.bandwidth] for r in roofs}
     levels = {r.peak: [o for o in roofs if o.peak == r.peak] for r in roofs}
+    out = []
     for bandwidth, group in slopes.items():
         longest = max(group, key=lambda r: r.peak)
-        names = _names(group, narrow) if len(slopes) > 1 else group[0].below
-        text = names if narrow and len(slopes) > 1 else f"{names} {show(bandwidth, 'B/s')}"
-        _part(ax, longest, (lo, min(longest.ridge, hi)), group[0].hue, text, along=True)
+        speed, short = show(bandwidth, "B/s"), _names(group, True) if len(slopes) > 1 else ""
+        label = f"{_names(group) if short else longest.below} {speed}"
+        slope = Curve(attainable, label, longest.hue, given=longest.given, hi=longest.ridge, along=True, short=short)
+        out += [slope] if longest.ridge > x.lo else []
     for peak, group in levels.items():
         longest = max(group, key=lambda r: r.bandwidth)
-        text = _names(group, narrow) + ("" if narrow else f" {show(peak, 'FLOP/s')}")
-        _part(ax, longest, (max(longest.ridge, lo), hi), "compute", text)
-    for roof in roofs:
-        if lo < roof.ridge < hi:
-            text = ("" if narrow else "ridge ") + show(roof.ridge, "1")
-            dot_row(ax, [roof.ridge], [roof.peak], "plain", text)
+        label, short = f"{_names(group)} {show(peak, 'FLOP/s')}", _names(group, True)
+        level = Curve(attainable, label, "compute", given=longest.given, lo=longest.ridge, short=short)
+        out += [level] if longest.ridge < x.hi else []
+    return out
 
 
-def _names(group, narrow: bool) -> str:
-    return ", ".join((narrow and r.short) or r.name for r in group)
-
-
-def _part(ax, roof: Roof, ends, colour: str, label: str, along: bool = False):
-    """A stretch of a roof between two intensities."""
-    if ends[0] < ends[1]:
-        (line,) = ax.plot(ends, roof.rate(np.array(ends)), color=hue(colour), linewidth=2.2, label=label)
-        line.label_along = along
+def _names(group, short: bool = False) -> str:
+    return ", ".join((short and r.short) or r.name for r in group)
 
 
 def _alt(roofs, points) -> str:

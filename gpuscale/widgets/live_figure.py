@@ -11,21 +11,13 @@ from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import as_number, evaluate, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
+from gpuscale.plotting.curve_chart import Curve
+from gpuscale.plotting.drawing.axis import Axis
+from gpuscale.plotting.drawing.chart import AUTO
+from gpuscale.plotting.drawing.ink import HUES, bare, hue
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import show
-from gpuscale.widgets.parts import (
-    Axis,
-    Bound,
-    Call,
-    Cross,
-    LiveCurve,
-    Mark,
-    Slider,
-    Value,
-    View,
-    check_hue,
-    symbol_name,
-)
+from gpuscale.widgets.parts import Bound, Call, Cross, Mark, Slider, Value, View, symbol_name
 
 
 def explore(
@@ -42,7 +34,7 @@ def explore(
     views: Sequence[View] = (),
     bounds: Sequence[Bound] = (),
     binds: str = "max",
-    curves: Sequence[LiveCurve] = (),
+    curves: Sequence[Curve] = (),
     marks: Sequence[Mark] = (),
     cross: Sequence[Cross] = (),
     values: Mapping[str, Value] | None = None,
@@ -63,11 +55,11 @@ def explore(
     a Call. Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
     """
     maker = Maker(formula, x, sliders, dict(fixed or {}), name)
-    curves = curves or [LiveCurve(formula, formula.title, now=True)]
+    curves = curves or [Curve(formula, name=formula.title, now=True)]
     spec = maker.spec(title, caption, axes, at, y, drag or {}, call or formula)
-    spec |= maker.inputs(presets or {}, views) | maker.drawing(bounds, binds, curves, marks, cross)
-    spec |= maker.words(say, values or {}, bounds) | ({} if ends is None else {"ends": ends})
-    return maker.card(spec | {"fns": maker.functions}, curves)
+    spec |= maker.inputs(presets or {}, views) | maker.drawing(bounds, binds, curves, marks, cross, ends)
+    spec |= maker.words(say, values or {}, bounds)
+    return maker.card(spec | {"fns": maker.functions})
 
 
 class Maker:
@@ -78,7 +70,7 @@ class Maker:
         self.sliders = {symbol_name(q): s for q, s in sliders.items()}
         self.fixed = {symbol_name(k): v for k, v in fixed.items()}
         self.functions: dict[str, str] = {}
-        self._keys: dict = {}
+        self.keys: dict = {}  # of each expression, in ``functions``
         for key, slider in self.sliders.items():
             self._slider_ok(key, slider)
         self.state = {k: s.start for k, s in self.sliders.items()} | self.fixed
@@ -96,7 +88,7 @@ class Maker:
     def fn(self, expr) -> str:
         """The key of the JavaScript function of an expression."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        if expr not in self._keys:
+        if expr not in self.keys:
             known = {*self.state, self.x.name}
             stray = [q.name for q in inputs(expr) if q.name not in known]
             if stray:
@@ -104,10 +96,10 @@ class Maker:
                     f"{self.name}: {expr} needs {', '.join(stray)}; expected sliders or fixed inputs among "
                     f"{sorted(known)}"
                 )
-            key = self._keys[expr] = f"f{len(self._keys)}"
+            key = self.keys[expr] = f"f{len(self.keys)}"
             start = f"const {self.x.name} = x; " if not self.is_param and expr.has(self.x) else ""
             self.functions[key] = start + javascript.body(expr)
-        return self._keys[expr]
+        return self.keys[expr]
 
     def ref(self, value):
         """A number as it stands, an expression as the key of its function."""
@@ -130,9 +122,11 @@ class Maker:
             )
         y_expr = y if y is not None else self.formula
         must_fit(f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr)
-        here = {"name": self.x.name, "title": ax.title or self.x.meaning, "unit": ax.unit or self.x.unit}
-        here |= {"lo": ax.lo, "hi": ax.hi, "log": ax.log, "param": self.x.name if self.is_param else None}
-        up = {"title": ay.title or self.formula.lhs.meaning, "unit": ay.unit or self.formula.lhs.unit}
+        self.axes = ax.of(self.x, f"{self.name}: x"), ay.of(self.formula.lhs, f"{self.name}: y")
+        here = {"name": self.x.name, "param": self.x.name if self.is_param else None}
+        here |= {"at": None if self.is_param else self.fn(at)}
+        (moved, *more) = [*map(symbol_name, drag), ""]
+        only = quantities()[moved] if moved and more == [""] and not self.is_param else None
         if isinstance(call, Call):
             python = call.written()
         else:
@@ -145,8 +139,9 @@ class Maker:
             "id": f"live-{anchor(self.name)}",
             "title": title,
             "caption": caption,
-            "x": here | {"at": None if self.is_param else self.fn(at)},
-            "y": up | {"lo": ay.lo, "hi": ay.hi, "log": ay.log, "at": self.fn(y_expr)},
+            "x": self.axes[0].spec() | here,
+            "y": self.axes[1].spec() | {"at": self.fn(y_expr)},
+            "dot": f"{only.html} = {{{moved}}}" if only else "",
             "drag": {symbol_name(k): self.fn(v) for k, v in drag.items()},
             "python": python,
         }
@@ -186,8 +181,8 @@ class Maker:
         if v.bounds is not None:
             out["bounds"] = [self._bound(b) for b in v.bounds]
             out["say"] = {b.name: b.say for b in v.bounds if b.say}
-        for hue in (*v.hues, *v.hues.values()):
-            check_hue(hue, f"{self.name}: view {v.name}")
+        for name in (*v.hues, *v.hues.values()):
+            hue(name, f"{self.name}: view {v.name}", HUES)
         return out | ({"hues": dict(v.hues)} if v.hues else {})
 
     def _bound(self, b: Bound) -> dict:
@@ -209,32 +204,26 @@ class Maker:
         else:
             as_number(quantities()[key], value)
 
-    def drawing(self, bounds, binds, curves, marks, cross) -> dict:
+    def drawing(self, bounds, binds, curves, marks, cross, ends) -> dict:
         """Regions, curves, dots and crossings."""
         if binds not in {"max", "min"}:
             raise ValueError(f'{self.name}: binds {binds!r}; expected "max" (costs) or "min" (rates)')
         for part in [*bounds, *curves, *marks]:
-            check_hue(part.hue, self.name)
+            hue(part.hue, self.name, (*HUES, AUTO))
+        many = sum(bool(c.label) for c in curves) > 4 and all(c.at is None for c in curves)
         return {
             "bounds": [self._bound(b) for b in bounds],
             "binds": binds,
             "curves": [self._curve(c) for c in curves],
             "marks": [self._mark(m) for m in marks],
             "cross": [{"x": self.ref(c.expr), "label": c.label, "low": c.low} for c in cross],
+            "ends": many if ends is None else ends,
         }
 
-    def _curve(self, c: LiveCurve) -> dict:
-        at = {k: self.ref(v) if k == "x" else v for k, v in c.at.items()} if c.at else None
-        out = {
-            "fn": self.fn(c.expr),
-            "name": c.name,
-            "label": c.label,
-            "hue": c.hue,
-            "style": c.style,
-            "now": c.now,
-        }
-        out |= {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": at}
-        return out | {k: v for k, v in (("short", c.short), ("views", list(c.views))) if v}
+    def _curve(self, c: Curve) -> dict:
+        look = {"name": bare(c.label) if c.name is None else c.name, "label": c.label, "hue": c.hue, "style": c.style}
+        ends = {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": self.ref(c.at)}
+        return {"fn": self.fn(c.expr), "now": c.now} | look | ends | ({"short": c.short} if c.short else {})
 
     def words(self, say, values, bounds) -> dict:
         """The sentence under the plot and the values it names."""
@@ -246,21 +235,19 @@ class Maker:
             out[key] = {"fn": self.fn(expr), "unit": unit}
         return {"say": sentences, "values": out}
 
-    def card(self, spec, curves):
+    def card(self, spec):
         """The widget with its static face."""
         from gpuscale.widgets.card import figure
-        from gpuscale.widgets.static_face import fallback, numbers
+        from gpuscale.widgets.static_face import Opening, fallback
 
-        data = numbers(self, spec, curves)
+        opening = Opening(self, spec)
+        data = opening.numbers()
         state = ", ".join(f"{k} = {_said(quantities()[k], s.start, s.unit)}" for k, s in self.sliders.items())
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
-        lines += [" | ".join(row) for row in [data["columns"], *data["rows"]]]
+        lines += [" | ".join(row) for row in data]
         values = {k: float(s.start) for k, s in self.sliders.items()}
-        return figure("live", spec, fallback(self, spec, curves, data), "\n".join(lines), values)
+        return figure("live", spec, fallback(opening, data), "\n".join(lines), values)
 
 
 def _said(q: Quantity, value: float, unit: str = "") -> str:
     return show(value, unit or ("count" if q.whole and float(value).is_integer() else q.unit))
-
-
-__all__ = ["Axis", "Bound", "Cross", "LiveCurve", "Mark", "Slider", "Value", "View", "explore"]

@@ -8,8 +8,6 @@ from typing import Any
 
 from gpuscale.symbols import Quantity
 
-HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
-
 
 @dataclass(frozen=True)
 class Slider:
@@ -35,27 +33,6 @@ class Bound:
     hue: str
     expr: Any
     say: str = ""
-
-
-@dataclass(frozen=True)
-class LiveCurve:
-    """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison).
-
-    ``now`` makes it the thick one: always, or in the named views. ``views`` draws it in these only; ``short`` is the
-    label where there is little room; ``lo`` and ``hi`` end it.
-    """
-
-    expr: Any
-    name: str = ""
-    label: str = ""
-    hue: str = "auto"
-    style: str = "exact"
-    now: bool | str | tuple = False
-    lo: Any = None
-    hi: Any = None
-    at: Mapping | None = None
-    short: str = ""
-    views: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -95,17 +72,6 @@ class View:
 
 
 @dataclass(frozen=True)
-class Axis:
-    """An axis: its range in base units, a title where the quantity's own meaning is too long, log or not."""
-
-    lo: float
-    hi: float
-    title: str = ""
-    log: bool = True
-    unit: str = ""
-
-
-@dataclass(frozen=True)
 class Value:
     """A result that the sentence may name: {key} shows it in ``unit``."""
 
@@ -129,12 +95,6 @@ class Call:
     def written(self) -> dict:
         """As the page takes it."""
         return {"call": self.name, "import": self.setup, "args": [[q.name, q.unit, w] for q, w in self.words.items()]}
-
-
-def check_hue(hue: str, where: str) -> None:
-    """Raises ValueError for a hue that has no meaning in the book."""
-    if hue not in (*HUES, "auto"):
-        raise ValueError(f"{where}: hue {hue!r} is not known; expected one of {', '.join(HUES)} or auto")
 
 
 def symbol_name(key) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from gpuscale.plotting.drawing.ink import SIZE, width
 
 _UP, _DOWN = 0.76 * SIZE, 0.22 * SIZE  # how far letters reach from their baseline
-_SIDE = {"left": 0.0, "center": 0.5, "right": 1.0}
+SIDE = {"left": 0.0, "center": 0.5, "right": 1.0}
 _TWIN = 9.0  # pixels: nearer than this, two curves cannot be told apart by a label
 
 
@@ -29,7 +29,7 @@ class Want:
 
     text: str
     path: np.ndarray
-    name: str = "plain"
+    hue: str = "plain"
     bold: bool = True
     radius: float = 0.0  # of its dots; 0 for a curve
     near: float | None = None  # the x, in pixels, that it should stand at
@@ -52,7 +52,7 @@ class Want:
         """The rectangle of the label at each spot, in the level frame: rows of x0, y0, x1, y1."""
         w = width(self.text, self.bold)
         at = self.turned(np.array([(s.x, s.y) for s in spots]))
-        left = at[:, 0] - w * np.array([_SIDE[s.align] for s in spots])
+        left = at[:, 0] - w * np.array([SIDE[s.align] for s in spots])
         return np.column_stack([left, at[:, 1] - _UP, left + w, at[:, 1] + _DOWN])
 
     def cover(self) -> np.ndarray:
