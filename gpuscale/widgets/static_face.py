@@ -15,6 +15,7 @@ from gpuscale.plotting.drawing.sheet import Sheet
 from gpuscale.units import show
 
 SAMPLES = 601
+STYLES = {"exact": {"weight": 1.5}, "approx": {"weight": 1.5, "dash": (6, 5)}, "other": {"weight": 1.0}}
 SIZE = 606, 339  # pixels: what a plot has in a card, as live.js draws it there
 ROWS = 8  # at most, in the table of numbers
 PART = r"((?:[^{}|]|\{\w+\})*)"
@@ -79,7 +80,7 @@ class Opening:
 
     def holds(self, xs) -> np.ndarray:
         """The number of the bound that holds at each x."""
-        costs = np.array([self.value(b["fn"], xs) for b in self.spec["bounds"]])
+        costs = np.array([self.value(b["expr"], xs) for b in self.spec["bounds"]])
         return np.nanargmin(costs, axis=0) if self.spec["binds"] == "min" else np.nanargmax(costs, axis=0)
 
     def tone(self, hue: str) -> str:
@@ -115,7 +116,7 @@ class Opening:
         if key in ("x", "y"):
             return (self.here if key == "x" else self.value(spec["y"]["at"])), spec[key]["unit"]
         if key in spec["values"]:
-            return self.value(spec["values"][key]["fn"]), spec["values"][key]["unit"]
+            return self.value(spec["values"][key]["expr"]), spec["values"][key]["unit"]
         units = {name: unit for name, unit, *_ in spec["python"]["args"]} | spec["units"]
         return self.state[key], spec["params"].get(key, {"unit": units.get(key, "1")})["unit"]
 
@@ -135,17 +136,15 @@ class Opening:
 
     def sentence(self) -> str:
         """What stands under the plot."""
-        words = self.spec["say"]
-        return self.fill(words.get(self.bound()["name"], words.get("default", "")))
+        return self.fill(self.bound().get("say", self.spec["say"]))
 
     def numbers(self) -> list[list[str]]:
         """The named curves at round values of x: heads, then rows."""
-        unit, named = self.spec["y"]["unit"], [c for c in self.spec["curves"] if c["name"]]
+        unit, named = self.spec["y"]["unit"], [c for c in self.spec["curves"] if "name" in c]
         grid = rows_at(self.x, self.maker.x.whole)
         grid = grid[grid >= self.maker.x.least]
-        columns = [self.x.title, *(bare(self.fill(c["label"])) or c["name"] for c in named)]
-        values = [self.value(c["fn"], grid) for c in named]
-        rows = zip(grid, *values, strict=True)
+        columns = [self.x.title, *(bare(self.fill(c.get("label", c["name"]))) for c in named)]
+        rows = zip(grid, *(self.value(c["formula"], grid) for c in named), strict=True)
         return [columns, *([said(v, self.x.unit, True), *(show(float(y), unit) for y in ys)] for v, *ys in rows)]
 
     def chart(self) -> Chart:
@@ -153,31 +152,36 @@ class Opening:
         spec, curves = self.spec, sorted(self.spec["curves"], key=self.lit)
         lead = curves[-1] if self.lit(curves[-1]) else spec["curves"][0]
         lines = [self._line(c, light=self.lit(lead) and not self.lit(c)) for c in curves]
-        marks = [self._mark(m) for m in spec["marks"]]
-        tone = self.tone(self.bound()["hue"]) if spec["bounds"] else lead["hue"].replace(AUTO, "plain")
-        now = self.value(spec["y"]["at"])
-        dot = Points([self.here], [now], self.fill(spec["dot"]), tone, solid=True, size=15, tone="plain")
         crossings = [self._crossing(c, lead) for c in spec["cross"]]
-        dots = [*marks, dot]
+        dots = [*map(self._mark, spec["marks"]), self._dot(lead)]
         return Chart(*self.maker.axes, lines, dots, self.regions(), crossings, headroom=24, ends=spec["ends"])
 
     def lit(self, curve: dict) -> bool:
         """Whether a curve is the thick one."""
-        return curve["now"] is True or self.view.get("name") in np.atleast_1d(curve["now"])
+        now = curve.get("now", False)
+        return now is True or self.view.get("name") in np.atleast_1d(now)
 
     def _line(self, curve: dict, light: bool) -> Line:
-        xs = self.x.cut(self.value(curve["lo"]), self.value(curve["hi"])).grid(SAMPLES)
+        xs = self.x.cut(self.value(curve.get("lo")), self.value(curve.get("hi"))).grid(SAMPLES)
         xs = xs[xs >= self.maker.x.least]
-        look = {"approx": {"dash": (6, 5), "weight": 1.5}, "exact": {"weight": 1.5}, "other": {"weight": 1.0}}
-        style = {"weight": 3.0} if self.lit(curve) else look[curve["style"]]
-        text, hue = self.fill(curve["label"]), self.tone(curve["hue"])
-        return Line(xs, self.value(curve["fn"], xs), text, hue, **style, at=self.value(curve["at"]), light=light)
+        look = {"weight": 3.0} if self.lit(curve) else STYLES[curve["style"]]
+        text, at = self.fill(curve.get("label", "")), self.value(curve.get("at"))
+        return Line(xs, self.value(curve["formula"], xs), text, self.tone(curve["hue"]), **look, at=at, light=light)
 
     def _mark(self, mark: dict) -> Points:
-        place, text = ([float(self.value(mark[k]))] for k in "xy"), self.fill(mark["label"])
-        return Points(*place, text, self.tone(mark["hue"]), not mark["open"], size=9, light=True)
+        x, y = ([float(self.value(mark[which]))] for which in "xy")
+        text = self.fill(mark.get("label", ""))
+        return Points(x, y, text, self.tone(mark["hue"]), "open" not in mark, size=9, light=True)
+
+    def _dot(self, lead: dict) -> Points:
+        """Where the state is; named by the one slider that moves it, where there is one."""
+        spec, moved = self.spec, [*self.spec["drag"]]
+        only = moved[0] if len(moved) == 1 and not spec["x"]["param"] else ""
+        text = f"{spec['params'][only]['sym']} = {said(*self.get(only))}" if only else ""
+        tone = self.tone(self.bound()["hue"]) if spec["bounds"] else lead["hue"].replace(AUTO, "plain")
+        return Points([self.here], [self.value(spec["y"]["at"])], text, tone, solid=True, size=15, tone="plain")
 
     def _crossing(self, cross: dict, lead: dict) -> Crossing:
-        x = float(self.value(cross["x"]))
+        x = float(self.value(cross["expr"]))
         text = f"{cross['label']} = {said(x, self.x.unit)}"
-        return Crossing(x, text, float(self.value(lead["fn"], x)), cross["low"])
+        return Crossing(x, text, float(self.value(lead["formula"], x)), "low" in cross)

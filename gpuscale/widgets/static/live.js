@@ -39,8 +39,8 @@ function regionsOf(bounds, holds, X) {
 
 /** A figure in numbers and words: its state, its view, and what they show. Nothing in here needs a page. */
 function model({ params, fixed, views, curves: all, values, python, ...spec }) {
-  const state = { ...fixed, ...fromEntries(entries(params).map(([k, q]) => [k, q.value])) };
-  const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set))])];
+  const state = { ...fixed, ...fromEntries(entries(params).map(([k, q]) => [k, q.start])) };
+  const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
   const fns = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
   const units = { ...fromEntries(python.args), ...spec.units };
   const m = { state, view: views[0] ?? {}, unit: (k) => values[k]?.unit ?? params[k]?.unit ?? units[k] };
@@ -57,27 +57,27 @@ function model({ params, fixed, views, curves: all, values, python, ...spec }) {
     for (const [k, v] of settings()) if (!params[k]) m.p[k] = v;
     env = { ...m.p };
     const bounds = s.bounds.map((b) => ({ ...b, hue: tone(b.hue) })), sign = s.binds === 'min' ? -1 : 1;
-    const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.fn, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
+    const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.expr, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
     at = s.x.param ? m.p[s.x.param] : num(s.x.at);
     m.bound = bounds[holds(at)];
     return regionsOf(bounds, holds, scale(s.x));
   }
   /** {key} is a value with its unit, {bound} what holds, {?key:if finite|if not} a choice, **so** is bold. */
   const fill = m.fill = (words = '') => {
-    const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].fn, at) : m.p[k], part = '((?:[^{}|]|{\\w+})*)';
+    const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].expr, at) : m.p[k], part = '((?:[^{}|]|{\\w+})*)';
     return words.replace(RegExp(`{\\?(\\w+):${part}\\|${part}}`, 'g'), (_, k, yes, no) => real(value(k)) ? yes : no)
       .replace(/{(\w+)}/g, (_, k) => k === 'bound' ? `<b class="${m.bound?.hue}">${m.bound?.name}</b>` : say(value(k), s[k]?.unit ?? m.unit(k)))
       .replace(/\*\*(.+?)\*\*/g, '<b>$1</b>');
   };
   /** The sentence under the plot. */
-  m.sentence = () => fill(s.say[m.bound?.name] ?? s.say.default);
+  m.sentence = () => fill(m.bound?.say ?? s.say);
   /** All that a plot of this width shows. */
   m.compose = (width) => {
     const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(m.view.name);
     const curves = all.map((c, i) => {
       const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue === 'auto' ? 'plain' : tone(c.hue);
       return {
-        id: `c${i}`, f: (x) => call(c.fn, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at),
+        id: `c${i}`, f: (x) => call(c.formula, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at),
         pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: max(lo, r.lo), hi: min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
         cls: `curve ${lit(c) ? 'now' : ''} ${{ approx: 'dashed', other: 'thin' }[c.style] ?? ''}`,
       };
@@ -86,11 +86,12 @@ function model({ params, fixed, views, curves: all, values, python, ...spec }) {
     for (const c of curves) c.light = lead.must && !c.must ? 'light' : '';
     now = num(s.y.at, at);
     const cross = s.cross.map((c, i) => {
-      const x = num(c.x);
+      const x = num(c.expr);
       return { id: `x${i}`, x, y: lead.f(x), text: `${c.label} = ${say(x, s.x.unit)}`, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
     const marks = s.marks.map((d, i) => ({ ...d, r: width < 480 ? 3.5 : 4.5, hue: tone(d.hue), id: `m${i}`, x: num(d.x), y: num(d.y), text: d.label && fill(d.label), light: 'light' }));
-    const here = { id: 'now', x: at, y: now, hue: m.bound?.hue ?? lead.hue ?? 'plain', tone: 'plain', r: 7.5, text: fill(s.dot), light: '', must: true };
+    const [moved, ...more] = Object.keys(s.drag), words = moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '';
+    const here = { id: 'now', x: at, y: now, hue: m.bound?.hue ?? lead.hue ?? 'plain', tone: 'plain', r: 7.5, text: fill(words), light: '', must: true };
     return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...cross, ...marks, here] };
   };
   return m;
@@ -130,7 +131,7 @@ function live(root, spec, { notebook, onChange } = {}) {
       for (const el of [words, shown]) { el.style.minHeight = ''; hold.observe(el); }
     }
     scene = m.compose(width);
-    if (anew) for (const v of [spec, ...views]) for (const t of Object.values(v.say ?? {})) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
+    if (anew) for (const { say: t } of [spec, ...[spec, ...views].flatMap((v) => v.bounds ?? [])]) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
     box = plot(svg, scene, width, uid, kept);
     words.innerHTML = m.sentence();
     shown.textContent = code();
