@@ -5,41 +5,22 @@ narrow column and shows itself as HTML, or as a text digest under GPUSCALE_DIGES
 live figures as well.
 """
 
-from gpuscale.plotting.bar_chart import Bars, bars
-from gpuscale.plotting.block_diagram import Block, Wire, blocks
-from gpuscale.plotting.curve_chart import Curve, curves
-from gpuscale.plotting.drawing.axis import Axis
-from gpuscale.plotting.drawing.chart import Chart, Crossing, Line, Note, Points, Region
-from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.ladder_chart import Rung, ladder
-from gpuscale.plotting.pipelines import gantt_figure
-from gpuscale.plotting.rooflines import Point, Roof, roofline
-from gpuscale.plotting.tori import node_figure, torus_figure
-from gpuscale.plotting.trees import network_figure
+from gpuscale.faces import face
 
-__all__ = [
-    "Axis",
-    "Bars",
-    "Block",
-    "Chart",
-    "Crossing",
-    "Curve",
-    "Line",
-    "Note",
-    "Point",
-    "Points",
-    "Region",
-    "Roof",
-    "Rung",
-    "Still",
-    "Wire",
-    "bars",
-    "blocks",
-    "curves",
-    "gantt_figure",
-    "ladder",
-    "network_figure",
-    "node_figure",
-    "roofline",
-    "torus_figure",
-]
+__getattr__, __dir__ = face(
+    __name__,
+    bar_chart="Bars bars",
+    block_diagram="blocks",
+    curve_chart="Curve curves",
+    ladder_chart="Rung ladder",
+    pipelines="gantt_figure",
+    rooflines="Roof roofline",
+    tori="node_figure torus_figure",
+    trees="network_figure",
+    **{
+        "drawing.axis": "Axis",
+        "drawing.boxes": "Block",
+        "drawing.chart": "Chart Crossing Line Note Points Region",
+        "drawing.figure": "Still",
+    },
+)

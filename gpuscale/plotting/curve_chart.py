@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from gpuscale.core.formula import Formula
 from gpuscale.plotting.drawing.axis import Axis
 from gpuscale.plotting.drawing.chart import AUTO, Chart, Line, Points
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.drawing.ink import bare, hue
+from gpuscale.plotting.drawing.ink import HUES, bare, hue
 from gpuscale.symbols import Quantity
 from gpuscale.units import show
 
@@ -34,10 +34,9 @@ class Curve:
     (dashed) or "other" (thin). ``lo`` and ``hi`` end the curve and ``at`` asks for the label near that x; in a live
     figure they may be expressions. ``short`` is the label where there is little room.
 
-    For a still figure: ``given`` are values beside the figure's own, ``approx`` is the label of the formula's own
-    approximation, drawn dashed as well, and ``along`` writes the label along a straight curve. For a live one:
-    ``name`` is what readout and table call it (default: its label), and ``now`` makes it the thick one, always or in
-    the named views.
+    For a still figure: ``given`` are values beside the figure's own, and ``along`` writes the label along a straight
+    curve. For a live one: ``name`` is what readout and table call it (default: its label), and ``now`` makes it the
+    thick one, always or in the named views.
     """
 
     formula: Formula | sympy.Expr
@@ -45,7 +44,6 @@ class Curve:
     hue: str = AUTO
     style: str = "exact"
     given: Mapping = field(default_factory=dict)
-    approx: str = ""
     lo: Any = None
     hi: Any = None
     at: Any = None
@@ -69,35 +67,22 @@ class Curve:
         return f"curve {bare(self.label) or str(self.expr)!r}"
 
 
-def curves(
-    formulas,
-    *,
-    x,
-    axes,
-    name,
-    caption,
-    given=None,
-    points=(),
-    regions=(),
-    crossings=(),
-    y=None,
-    alt=None,
-    table=None,
-    **look,
-) -> Still:
+def curves(formulas, *, x, axes, name, caption, given=None, points=(), regions=(), crossings=(), y=None, **look):
     """Formulas against one of their quantities, as a static figure.
 
     ``formulas`` is a Curve, Formula or expression, or a list of them; ``x`` the Quantity along the axis; ``axes`` the
     Axis of x, or those of x and y; ``given`` the other inputs. ``y`` is the Quantity along the other axis (default:
-    the first formula's left-hand side). ``look`` may hold title, height and narrow_height. Raises TypeError or
-    ValueError naming the curve, the input and what was expected.
+    the first formula's left-hand side). ``look`` may hold alt, table, title, height and narrow_height.
+    Raises TypeError or ValueError naming the curve, the input and what was expected.
     """
     across, up = axes if isinstance(axes, tuple) else (axes, Axis())
-    figure = _Curves(x, given or {}, _expand(formulas), list(points))
+    drawn = formulas if isinstance(formulas, (list, tuple)) else [formulas]
+    drawn = [item if isinstance(item, Curve) else Curve(item) for item in drawn]
+    figure = _Curves(x, given or {}, drawn, list(points))
     chart = figure.chart(across, up, y)
     chart.regions, chart.crossings = list(regions), list(crossings)
-    alt, table = alt or figure.alt(chart), table or figure.table(chart)
-    return Still(chart.paint, name=name, caption=caption, alt=alt, table=table, **look)
+    said = {"alt": figure.alt(chart), "table": figure.table(chart)}
+    return Still(chart.paint, name=name, caption=caption, **said | look)
 
 
 class _Curves:
@@ -106,6 +91,12 @@ class _Curves:
     def __init__(self, x: Quantity, given: Mapping, drawn: list[Curve], points: list[Points]):
         if not isinstance(x, Quantity):
             raise TypeError(f"x: expected a Quantity of gpuscale.symbols; got {x!r}")
+        if not drawn:
+            raise ValueError("formulas: the list is empty; expected at least one Curve, Formula or expression")
+        for curve in drawn:
+            hue(curve.hue, curve.what, (*HUES, AUTO))
+            if curve.style not in STYLES:
+                raise ValueError(f"{curve.what}: style {curve.style!r} is unknown; expected {', '.join(STYLES)}")
         self.x, self.given, self.curves, self.points = x, given, drawn, points
         used = set().union(*(c.takes for c in self.curves))
         if self.x.name not in used:
@@ -184,27 +175,6 @@ class _Curves:
 
 def _cell(value: float, unit: str) -> str:
     return "–" if np.isnan(value) else show(value, unit)
-
-
-def _expand(formulas) -> list[Curve]:
-    """Curves from whatever was given, each followed by its approximation where one is asked for."""
-    out: list[Curve] = []
-    for item in formulas if isinstance(formulas, (list, tuple)) else [formulas]:
-        curve = item if isinstance(item, Curve) else Curve(item)
-        if curve.hue != AUTO:
-            hue(curve.hue, curve.what)
-        if curve.style not in STYLES:
-            raise ValueError(f"{curve.what}: style {curve.style!r} is unknown; expected {', '.join(STYLES)}")
-        out.append(curve)
-        if curve.approx:
-            rough = getattr(curve.formula, "approx", None)
-            if rough is None:
-                raise ValueError(f"{curve.what}: there is no approximation to draw; {curve.formula} has none")
-            dashed = Curve(rough, curve.approx, curve.hue, "approx", lo=curve.lo, hi=curve.hi)
-            out.append(replace(dashed, given={k: v for k, v in curve.given.items() if k in dashed.takes}))
-    if not out:
-        raise ValueError("formulas: the list is empty; expected at least one Curve, Formula or expression")
-    return out
 
 
 def _lhs(drawn: list[Curve]) -> Quantity | None:

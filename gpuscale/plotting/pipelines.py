@@ -182,7 +182,6 @@ def _table(runs):
     rows = []
     for run in runs:
         for rank in range(run.ranks):
-            idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
-            numbers = (max(s.end for s in run.of(rank)), run.makespan - idle, idle)
-            rows.append([f"{run.title}, {rank}", *map(amount, numbers), amount(peak(run, rank))])
+            numbers = max(s.end for s in run.of(rank)), run.busy(rank), run.idle(rank), peak(run, rank)
+            rows.append([f"{run.title}, {rank}", *map(amount, numbers)])
     return heads, rows

@@ -40,40 +40,27 @@ class Roof:
         return ridge_point(**self.given)
 
 
-@dataclass(frozen=True)
-class Point:
-    """A kernel on the plot: its intensity [FLOP/B] and rate [FLOP/s]; ``measured`` makes the dot open."""
-
-    name: str
-    intensity: float
-    rate: float
-    hue: str = "plain"
-    measured: bool = False
-    short: str = ""
-
-
-def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), alt=None, **look) -> Still:
+def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), **look) -> Still:
     """Rate against arithmetic intensity: each roof's slope of memory, level of peak, and ridge between
     them.
 
-    ``roofs`` holds Roofs, or chips, whose peak is then the one of ``format``; ``points`` are kernels;
-    ``look`` may hold title, height and narrow_height. Raises ValueError for an empty list or range, or for
-    anything not above zero.
+    ``roofs`` holds Roofs, or chips, whose peak is then the one of ``format``; ``points`` are Points of kernels:
+    their intensities [FLOP/B] and rates [FLOP/s]. ``look`` may hold alt, title, height and narrow_height. Raises
+    ValueError for an empty list or range, or for anything not above zero.
     """
     found = [_roof(r, format) for r in (roofs if isinstance(roofs, (list, tuple)) else [roofs])]
     if not found:
         raise ValueError("roofs: the list is empty; expected at least one Roof or chip")
-    for p in points:
-        positive(f"point {p.name!r}", intensity=p.intensity, rate=p.rate)
+    kernels = [(p.label, at, rate) for p in points for at, rate in zip(*p.data(), strict=True)]
+    for label, at, rate in kernels:
+        positive(f"point {label!r}", intensity=at, rate=rate)
     x = Axis(*range, "arithmetic intensity", log=True).of(I, "range of the intensity")
-    rates = [attainable(I=v, **r.given) for r in found for v in (x.lo, x.hi)] + [p.rate for p in points]
+    rates = [attainable(I=v, **r.given) for r in found for v in (x.lo, x.hi)] + [rate for *_, rate in kernels]
     y = Axis(*rounded(min(rates), 1.3 * max(rates), True), "attainable rate", log=True)
     ridges = [r for r in found if x.lo < r.ridge < x.hi]
     dots = [Points([r.ridge], [r.peak], f"ridge {show(r.ridge, '1')}", short=show(r.ridge, "1")) for r in ridges]
-    dots += [Points([p.intensity], [p.rate], p.name, p.hue, not p.measured, p.short) for p in points]
-    alt, table = alt or _alt(found, points), _table(found, points)
-    drawn = {"x": I, "y": P_run, "axes": (x, y), "points": dots}
-    return curves(_parts(found, x), **drawn, name=name, caption=caption, alt=alt, table=table, **look)
+    said = {"name": name, "caption": caption, "alt": _alt(found, kernels), "table": _table(found, kernels)}
+    return curves(_parts(found, x), x=I, y=P_run, axes=(x, y), points=[*dots, *points], **said | look)
 
 
 def _roof(item, format: str) -> Roof:
@@ -92,20 +79,19 @@ def _roof(item, format: str) -> Roof:
 
 def _parts(roofs, x: Axis) -> list[Curve]:
     """Slopes and levels in the colours of what binds; equal ones are drawn and named once."""
-    slopes = {r.bandwidth: [o for o in roofs if o.bandwidth == r.bandwidth] for r in roofs}
-    levels = {r.peak: [o for o in roofs if o.peak == r.peak] for r in roofs}
-    out = []
-    for bandwidth, group in slopes.items():
-        longest = max(group, key=lambda r: r.peak)
-        speed, short = show(bandwidth, "B/s"), _names(group, True) if len(slopes) > 1 else ""
-        label = f"{_names(group) if short else longest.below} {speed}"
-        slope = Curve(attainable, label, longest.hue, given=longest.given, hi=longest.ridge, along=True, short=short)
-        out += [slope] if longest.ridge > x.lo else []
-    for peak, group in levels.items():
-        longest = max(group, key=lambda r: r.bandwidth)
-        label, short = f"{_names(group)} {show(peak, 'FLOP/s')}", _names(group, True)
-        level = Curve(attainable, label, "compute", given=longest.given, lo=longest.ridge, short=short)
-        out += [level] if longest.ridge < x.hi else []
+    out, several = [], len({r.bandwidth for r in roofs}) > 1
+    for bandwidth in dict.fromkeys(r.bandwidth for r in roofs):
+        group = [r for r in roofs if r.bandwidth == bandwidth]
+        top = max(group, key=lambda r: r.peak)
+        label = f"{_names(group) if several else top.below} {show(bandwidth, 'B/s')}"
+        look = {"along": True, "short": _names(group, short=True) if several else ""}
+        out += [Curve(attainable, label, top.hue, given=top.given, hi=top.ridge, **look)] if top.ridge > x.lo else []
+    for peak in dict.fromkeys(r.peak for r in roofs):
+        group = [r for r in roofs if r.peak == peak]
+        first = min(group, key=lambda r: r.ridge)
+        look = {"given": first.given, "lo": first.ridge, "short": _names(group, short=True)}
+        label = f"{_names(group)} {show(peak, 'FLOP/s')}"
+        out += [Curve(attainable, label, "compute", **look)] if first.ridge < x.hi else []
     return out
 
 
@@ -113,18 +99,18 @@ def _names(group, short: bool = False) -> str:
     return ", ".join((short and r.short) or r.name for r in group)
 
 
-def _alt(roofs, points) -> str:
+def _alt(roofs, kernels) -> str:
     parts = [
         f"{bare(r.name)} rises with {show(r.bandwidth, 'B/s')} to {show(r.peak, 'FLOP/s')}, reached at "
         f"{show(r.ridge, 'FLOP/B')}"
         for r in roofs
     ]
-    parts += [f"{bare(p.name)} at {show(p.intensity, 'FLOP/B')} and {show(p.rate, 'FLOP/s')}" for p in points]
+    parts += [f"{bare(name)} at {show(at, 'FLOP/B')} and {show(rate, 'FLOP/s')}" for name, at, rate in kernels]
     return f"Attainable rate against arithmetic intensity: {'; '.join(parts)}."
 
 
-def _table(roofs, points):
+def _table(roofs, kernels):
+    rows = [(r.name, show(r.bandwidth, "B/s"), r.ridge, r.peak) for r in roofs]
+    rows += [(name, "", at, rate) for name, at, rate in kernels]
     heads = ["roof (at its ridge) or kernel", "bandwidth", "rate", "intensity"]
-    found = [(r.name, show(r.bandwidth, "B/s"), r.peak, r.ridge) for r in roofs]
-    found += [(p.name, "", p.rate, p.intensity) for p in points]
-    return heads, [[name, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for name, speed, rate, at in found]
+    return heads, [[name, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for name, speed, at, rate in rows]

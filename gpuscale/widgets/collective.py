@@ -9,12 +9,11 @@ from math import ceil
 import numpy as np
 import sympy
 
-from gpuscale.core.html import anchor
 from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import meter, stepper, within
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
@@ -64,7 +63,7 @@ def collective_stepper(
     """
     view = view or _view(schedule)
     _check(name, schedule, view, count, chunk_names)
-    spec = {"id": f"step-{anchor(name)}", "title": title, "kind": "chunks", "unit": "step", "rate": 1100}
+    spec = {"title": title, "kind": "chunks", "unit": "step", "rate": 1100}
     spec |= {"steps": schedule.steps, "at": (schedule.steps + 1) // 2 if at is None else at}
     spec |= _cells(schedule, view) | {"hue": hue, "group": group, "view": view}
     spec |= {"names": list(chunk_names)} if chunk_names else {}
@@ -73,10 +72,11 @@ def collective_stepper(
     text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
         counted = [part * _exact(V) for part in _counted(schedule, count, routes)]
-        meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
-        spec["meter"] = meter | {"hue": meter_hue}
-        text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
-    return stepper(spec, caption, *_rows(schedule, spec, chunk_names), text)
+        bar = _meter(name, schedule, counted, formula, value, V, given or {}, label)
+        spec["meter"] = meter("Bytes so far" if callable(count) else COUNTS[count], meter_hue, **bar)
+        said = f"{spec['meter']['name'].lower()}: {bar['text'][-1]}"
+        text += f"; {said}" + ", as the formula gives" * (formula is not None)
+    return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names), text)
 
 
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
@@ -135,9 +135,7 @@ def _straight(schedule) -> bool:
 def _check(name, schedule, view, count, chunk_names) -> None:
     straight = _straight(schedule)
     limits = {"ranks": BLOCKS, "chunks": BLOCKS**2} if straight and view == "pair" else LIMITS
-    for what, limit in limits.items():
-        if getattr(schedule, what) > limit:
-            raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(schedule, what)}")
+    within(name, schedule, limits)
     if not schedule.steps:
         raise ValueError(f"{name}: {schedule.title}: expected one step or more; got none")
     fit = ["ring", "arcs"] + ["pair"] * (not schedule.switches and (straight or not _blocks(schedule)))
@@ -222,13 +220,10 @@ def _counted(schedule, count, routes) -> list[Fraction]:
     return [(count if callable(count) else ways[count])(t) for t in range(schedule.steps + 1)]
 
 
-def _meter(name, schedule, counted, formula, value, V, given, label, count) -> dict:
-    """The meter of the bytes so far, with the formula's value as its mark."""
-    out = {
-        "name": COUNTS.get(count, "Bytes so far") if not callable(count) else "Bytes so far",
-        "text": [show(float(b), "B") if b else "0 B" for b in counted],
-    }
+def _meter(name, schedule, counted, formula, value, V, given, label) -> dict:
+    """The bytes after each step, and what is a whole bar of them; the formula's value as their mark."""
     mark = counted[-1]
+    out = {"values": counted, "text": [show(float(b), "B") if b else "0 B" for b in counted]}
     if formula is not None:
         known = {"N": schedule.ranks, "V": V} | dict(given)
         mark = exact_value(formula, **known) if value is None else _exact(value)
@@ -237,10 +232,10 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
                 f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / _exact(V)} V; "
                 f"the formula says {float(mark):.9g} B, or {mark / _exact(V)} V ({formula})"
             )
-        words_ = label or f"formula: {formula.lhs.html}"
-        out |= {"equal": True, "formula": float(mark), "label": f"{words_} = {show(float(mark), 'B')}"}
+        said = label or f"formula: {formula.lhs.html}"
+        out |= {"mark": mark, "label": f"{said} = {show(float(mark), 'B')}"}
     unit = _exact(V) if mark * 2 >= V else _exact(V) / schedule.ranks
-    return out | {"full": float(ceil(mark / unit) * unit), "values": [float(b) for b in counted]}
+    return out | {"full": ceil(mark / unit) * unit}
 
 
 def _sizes(schedule, V) -> Callable[[int], str]:

@@ -11,7 +11,7 @@ from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts,
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import meter, stepper, within
 from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
@@ -49,10 +49,11 @@ def pipeline_stepper(
     steps = int(max(run.makespan for run in runs) / unit)
     if steps > STEPS:
         raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
-    marks = [_mark(name, run, f, g, over) for run, f, g in zip(runs, formulas, givens, strict=True)]
-    drawn = [_drawn(run, unit, steps, over, mark) for run, mark in zip(runs, marks, strict=True)]
+    for run, f, g in zip(runs, formulas, givens, strict=True):
+        _meets(name, run, f, g, over)
+    counts = [[_counted(run, over, min(t * unit, run.makespan)) for t in range(steps + 1)] for run in runs]
+    drawn = [_drawn(run, unit, text, f) for run, text, f in zip(runs, counts, formulas, strict=True)]
     spec = {
-        "id": f"step-{anchor(name)}",
         "title": title,
         "kind": "gantt",
         "unit": "slot",
@@ -65,19 +66,18 @@ def pipeline_stepper(
         "said": _told(runs, unit, steps),
     }
     if len(runs) == 1:
-        spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
+        spec["meter"] = _meter(runs[0], counts[0], formulas[0], label, over, unit)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
-    more = {"drawing": _drawing(spec, runs), "painter": "gantt"}
-    return stepper(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
+    whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
+    text = f"{title}: {steps} slots; {last}"
+    return stepper(name, spec, caption, *_rows(runs), text, drawing=whole, painter="gantt")
 
 
 def _check(name, runs, formulas, givens, over) -> None:
     if not runs or not all(run.slots for run in runs):
         raise ValueError(f"{name}: expected schedules with slots; got {runs}")
     for run in runs:
-        for what, limit in LIMITS.items():
-            if getattr(run, what) > limit:
-                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
+        within(name, run, LIMITS)
     if over not in OVER:
         raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
     if not len(runs) == len(formulas) == len(givens):
@@ -91,43 +91,35 @@ def _quantum(runs) -> Fraction:
     return Fraction(gcd(*(int(time * below) for time in times)), below)
 
 
-def _share(run, over: str, until=None) -> Fraction:
+def _share(run, over: str, until) -> Fraction:
     """Waiting up to a time, over all slots or over those that compute."""
-    whole = run.ranks * run.makespan
-    return waited(run, until) / (whole if over == "total" else whole - waited(run))
+    return waited(run, until) / (run.ranks * (run.makespan if over == "total" else run.ideal))
 
 
-def _mark(name, run, formula, given, over) -> Fraction | None:
-    """The formula's value, which the count on the schedule has to be."""
-    if formula is None:
-        return None
+def _meets(name, run, formula, given, over) -> None:
+    """Raises ValueError where the formula's value is not what is counted on the schedule."""
+    counted = run.bubble_fraction if over == "total" else run.bubble_overhead
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
-    value, counted = exact_value(formula, **known), _share(run, over)
+    value = counted if formula is None else exact_value(formula, **known)
     if value != counted:
-        raise ValueError(
-            f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
-            f"({formula})"
-        )
-    return value
+        said = f"the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} ({formula})"
+        raise ValueError(f"{name}: {run.title}: {said}")
 
 
-def _drawn(run, unit, steps, over, mark) -> dict:
+def _drawn(run, unit, counts, formula) -> dict:
     """A run as the page draws it, in steps of the player."""
     part, end = parts(run), int(run.makespan / unit)
     slots = [
         [s.rank, int(s.start / unit), int(s.end / unit), s.kind, s.microbatch, part[s.rank, s.stage]] for s in run.slots
     ]
-    idle = [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)]
-    counts = [f"waited {_counted(run, over, min(t * unit, run.makespan))}" for t in range(steps + 1)]
-    if mark is not None:
-        counts[-1] += ", as the formula says"
+    text = [f"waited {count}" for count in counts]
     return {
         "title": run.title,
         "ranks": run.ranks,
         "end": end,
         "slots": slots,
-        "waits": idle,
-        "text": counts,
+        "waits": [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)],
+        "text": text if formula is None else [*text[:-1], f"{text[-1]}, as the formula says"],
         "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
         "peaks": [float(peak(run, rank)) for rank in range(run.ranks)],
         "part": run.ranks / run.stages,
@@ -144,21 +136,18 @@ def _held(run, rank, unit, end) -> list[int]:
 
 
 def _counted(run, over, until) -> str:
-    whole = run.ranks * run.makespan
-    base = whole if over == "total" else whole - waited(run)
-    return f"{amount(waited(run, until))} of {amount(base)}, {show(float(_share(run, over, until)), '%')}"
+    whole = run.ranks * (run.makespan if over == "total" else run.ideal)
+    return f"{amount(waited(run, until))} of {amount(whole)}, {show(float(_share(run, over, until)), '%')}"
 
 
-def _meter(run, drawn, formula, mark, label, over, unit, steps) -> dict:
+def _meter(run, counts, formula, label, over, unit) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
-    values = [float(_share(run, over, t * unit)) for t in range(steps + 1)]
+    values = [float(_share(run, over, t * unit)) for t in range(len(counts))]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
-    text = [_counted(run, over, t * unit) for t in range(steps + 1)]
-    out = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": text}
-    if mark is None:
-        return out
-    said = f"{label or f'formula: {formula.lhs.html}'} = {show(float(mark), '%')}"
-    return out | {"equal": True, "formula": values[-1], "label": said}
+    bar = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": counts}
+    if formula is None:
+        return meter(**bar)
+    return meter(**bar, mark=values[-1], label=f"{label or f'formula: {formula.lhs.html}'} = {show(values[-1], '%')}")
 
 
 def _told(runs, unit, steps) -> list[str]:
@@ -191,15 +180,7 @@ def _rows(runs):
     rows = []
     for run in runs:
         for rank in range(run.ranks):
-            idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
             words = " ".join(word for _, _, word in order(run, rank))
             head = f"{escape(run.title)}, " * (len(runs) > 1)
-            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(idle), amount(peak(run, rank))))
+            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(run.idle(rank)), amount(peak(run, rank))))
     return columns, rows
-
-
-def _drawing(spec, runs) -> str:
-    """The whole chart, for where no script runs."""
-    if digesting():
-        return ""
-    return gantt_figure(runs, name=spec["id"], caption=spec["title"]).svg()
