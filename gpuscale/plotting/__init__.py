@@ -11,7 +11,7 @@ __getattr__, __dir__ = face(
     __name__,
     bar_chart="Bars bars",
     block_diagram="blocks",
-    curve_chart="Curve curves",
+    curve_chart="curves",
     ladder_chart="Rung ladder",
     pipelines="gantt_figure",
     rooflines="Roof roofline",
@@ -20,7 +20,7 @@ __getattr__, __dir__ = face(
     **{
         "drawing.axis": "Axis",
         "drawing.boxes": "Block",
-        "drawing.chart": "Chart Crossing Line Note Points Region",
+        "drawing.chart": "Chart Crossing Curve Note Points Region",
         "drawing.figure": "Still",
     },
 )

@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import sympy
 
-from gpuscale.core.evaluation import evaluate, inputs
+from gpuscale.core.evaluation import evaluate
 from gpuscale.core.formula import Formula
 from gpuscale.plotting.drawing.axis import Axis
-from gpuscale.plotting.drawing.chart import AUTO, Chart, Line, Points
+from gpuscale.plotting.drawing.chart import Chart, Curve, Points
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import HUES, bare, hue
+from gpuscale.plotting.drawing.layout import AUTO, STYLES
 from gpuscale.symbols import Quantity
 from gpuscale.units import show
 
 SAMPLES = 241
-STYLES = {  # exact is solid, approximate is dashed, everywhere
-    "exact": {"weight": 2.2},
-    "approx": {"weight": 1.5, "dash": (6, 5)},
-    "other": {"weight": 1.5},
-}
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One curve of a figure, still or live: a Formula or expression, its label, its meaning, how it is drawn.
-
-    ``hue`` "auto" takes the colours of the regions that the curve runs through. ``style`` is "exact" (solid), "approx"
-    (dashed) or "other" (thin). ``lo`` and ``hi`` end the curve and ``at`` asks for the label near that x; in a live
-    figure they may be expressions. ``short`` is the label where there is little room.
-
-    For a still figure: ``given`` are values beside the figure's own, and ``along`` writes the label along a straight
-    curve. For a live one: ``name`` is what readout and table call it (default: its label), and ``now`` makes it the
-    thick one, always or in the named views.
-    """
-
-    formula: Formula | sympy.Expr
-    label: str = ""
-    hue: str = AUTO
-    style: str = "exact"
-    given: Mapping = field(default_factory=dict)
-    lo: Any = None
-    hi: Any = None
-    at: Any = None
-    along: bool = False
-    short: str = ""
-    name: str | None = None
-    now: bool | str | tuple = False
-
-    @property
-    def expr(self) -> sympy.Expr:
-        return self.formula.rhs if isinstance(self.formula, Formula) else sympy.sympify(self.formula)
-
-    @property
-    def takes(self) -> set[str]:
-        """The names of its inputs."""
-        return {q.name for q in inputs(self.expr)}
-
-    @property
-    def what(self) -> str:
-        """The curve's name for an error."""
-        return f"curve {bare(self.label) or str(self.expr)!r}"
 
 
 def curves(formulas, *, x, axes, name, caption, given=None, points=(), regions=(), crossings=(), y=None, **look):
@@ -116,24 +70,23 @@ class _Curves:
         if across.lo < self.x.least or (across.lo <= 0 and not self.x.zero):
             least = self.x.least or "a number above zero"
             raise ValueError(f"{what}: begins at {across.lo:g}; expected {least} or more")
-        lines = [self._line(curve, across) for curve in self.curves]
-        ys = np.concatenate([line.y for line in lines] + [dots.data()[1] for dots in self.points])
+        drawn = [self._sampled(curve, across) for curve in self.curves]
+        ys = np.concatenate([curve.formula[1] for curve in drawn] + [dots.data()[1] for dots in self.points])
         ys = ys[np.isfinite(ys)]
         if not ys.size:
             raise ValueError(f"y: no curve is finite for {self.x.name} from {across.lo:g} to {across.hi:g}")
         up = up.of(y if y is not None else _lhs(self.curves), "y", ys)
         if up.log and ys.min() <= 0:
             raise ValueError(f"y: a logarithmic scale takes values above zero; the least is {ys.min():g}")
-        return Chart(across, up, lines, self.points)
+        return Chart(across, up, drawn, self.points)
 
-    def _line(self, curve: Curve, across: Axis) -> Line:
+    def _sampled(self, curve: Curve, across: Axis) -> Curve:
         """A curve in numbers, between its own ends."""
         part = across.cut(curve.lo, curve.hi).of(self.x, curve.what)
         steps = curve.expr.has(sympy.ceiling, sympy.floor, sympy.Mod)  # which stay steps; all else is smooth near 1
         few = part.hi - part.lo <= 400 and (steps or not part.log and part.hi - part.lo > 30)
         xs = np.arange(np.ceil(part.lo), part.hi + 1e-9) if self.x.whole and few else part.grid(SAMPLES)
-        look = STYLES[curve.style] | {"at": curve.at, "along": curve.along, "short": curve.short}
-        return Line(xs, self.values(curve, xs), curve.label, curve.hue, **look)
+        return replace(curve, formula=(xs, self.values(curve, xs)))
 
     def values(self, curve: Curve, xs: np.ndarray) -> np.ndarray:
         """A curve at some x; infinite values become gaps."""
@@ -146,7 +99,7 @@ class _Curves:
         """What is to be seen, from the data."""
         ends = f"{show(chart.x.lo, chart.x.unit, True)} to {show(chart.x.hi, chart.x.unit, True)}"
         parts = []
-        values = [line.y for line in chart.lines] + [dots.data()[1] for dots in self.points]
+        values = [curve.formula[1] for curve in chart.curves] + [dots.data()[1] for dots in self.points]
         for item, ys in zip(self.curves + self.points, values, strict=True):
             first, last = (show(v, chart.y.unit) for v in ys[np.isfinite(ys)][[0, -1]])
             span = first if first == last else f"from {first} to {last}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuscale.plotting.drawing.axis import Axis, positive, rounded
-from gpuscale.plotting.drawing.chart import Chart, Line, Note, Points
+from gpuscale.plotting.drawing.chart import Chart, Curve, Note, Points
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue
 from gpuscale.units import show
@@ -74,6 +74,6 @@ def _diagonal(chart: Chart, t: float, words: str) -> None:
     ends = np.array([max(chart.x.lo, chart.y.lo * t), min(chart.x.hi, chart.y.hi * t)])
     if ends[0] >= ends[1]:
         return
-    chart.lines.append(Line(ends, ends / t, weight=1, alpha=0.22, level=-0.3))
+    chart.curves.append(Curve((ends, ends / t), hue="line", style="other"))
     place = (0, -7, "center") if ends[1] / t >= chart.y.hi * (1 - 1e-9) else (-10, 4, "right")
     chart.notes.append(Note(ends[1], ends[1] / t, f"{words}{show(t, 's', short=True)}", "soft", *place))

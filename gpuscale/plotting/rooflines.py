@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuscale.one_gpu.roofline import attainable, ridge_point
-from gpuscale.plotting.curve_chart import Curve, curves
+from gpuscale.plotting.curve_chart import curves
 from gpuscale.plotting.drawing.axis import Axis, positive, rounded
-from gpuscale.plotting.drawing.chart import Points
+from gpuscale.plotting.drawing.chart import Curve, Points
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue
 from gpuscale.symbols import I, P_run

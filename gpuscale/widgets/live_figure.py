@@ -12,10 +12,10 @@ from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import as_number, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
-from gpuscale.plotting.curve_chart import Curve
 from gpuscale.plotting.drawing.axis import Axis
-from gpuscale.plotting.drawing.chart import AUTO
+from gpuscale.plotting.drawing.chart import Curve
 from gpuscale.plotting.drawing.ink import HUES, bare, hue
+from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import show
 from gpuscale.widgets.parts import Bound, Call, Cross, Mark, Slider, Value, View, symbol_name

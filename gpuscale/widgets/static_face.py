@@ -9,13 +9,12 @@ import numpy as np
 
 from gpuscale.core.evaluation import compiled
 from gpuscale.core.html import Head, details, digesting, escape, region, table
-from gpuscale.plotting.drawing.chart import AUTO, Chart, Crossing, Line, Points, Region
+from gpuscale.plotting.drawing.chart import Chart, Crossing, Curve, Points, Region
 from gpuscale.plotting.drawing.ink import bare
 from gpuscale.plotting.drawing.sheet import Sheet
 from gpuscale.units import show
 
 SAMPLES = 601
-STYLES = {"exact": {"weight": 1.5}, "approx": {"weight": 1.5, "dash": (6, 5)}, "other": {"weight": 1.0}}
 SIZE = 606, 339  # pixels: what a plot has in a card, as live.js draws it there
 ROWS = 8  # at most, in the table of numbers
 PART = r"((?:[^{}|]|\{\w+\})*)"
@@ -151,35 +150,33 @@ class Opening:
         """All that the plot shows."""
         spec, curves = self.spec, sorted(self.spec["curves"], key=self.lit)
         lead = curves[-1] if self.lit(curves[-1]) else spec["curves"][0]
-        lines = [self._line(c, light=self.lit(lead) and not self.lit(c)) for c in curves]
+        dots = [self._mark(m) for m in spec["marks"]]
         crossings = [self._crossing(c, lead) for c in spec["cross"]]
-        dots = [*map(self._mark, spec["marks"]), self._dot(lead)]
-        return Chart(*self.maker.axes, lines, dots, self.regions(), crossings, headroom=24, ends=spec["ends"])
+        drawn = [*map(self._curve, curves)], dots, self.regions(), crossings
+        return Chart(*self.maker.axes, *drawn, ends=spec["ends"], here=self._dot(lead))
 
     def lit(self, curve: dict) -> bool:
         """Whether a curve is the thick one."""
         now = curve.get("now", False)
         return now is True or self.view.get("name") in np.atleast_1d(now)
 
-    def _line(self, curve: dict, light: bool) -> Line:
+    def _curve(self, curve: dict) -> Curve:
         xs = self.x.cut(self.value(curve.get("lo")), self.value(curve.get("hi"))).grid(SAMPLES)
         xs = xs[xs >= self.maker.x.least]
-        look = {"weight": 3.0} if self.lit(curve) else STYLES[curve["style"]]
-        text, at = self.fill(curve.get("label", "")), self.value(curve.get("at"))
-        return Line(xs, self.value(curve["formula"], xs), text, self.tone(curve["hue"]), **look, at=at, light=light)
+        look = {"hue": self.tone(curve["hue"]), "style": curve["style"], "at": self.value(curve.get("at"))}
+        return Curve((xs, self.value(curve["formula"], xs)), self.fill(curve.get("label", "")), **look, now=self.lit(curve))
 
     def _mark(self, mark: dict) -> Points:
         x, y = ([float(self.value(mark[which]))] for which in "xy")
-        text = self.fill(mark.get("label", ""))
-        return Points(x, y, text, self.tone(mark["hue"]), "open" not in mark, size=9, light=True)
+        return Points(x, y, self.fill(mark.get("label", "")), self.tone(mark["hue"]), "open" not in mark, size=9)
 
     def _dot(self, lead: dict) -> Points:
         """Where the state is; named by the one slider that moves it, where there is one."""
         spec, moved = self.spec, [*self.spec["drag"]]
         only = moved[0] if len(moved) == 1 and not spec["x"]["param"] else ""
         text = f"{spec['params'][only]['sym']} = {said(*self.get(only))}" if only else ""
-        tone = self.tone(self.bound()["hue"]) if spec["bounds"] else lead["hue"].replace(AUTO, "plain")
-        return Points([self.here], [self.value(spec["y"]["at"])], text, tone, solid=True, size=15, tone="plain")
+        hue = self.tone(self.bound()["hue"]) if spec["bounds"] else self.tone(lead["hue"])
+        return Points([self.here], [self.value(spec["y"]["at"])], text, hue, solid=True, size=15)
 
     def _crossing(self, cross: dict, lead: dict) -> Crossing:
         x = float(self.value(cross["expr"]))
