@@ -20,7 +20,7 @@ _MOST = {False: 2, True: 4}  # bands that a chart is folded into
 _FILL = {"F": (0.1, 0.24), "B": (1.0, 0.5), "W": (0.0, 0.0)}  # shade of a stage's first part and of the others
 
 
-def gantt_figure(runs, *, name, caption, alt=None, unit=UNIT, **look) -> Still:
+def gantt_figure(runs, *, name, caption, unit=UNIT, **look) -> Still:
     """Schedules of a pipeline, one ``timetable.PipelineRun`` or several on one scale of time, as a figure.
 
     A cell is a slot with the number of its microbatch: forward pale, backward solid, the backward for the weights
@@ -35,7 +35,7 @@ def gantt_figure(runs, *, name, caption, alt=None, unit=UNIT, **look) -> Still:
     def paint(sheet):
         _GanttChart(sheet, runs).paint(unit)
 
-    return Still(paint, name=name, caption=caption, alt=alt or _alt(runs), table=_table(runs), **look)
+    return Still(paint, name=name, caption=caption, **{"alt": _alt(runs), "table": _table(runs)} | look)
 
 
 class _GanttChart:
@@ -139,28 +139,25 @@ class _GanttChart:
 
     def _key(self) -> list[tuple]:
         """What the cells mean, each with how it is drawn."""
-        sheet, found = self.sheet, kinds(self.runs)
-
-        def cell(shade, hatch, x, y):
-            sheet.box(x, y, 22, 14, "compute", shade, hatch=hatch)
-
-        def underlined(x, y):
-            cell(_FILL["F"][1], False, x, y)
-            sheet.rule([x + 5, x + 17], [y + 10.5] * 2, level=3, weight=1.2)
-
-        def grey(x, y):
-            sheet.area(x, y, x + 22, y + 14, "wait", 0.38)
-
-        def shaft(x, y):
-            sheet.rule([x, x + 22], [y, y + 14], "scaleout", weight=1.5)
-
-        items = [(named(kind, found), partial(cell, _FILL[kind][0], kind == "W")) for kind in found]
-        if any(part for run in self.runs for part in parts(run).values()):
-            items.append(("a further part of the model, underlined", underlined))
-        items.append(("waiting", grey))
-        if any(move.end > move.start for run in self.runs for move in run.transfers):
-            items.append(("transfer", shaft))
+        found, runs = kinds(self.runs), self.runs
+        items = [(named(kind, found), partial(self._swatch, kind)) for kind in found]
+        if any(part for run in runs for part in parts(run).values()):
+            items.append(("a further part of the model, underlined", partial(self._swatch, "part")))
+        items.append(("waiting", partial(self._swatch, "wait")))
+        if any(move.end > move.start for run in runs for move in run.transfers):
+            items.append(("transfer", partial(self._swatch, "send")))
         return items
+
+    def _swatch(self, what: str, x: float, y: float) -> None:
+        if what == "wait":
+            self.sheet.area(x, y, x + 22, y + 14, "wait", 0.38)
+        elif what == "send":
+            self.sheet.rule([x, x + 22], [y, y + 14], "scaleout", weight=1.5)
+        elif what == "part":
+            self.sheet.box(x, y, 22, 14, "compute", _FILL["F"][1])
+            self.sheet.rule([x + 5, x + 17], [y + 10.5] * 2, level=3, weight=1.2)
+        else:
+            self.sheet.box(x, y, 22, 14, "compute", _FILL[what][0], hatch=what == "W")
 
 
 def _record(run, rank: int) -> str:

@@ -63,7 +63,7 @@ def torus_figure(torus, *, name, caption, alt=None, **look) -> Still:
     records = [f"axis {side}, {'ring' if wrap else 'open'}" for side, wrap in rings]
 
     def paint(sheet):
-        _Grid(sheet, torus, _head(sheet, words)).paint()
+        _grid(sheet, torus, _head(sheet, words))
         sheet.records += records
 
     return Still(paint, name=name, caption=caption, alt=alt or f"{torus.title}. {' '.join(words)}", **look)
@@ -123,69 +123,54 @@ def _arc(start, end, bulge) -> tuple[np.ndarray, np.ndarray]:
 # ---- tori
 
 
-class _Grid:
-    """A torus on a sheet: where the chips of each axis stand, in steps, and how far a step of each axis goes."""
+def _grid(sheet, torus: Torus, top: float) -> None:
+    """Chips as squares and links as lines; of a long axis all but the first chips and the last are left out."""
+    axes, sides = len(torus.sides), [*torus.sides, 1, 1][:3]
+    most, solid = _SHOWN[axes], axes == 3
+    seen = [[*range(n)] if n <= most else [*range(most - 1), most - 0.2] for n in sides]
+    last = np.array([at[-1] for at in seen])
+    if solid:
+        step = min((sheet.across - 150) / 6.2, 66)
+        steps = np.array([(step, 0), (0, min(50, 1.1 * step)), (step * 0.55, -17)])
+    else:
+        step = min((sheet.across - 165) / max(last[0], 1), 26)
+        steps = np.array([(step, 0), (0, step), (0, 0)])
+    bulge = 38 if any(torus.wrap) else 8
+    above, below = (8 + 17 * last[2], bulge) if solid else (bulge, 10)
+    start = np.array([(sheet.across - last @ steps[:, 0]) / 2, top + 8 + above])
+    sheet.down = top + 22 + above + last[1] * steps[1][1] + below
 
-    def __init__(self, sheet, torus: Torus, top: float):
-        self.sheet, self.torus, axes = sheet, torus, len(torus.sides)
-        most = _SHOWN[axes]
-        self.sides, self.solid = [*torus.sides, 1, 1][:3], axes == 3
-        # of a long axis all but the first chips and the last are left out
-        self.seen = [[*range(n)] if n <= most else [*range(most - 1), most - 0.2] for n in self.sides]
-        if self.solid:
-            step = min((sheet.across - 150) / 6.2, 66)
-            self.steps = np.array([(step, 0), (0, min(50, 1.1 * step)), (step * 0.55, -17)])
-        else:
-            step = min((sheet.across - 165) / max(self.seen[0][-1], 1), 26)
-            self.steps = np.array([(step, 0), (0, step), (0, 0)])
-        last = np.array([at[-1] for at in self.seen])
-        bulge = 38 if any(torus.wrap) else 8
-        above, below = (8 - last[2] * self.steps[2][1], bulge) if self.solid else (bulge, 10)
-        self.start = np.array([(sheet.across - last @ self.steps[:, 0]) / 2, top + 8 + above])
-        sheet.down = top + 22 + above + last[1] * self.steps[1][1] + below
+    def at(row, axis: int, place: float) -> np.ndarray:
+        """The pixels of a place, in steps, on a row along an axis."""
+        return start + np.array([place if n == axis else p for n, p in enumerate(row)]) @ steps
 
-    def at(self, place) -> np.ndarray:
-        """The pixels of a place in steps."""
-        return self.start + np.array(place) @ self.steps
+    def link(row, axis: int, here: float, there: float, **style) -> None:
+        xs, ys = zip(at(row, axis, here), at(row, axis, there), strict=True)
+        sheet.rule(xs, ys, "scaleup", weight=1.2, **style)
 
-    def paint(self) -> None:
-        wraps = [*self.torus.wrap, False, False]
-        for axis, side in enumerate(self.torus.sides):
-            others = [[0] if i == axis else at for i, at in enumerate(self.seen)]
-            for row in product(*others):
-                self._line(row, axis, side)
-                if wraps[axis] and not self.solid:
-                    for end, way in ((self.seen[axis][0], -0.35), (self.seen[axis][-1], 0.35)):
-                        self._rule(row, axis, end, end + way)  # the beginning of a link that closes the row to a ring
-            if wraps[axis]:
-                self._ring(axis, side)
-        small = 5 if self.solid else 4
-        for place in product(*self.seen):
-            x, y = self.at(place)
-            self.sheet.area(x - small, y - small, x + small, y + small, "compute", level=3)
+    for axis, (side, wrap) in enumerate(zip(torus.sides, torus.wrap, strict=True)):
+        first, *_, end = [*seen[axis], seen[axis][-1]]
+        for row in product(*([0] if i == axis else places for i, places in enumerate(seen))):
+            folded = side > len(seen[axis])
+            link(row, axis, first, seen[axis][-2] if folded else end, level=1)
+            if folded:  # what is left out is dotted
+                link(row, axis, seen[axis][-2], end, level=0.9, dash=(2, 4))
+            if wrap and not solid:  # the beginnings of the link that closes a row to a ring
+                link(row, axis, first, first - 0.35, level=1)
+                link(row, axis, end, end + 0.35, level=1)
+        if wrap:
+            row = [last[0] if axis == 2 else 0, last[1] if solid else 0, 0]
+            _ring(sheet, axis, at(row, axis, first), at(row, axis, end), side, solid)
+    small = 5 if solid else 4
+    for place in product(*seen):
+        x, y = at(place, 0, place[0])
+        sheet.area(x - small, y - small, x + small, y + small, "compute", level=3)
 
-    def _rule(self, row, axis: int, start: float, end: float, **style) -> None:
-        """A line along an axis, from one step of a row to another."""
-        xs, ys = zip(*(self.at([v if n == axis else p for n, p in enumerate(row)]) for v in (start, end)), strict=True)
-        self.sheet.rule(xs, ys, "scaleup", weight=1.2, **style)
 
-    def _line(self, row, axis: int, side: int) -> None:
-        """The links along one row; what a folded axis leaves out is dotted."""
-        at = self.seen[axis]
-        if side > len(at):
-            self._rule(row, axis, at[0], at[-2], level=1)
-            self._rule(row, axis, at[-2], at[-1], level=0.9, dash=(2, 4))
-        elif side > 1:
-            self._rule(row, axis, at[0], at[-1], level=1)
-
-    def _ring(self, axis: int, side: int) -> None:
-        """One row of an axis closed to a ring, outside of the grid, with the number of its chips."""
-        low = self.seen[1][-1] if self.solid else 0
-        row = {0: [0, low, 0], 1: [0, 0, 0], 2: [self.seen[0][-1], low, 0]}[axis]
-        reach = self.seen[axis][0], self.seen[axis][-1]
-        ends = [self.at([end if n == axis else p for n, p in enumerate(row)]) for end in reach]
-        out = {0: (0, 40 if self.solid else -40), 1: (-40, 0), 2: (36, 26)}[axis]
-        xs, ys = _arc(*ends, out)
-        self.sheet.rule(xs, ys, "scaleup", level=1, weight=1.2)
-        align, dx, dy = {0: ("center", 0, 14 if self.solid else -5), 1: ("right", -5, 4), 2: ("left", 5, 12)}[axis]
-        self.sheet.write(xs[12] + dx, ys[12] + dy, f"{side} chips", "scaleup", align, say=False)
+def _ring(sheet, axis: int, start, end, side: int, solid: bool) -> None:
+    """One row of an axis closed to a ring, outside of the grid, with the number of its chips."""
+    bulge = {0: (0, 40 if solid else -40), 1: (-40, 0), 2: (36, 26)}[axis]
+    xs, ys = _arc(start, end, bulge)
+    sheet.rule(xs, ys, "scaleup", level=1, weight=1.2)
+    align, dx, dy = {0: ("center", 0, 14 if solid else -5), 1: ("right", -5, 4), 2: ("left", 5, 12)}[axis]
+    sheet.write(xs[12] + dx, ys[12] + dy, f"{side} chips", "scaleup", align, say=False)

@@ -168,18 +168,10 @@ def _alt(topology: Topology) -> str:
 
 def _table(topology: Topology):
     heads = ["Level", "Joins", "GPUs", "Switches in all", "Cables in all", "Above each child", "Into the switches"]
-    rows = [
-        [
-            tier.name,
-            f"{tier.degree:,}",
-            f"{tier.S:,}",
-            _count(tier.switches_total),
-            _count(tier.cables_total),
-            rate(tier.child_bw),
-            rate(tier.unit_bw),
-        ]
-        for tier in topology.tiers
-    ]
+    rows = []
+    for tier in topology.tiers:
+        counts = tier.degree, tier.S, tier.switches_total, tier.cables_total
+        rows.append([tier.name, *map(_count, counts), rate(tier.child_bw), rate(tier.unit_bw)])
     return heads, rows
 
 

@@ -13,12 +13,12 @@ from gpuscale.core.evaluation import as_number, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
 from gpuscale.plotting.drawing.axis import Axis
-from gpuscale.plotting.drawing.chart import Curve
+from gpuscale.plotting.drawing.chart import Crossing, Curve, Points
 from gpuscale.plotting.drawing.ink import HUES, bare, hue
 from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import show
-from gpuscale.widgets.parts import Bound, Call, Cross, Mark, Slider, Value, View, symbol_name
+from gpuscale.widgets.parts import Bound, Call, Slider, Value, View, symbol_name
 
 
 def explore(
@@ -36,8 +36,8 @@ def explore(
     bounds: Sequence[Bound] = (),
     binds: str = "max",
     curves: Sequence[Curve] = (),
-    marks: Sequence[Mark] = (),
-    cross: Sequence[Cross] = (),
+    points: Sequence[Points] = (),
+    crossings: Sequence[Crossing] = (),
     values: Mapping[str, Value] | None = None,
     say: str = "",
     at=None,
@@ -57,12 +57,13 @@ def explore(
     """
     maker = Maker(formula, x, sliders, fixed or {}, name)
     curves = curves or [Curve(formula, name=formula.title, now=True)]
-    maker.check(presets or {}, views, binds, [*bounds, *curves, *marks])
+    maker.check(presets or {}, views, binds, [*bounds, *curves, *points])
     spec = maker.spec(title, caption, axes, at, y, call or formula)
     many = sum(bool(c.label) for c in curves) > 4 and all(c.at is None for c in curves)
-    parts = {"presets": list((presets or {}).items()), "views": views, "marks": marks, "cross": cross, "drag": drag or {}}
+    parts = {"presets": list((presets or {}).items()), "views": views, "points": points, "crossings": crossings}
     parts |= {"curves": [replace(c, name=bare(c.label)) if c.name is None else c for c in curves], "bounds": bounds}
     parts |= {"values": {key: replace(v, unit=v.unit or _unit(v.expr)) for key, v in (values or {}).items()}}
+    parts |= {"drag": drag or {}}
     spec |= {"binds": binds, "say": say, "ends": many if ends is None else ends} | maker.plain(parts)
     return maker.card(spec | {"fns": maker.functions})
 

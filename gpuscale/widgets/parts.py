@@ -36,37 +36,16 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A dot: a measurement (open) or a reference."""
-
-    x: Any
-    y: Any
-    label: str = ""
-    hue: str = "plain"
-    open: bool = True
-    short: str = ""
-
-
-@dataclass(frozen=True)
-class Cross:
-    """A dotted line at a value of x that is computed and named."""
-
-    expr: Any
-    label: str
-    low: bool = False
-
-
-@dataclass(frozen=True)
 class View:
     """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8").
 
-    ``marks`` and ``bounds`` stand in for the figure's own in this view. ``hues`` gives what is drawn in one hue
+    ``points`` and ``bounds`` stand in for the figure's own in this view. ``hues`` gives what is drawn in one hue
     another: {"scaleup": "scaleout"} for the view in which the network is InfiniBand and no NVLink.
     """
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
-    marks: tuple | None = None
+    points: tuple | None = None
     bounds: tuple | None = None
     hues: Mapping[str, str] = field(default_factory=dict)
 

@@ -150,8 +150,8 @@ class Opening:
         """All that the plot shows."""
         spec, curves = self.spec, sorted(self.spec["curves"], key=self.lit)
         lead = curves[-1] if self.lit(curves[-1]) else spec["curves"][0]
-        dots = [self._mark(m) for m in spec["marks"]]
-        crossings = [self._crossing(c, lead) for c in spec["cross"]]
+        dots = [self._points(p) for p in spec["points"]]
+        crossings = [self._crossing(c, lead) for c in spec["crossings"]]
         drawn = [*map(self._curve, curves)], dots, self.regions(), crossings
         return Chart(*self.maker.axes, *drawn, ends=spec["ends"], here=self._dot(lead))
 
@@ -166,9 +166,9 @@ class Opening:
         look = {"hue": self.tone(curve["hue"]), "style": curve["style"], "at": self.value(curve.get("at"))}
         return Curve((xs, self.value(curve["formula"], xs)), self.fill(curve.get("label", "")), **look, now=self.lit(curve))
 
-    def _mark(self, mark: dict) -> Points:
-        x, y = ([float(self.value(mark[which]))] for which in "xy")
-        return Points(x, y, self.fill(mark.get("label", "")), self.tone(mark["hue"]), "open" not in mark, size=9)
+    def _points(self, points: dict) -> Points:
+        x, y = (self.value(points[which]) for which in "xy")
+        return Points(x, y, self.fill(points.get("label", "")), self.tone(points["hue"]), "solid" in points, size=9)
 
     def _dot(self, lead: dict) -> Points:
         """Where the state is; named by the one slider that moves it, where there is one."""
@@ -176,9 +176,9 @@ class Opening:
         only = moved[0] if len(moved) == 1 and not spec["x"]["param"] else ""
         text = f"{spec['params'][only]['sym']} = {said(*self.get(only))}" if only else ""
         hue = self.tone(self.bound()["hue"]) if spec["bounds"] else self.tone(lead["hue"])
-        return Points([self.here], [self.value(spec["y"]["at"])], text, hue, solid=True, size=15)
+        return Points(self.here, self.value(spec["y"]["at"]), text, hue, solid=True, size=15)
 
-    def _crossing(self, cross: dict, lead: dict) -> Crossing:
-        x = float(self.value(cross["expr"]))
-        text = f"{cross['label']} = {said(x, self.x.unit)}"
-        return Crossing(x, text, float(self.value(lead["formula"], x)), "low" in cross)
+    def _crossing(self, crossing: dict, lead: dict) -> Crossing:
+        x = float(self.value(crossing["x"]))
+        y, text = float(self.value(lead["formula"], x)), f"{crossing['text']} = {said(x, self.x.unit)}"
+        return Crossing(x, text, y, "low" in crossing)

@@ -48,7 +48,7 @@ class Block:
 
 
 def stand(sheet, block: Block) -> dict:
-    """Draws a block on the whole of a sheet, which gets the height that it needs; its places, as ``draw`` gives them."""
+    """Draws a block on the whole of a sheet, which gets the height that it needs; the places that ``draw`` gives."""
     w = sheet.across - 2
     sheet.down = height(block, w, sheet.narrow) + 2
     return draw(sheet, block, 1, 1, w, sheet.down - 2)

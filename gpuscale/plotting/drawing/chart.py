@@ -72,10 +72,11 @@ class Region:
 class Crossing:
     """Where two bounds meet: a dotted line at ``x`` with its text; a dot at ``y`` if given, filled, as it is computed.
 
-    The text stands at the top of the line or at its foot, where it covers less; ``low`` asks for the foot.
+    The text stands at the top of the line or at its foot, where it covers less; ``low`` asks for the foot. In a live
+    figure ``x`` may be an expression, and its value stands behind the text.
     """
 
-    x: float
+    x: Any
     text: str
     y: float | None = None
     low: bool = False
@@ -83,14 +84,15 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Points:
-    """Measured or published values, as open dots (``solid``: filled), never joined by a line.
+    """Measured or published values, as open dots (``solid``: filled), never joined by a line: lists, or one value of x
+    and y, which in a live figure may be expressions.
 
     ``size`` is their diameter in pixels; small filled ones have no rim. ``short`` is the label on a phone. A label that
     holds bold words is light elsewhere.
     """
 
-    x: list
-    y: list
+    x: Any
+    y: Any
     label: str = ""
     hue: str = "plain"
     solid: bool = False

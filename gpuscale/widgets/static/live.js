@@ -85,14 +85,14 @@ function model({ params, fixed, views, curves: all, values, python, ...spec }) {
     const lead = curves.findLast((c) => c.must) ?? curves[0];
     for (const c of curves) c.light = lead.must && !c.must ? 'light' : '';
     now = num(s.y.at, at);
-    const cross = s.cross.map((c, i) => {
-      const x = num(c.expr);
-      return { id: `x${i}`, x, y: lead.f(x), text: `${c.label} = ${say(x, s.x.unit)}`, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
+    const crossings = s.crossings.map((c, i) => {
+      const x = num(c.x);
+      return { id: `x${i}`, x, y: lead.f(x), text: `${c.text} = ${say(x, s.x.unit)}`, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
-    const marks = s.marks.map((d, i) => ({ ...d, r: width < 480 ? 3.5 : 4.5, hue: tone(d.hue), id: `m${i}`, x: num(d.x), y: num(d.y), text: d.label && fill(d.label), light: 'light' }));
+    const marks = s.points.map((d, i) => ({ ...d, r: width < 480 ? 3.5 : 4.5, hue: tone(d.hue), open: !d.solid, id: `m${i}`, x: num(d.x), y: num(d.y), text: d.label && fill(d.label), light: 'light' }));
     const [moved, ...more] = Object.keys(s.drag), words = moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '';
     const here = { id: 'now', x: at, y: now, hue: m.bound?.hue ?? lead.hue ?? 'plain', tone: 'plain', r: 7.5, text: fill(words), light: '', must: true };
-    return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...cross, ...marks, here] };
+    return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...crossings, ...marks, here] };
   };
   return m;
 }

@@ -123,7 +123,7 @@ function column(named, { x1, y0, y1 }) {
   return joined(rows, ({ c, p, y }) => `<g class="${c.hue ?? 'plain'}"><path class="curve thin" d="M${px(p[0])} ${px(p[1])}L${x1 + 9} ${px(y)}"/>${text(`label ${c.light}`, x1 + 12, y + 4, c.text)}</g>`);
 }
 
-/** Draws a scene { x, y, regions, curves, cross, marks } and returns its box. */
+/** Draws a scene { x, y, ends, regions, curves, dots } and returns its box. */
 function plot(svg, s, w, id, kept) {
   const h = round(clamp(w * .56, 250, 360)), y0 = 40, y1 = h - 42, family = getComputedStyle(svg).fontFamily;
   const measure = (words, bold) => wide(words, bold, family), most = (list) => max(...list);
