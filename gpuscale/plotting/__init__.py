@@ -10,7 +10,7 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     bar_chart="Bars bars",
-    block_diagram="blocks",
+    boxes="Block blocks",
     curve_chart="curves",
     ladder_chart="Rung ladder",
     pipelines="gantt_figure",
@@ -19,7 +19,6 @@ __getattr__, __dir__ = face(
     trees="network_figure",
     **{
         "drawing.axis": "Axis",
-        "drawing.boxes": "Block",
         "drawing.chart": "Chart Crossing Curve Note Points Region",
         "drawing.figure": "Still",
     },

@@ -75,7 +75,8 @@ class _Curves:
         ys = ys[np.isfinite(ys)]
         if not ys.size:
             raise ValueError(f"y: no curve is finite for {self.x.name} from {across.lo:g} to {across.hi:g}")
-        up = up.of(y if y is not None else _lhs(self.curves), "y", ys)
+        results = [curve.formula.lhs for curve in self.curves if isinstance(curve.formula, Formula)]
+        up = up.of(y if y is not None else next(iter(results), None), "y", ys)
         if up.log and ys.min() <= 0:
             raise ValueError(f"y: a logarithmic scale takes values above zero; the least is {ys.min():g}")
         return Chart(across, up, drawn, self.points)
@@ -108,7 +109,7 @@ class _Curves:
 
     def table(self, chart: Chart):
         """The folded numbers: every curve at round values of x; points in columns of their own, at their x."""
-        xs = np.array(chart.x.ticks(lambda row: len(row) <= 8), dtype=float)
+        xs = chart.x.few()
         xs = xs[xs > 0] if not self.x.zero else xs
         dots = [points.data() for points in self.points]
         every = np.unique(np.concatenate([xs, *(px for px, _ in dots)]))
@@ -128,7 +129,3 @@ class _Curves:
 
 def _cell(value: float, unit: str) -> str:
     return "–" if np.isnan(value) else show(value, unit)
-
-
-def _lhs(drawn: list[Curve]) -> Quantity | None:
-    return next((c.formula.lhs for c in drawn if isinstance(c.formula, Formula)), None)

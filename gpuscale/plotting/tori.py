@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuscale.network.torus import Mesh, Torus
 from gpuscale.network.tree import Topology
-from gpuscale.plotting.drawing.boxes import Block, draw
+from gpuscale.plotting.boxes import Block, draw
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import fold
 from gpuscale.plotting.trees import network_figure, rate

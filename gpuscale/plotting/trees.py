@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuscale.network.tree import Tier, Topology
-from gpuscale.plotting.drawing.boxes import PAD, Block, stand
+from gpuscale.plotting.boxes import PAD, Block, stand
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import width
 from gpuscale.units import NBSP, show

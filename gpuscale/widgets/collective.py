@@ -41,8 +41,6 @@ def collective_stepper(
     routes=None,
     label: str = "",
     chunk_names: Sequence[str] = (),
-    group: str = "node",
-    hue: str = "scaleup",
     view: str = "",
     meter_hue: str = "scaleup",
 ):
@@ -54,10 +52,9 @@ def collective_stepper(
     bytes; its inputs are ``given``, by name, besides N and V, which are known. Where it gives no bytes, ``value``
     is the number of bytes [B] that it implies, and ``label`` what the mark is called. Without a formula there is no
     mark, without V no meter.
-    ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``group`` the
-    word for ``schedule.group`` ranks, ``hue`` the meaning of the links within a group, ``meter_hue`` of those that the
-    meter counts. ``view`` is "ring" (arrows
-    from row to row), "arcs", or "pair" (before and now side by side); by default what suits the schedule.
+    ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``meter_hue`` the
+    meaning of the links that the meter counts. ``view`` is "ring" (arrows from row to row), "arcs", or "pair" (before
+    and now side by side); by default what suits the schedule.
     Raises ValueError, naming both, where the bytes counted on the schedule are not exactly the formula's; for a
     schedule too large to show; for an unknown count or view.
     """
@@ -65,9 +62,9 @@ def collective_stepper(
     _check(name, schedule, view, count, chunk_names)
     spec = {"title": title, "kind": "chunks", "unit": "step", "rate": 1100}
     spec |= {"steps": schedule.steps, "at": (schedule.steps + 1) // 2 if at is None else at}
-    spec |= _cells(schedule, view) | {"hue": hue, "group": group, "view": view}
+    spec |= _cells(schedule, view) | {"hue": "scaleup", "group": words.GROUP, "view": view}
     spec |= {"names": list(chunk_names)} if chunk_names else {}
-    told = [words.happening(schedule, step, _sizes(schedule, V), group) for step in range(schedule.steps)]
+    told = [words.happening(schedule, step, _sizes(schedule, V)) for step in range(schedule.steps)]
     spec["said"] = [words.opening(schedule), *told]
     text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
@@ -239,16 +236,16 @@ def _meter(name, schedule, counted, formula, value, V, given, label) -> dict:
 
 
 def _sizes(schedule, V) -> Callable[[int], str]:
-    """Units in bytes, as the reader sees them; in shares of V where V is not given."""
-    if V:
-        return lambda units: show(float(_exact(V) * Fraction(units, schedule.whole)), "B")
-    return lambda units: _share(Fraction(units, schedule.whole))
+    """Units in bytes, as the reader sees them; in shares of V ("V/4", "3V/8") where V is not given."""
 
+    def said(units: int) -> str:
+        part = Fraction(units, schedule.whole)
+        if V:
+            return show(float(_exact(V) * part), "B")
+        top = "V" if part.numerator == 1 else f"{part.numerator}V"
+        return top if part.denominator == 1 else f"{top}/{part.denominator}"
 
-def _share(part: Fraction) -> str:
-    """A share of V: "V/4", "3V/8"."""
-    top = "V" if part.numerator == 1 else f"{part.numerator}V"
-    return top if part.denominator == 1 else f"{top}/{part.denominator}"
+    return said
 
 
 def _rows(schedule, spec, chunk_names):

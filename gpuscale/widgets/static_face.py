@@ -16,7 +16,6 @@ from gpuscale.units import show
 
 SAMPLES = 601
 SIZE = 606, 339  # pixels: what a plot has in a card, as live.js draws it there
-ROWS = 8  # at most, in the table of numbers
 PART = r"((?:[^{}|]|\{\w+\})*)"
 
 
@@ -34,18 +33,6 @@ def fallback(opening: Opening, data: list) -> str:
         + f'<p class="state">{opening.sentence()}</p>'
         + details("Data", region(f"Data of {title}", listed), open=True)
     )
-
-
-def rows_at(axis, whole: bool) -> np.ndarray:
-    """Round values of x for a table: powers of two for counts, decades or 1-2-5 for all else."""
-    lo, hi = axis.lo, axis.hi
-    if whole:
-        if not axis.log:
-            return np.unique(np.linspace(lo, hi, ROWS - 1).round())
-        first, last = math.ceil(math.log2(lo) - 1e-9), math.floor(math.log2(hi) + 1e-9)
-        row = 2.0 ** np.arange(first, last + 1, max(1, math.ceil((last - first + 1) / ROWS)))
-        return np.unique([row[0], *row[1:], round(hi)]) if hi > 1.2 * row[-1] else row
-    return np.array(axis.ticks(lambda row: len(row) <= ROWS), dtype=float)
 
 
 def said(value: float, unit: str = "1", short: bool = False) -> str:
@@ -116,8 +103,7 @@ class Opening:
             return (self.here if key == "x" else self.value(spec["y"]["at"])), spec[key]["unit"]
         if key in spec["values"]:
             return self.value(spec["values"][key]["expr"]), spec["values"][key]["unit"]
-        units = {name: unit for name, unit, *_ in spec["python"]["args"]} | spec["units"]
-        return self.state[key], spec["params"].get(key, {"unit": units.get(key, "1")})["unit"]
+        return self.state[key], spec["params"].get(key, {"unit": spec["units"].get(key, "1")})["unit"]
 
     def fill(self, words: str) -> str:
         """A template with the values of the opening state."""
@@ -140,7 +126,7 @@ class Opening:
     def numbers(self) -> list[list[str]]:
         """The named curves at round values of x: heads, then rows."""
         unit, named = self.spec["y"]["unit"], [c for c in self.spec["curves"] if "name" in c]
-        grid = rows_at(self.x, self.maker.x.whole)
+        grid = self.x.few()
         grid = grid[grid >= self.maker.x.least]
         columns = [self.x.title, *(bare(self.fill(c.get("label", c["name"]))) for c in named)]
         rows = zip(grid, *(self.value(c["formula"], grid) for c in named), strict=True)
@@ -164,7 +150,9 @@ class Opening:
         xs = self.x.cut(self.value(curve.get("lo")), self.value(curve.get("hi"))).grid(SAMPLES)
         xs = xs[xs >= self.maker.x.least]
         look = {"hue": self.tone(curve["hue"]), "style": curve["style"], "at": self.value(curve.get("at"))}
-        return Curve((xs, self.value(curve["formula"], xs)), self.fill(curve.get("label", "")), **look, now=self.lit(curve))
+        return Curve(
+            (xs, self.value(curve["formula"], xs)), self.fill(curve.get("label", "")), **look, now=self.lit(curve)
+        )
 
     def _points(self, points: dict) -> Points:
         x, y = (self.value(points[which]) for which in "xy")

@@ -117,6 +117,10 @@ class Axis:
         rows = self.rows()
         return next((row for row in rows if fits(row)), rows[-1])
 
+    def few(self) -> np.ndarray:
+        """Round values for a table."""
+        return np.array(self.ticks(lambda row: len(row) <= 8), dtype=float)
+
     def spaced(self, length: float, need) -> list[float]:
         """The ticks that have room on ``length`` pixels; ``need(label)`` is what one takes. The twin of ``ticks`` in
         plot.js."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpuscale.core.html import Head, details, digesting, escape, region, table
+from gpuscale.core.html import Head, Html, details, element, escape, region, table
 from gpuscale.plotting.drawing.ink import bare, printed, safe
 from gpuscale.plotting.drawing.sheet import Sheet
 
@@ -25,7 +25,7 @@ _STYLE = (
 )
 
 
-class Still:
+class Still(Html):
     """A static figure: HTML with two inline SVG drawings, or a text digest under GPUSCALE_DIGEST=1.
 
     ``paint(sheet)`` draws on a Sheet of pixels, or paints a Chart on it, once for each of two widths. ``name`` gives
@@ -37,31 +37,29 @@ class Still:
 
     def __init__(self, paint, *, name, caption, alt, title="", height=0, narrow_height=0, table=None):
         _check(paint, name, caption, alt)
-        self.name, self.caption, self.alt, self.title, self.table = name, caption, alt, title, table
+        self.name, self.caption, self.alt, self.table = name, caption, alt, table
         wide = Sheet(name, WIDE, height, narrow=False)
         narrow = Sheet(name, NARROW, narrow_height or min(height, 270), narrow=True)
         for sheet in (wide, narrow):
             paint(sheet)  # at once: what is wrong is said where it is written
         self._drawn = {sheet.narrow: sheet.svg(alt) for sheet in (wide, narrow)}
+        html = element(
+            "figure",
+            _STYLE,
+            element("h3", escape(title)) if title else "",
+            element("div", self.svg(), class_="wide"),
+            element("div", self.svg(narrow=True), class_="narrow"),
+            _numbers(name, *table) if table else "",
+            element("figcaption", concluded(caption)),
+            class_="still",
+            id=f"fig-{name}",
+        )
         words = " | ".join(map(bare, wide.words))
-        self.text = "\n".join([f"figure {name}: {bare(caption)}", *wide.records, f"words: {words}"])
+        super().__init__(html, "\n".join([f"figure {name}: {bare(caption)}", *wide.records, f"words: {words}"]))
 
     def svg(self, narrow: bool = False) -> str:
         """One of the drawings as SVG text, with the page's typeface and colours."""
         return self._drawn[narrow]
-
-    def html(self) -> str:
-        """The figure element for a page or a notebook."""
-        head = f"<h3>{escape(self.title)}</h3>" if self.title else ""
-        return (
-            f'<figure class="still" id="fig-{self.name}">{_STYLE}{head}<div class="wide">{self.svg()}</div>'
-            f'<div class="narrow">{self.svg(narrow=True)}</div>{self._numbers()}'
-            f"<figcaption>{concluded(self.caption)}</figcaption></figure>"
-        )
-
-    def digest(self) -> str:
-        """What the figure shows, as text that can be stored and compared."""
-        return self.text
 
     def save(self, path, narrow: bool = False) -> Path:
         """Write one drawing as a file that stands alone: it names its own typefaces and colours."""
@@ -69,23 +67,11 @@ class Still:
         path.write_text(printed(self.svg(narrow)).replace("<svg ", f"<svg {_FACE} ", 1), encoding="utf-8")
         return path
 
-    def _numbers(self) -> str:
-        if not self.table:
-            return ""
-        heads, *rows = ([safe(cell) for cell in row] for row in (self.table[0], *self.table[1]))
-        columns = [Head(title, "num" if i else "") for i, title in enumerate(heads)]
-        numbers = region(f"The numbers of figure {self.name}", table(columns, rows, ""))
-        return details("The numbers", numbers, class_="numbers")
 
-    def _repr_html_(self) -> str:
-        return self.html()
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        plain = {"text/plain": self.text}
-        return plain if digesting() else {"text/html": self.html(), **plain}
-
-    def __repr__(self) -> str:
-        return self.text
+def _numbers(name: str, heads, rows) -> str:
+    columns = [Head(safe(title), "num" if i else "") for i, title in enumerate(heads)]
+    listed = table(columns, [[safe(cell) for cell in row] for row in rows], "")
+    return details("The numbers", region(f"The numbers of figure {name}", listed), class_="numbers")
 
 
 def concluded(caption: str) -> str:

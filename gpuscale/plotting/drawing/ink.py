@@ -64,39 +64,26 @@ def printed(svg: str) -> str:
 
 # Widths of characters in thousandths of the size, as the common sans faces have them. Layout uses these
 # and no font file, so that a figure comes out the same on every machine.
-_PLAIN = {
-    222: "'ijl’|",
-    278: "ftI!,./:;[\\] \u00a0·",
-    333: 'r()-`“”{}"',
-    400: "*°",
-    500: "cksvxyzJ^",
-    556: "≈≤≥",
-    584: "+<=>~×−µα",
-    611: "FTZ",
-    667: "ABEKPSVXY&φ",
-    722: "wCDHNRU∞",
-    778: "GOQ",
-    833: "mM½",
-    889: "%",
-    944: "W",
-    1015: "—→…@",
-}
-_BOLD = {
-    278: "ijlI,./\\ \u00a0·’|'",
-    333: "ft!()-:;[]`",
-    389: "r*{}°",
-    556: 'aceksvxyzJ"“”≈≤≥',
-    584: "+<=>^~×−µ",
-    611: "bdghnopquFLTZ?α",
-    667: "EPSVXY",
-    722: "ABCDHKNRU&∞φ",
-    778: "wGOQ",
-    833: "M½",
-    889: "m%",
-    944: "W",
-    1000: "—→…@",
-}
-_WIDTH = [{c: w / 1000 for w, chars in table.items() for c in chars} for table in (_PLAIN, _BOLD)]
+_WIDTHS = [  # the width, the characters of the plain face that have it, and those of the bold one
+    (222, "'ijl’|", ""),
+    (278, "ftI!,./:;[\\] \u00a0·", "ijlI,./\\ \u00a0·’|'"),
+    (333, 'r()-`“”{}"', "ft!()-:;[]`"),
+    (389, "", "r*{}°"),
+    (400, "*°", ""),
+    (500, "cksvxyzJ^", ""),
+    (556, "≈≤≥", 'aceksvxyzJ"“”≈≤≥'),
+    (584, "+<=>~×−µα", "+<=>^~×−µ"),
+    (611, "FTZ", "bdghnopquFLTZ?α"),
+    (667, "ABEKPSVXY&φ", "EPSVXY"),
+    (722, "wCDHNRU∞", "ABCDHKNRU&∞φ"),
+    (778, "GOQ", "wGOQ"),
+    (833, "mM½", "M½"),
+    (889, "%", "m%"),
+    (944, "W", "W"),
+    (1000, "", "—→…@"),
+    (1015, "—→…@", ""),
+]
+_WIDTH = [{c: row[0] / 1000 for row in _WIDTHS for c in row[face]} for face in (1, 2)]
 _KEPT = re.compile(r"&lt;(/?)(b|i|sub)&gt;")
 _TAG = re.compile(r"<(/?)(b|i|sub)>")
 

@@ -38,12 +38,11 @@ function regionsOf(bounds, holds, X) {
 }
 
 /** A figure in numbers and words: its state, its view, and what they show. Nothing in here needs a page. */
-function model({ params, fixed, views, curves: all, values, python, ...spec }) {
+function model({ params, fixed, views, curves: all, values, ...spec }) {
   const state = { ...fixed, ...fromEntries(entries(params).map(([k, q]) => [k, q.start])) };
   const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
   const fns = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
-  const units = { ...fromEntries(python.args), ...spec.units };
-  const m = { state, view: views[0] ?? {}, unit: (k) => values[k]?.unit ?? params[k]?.unit ?? units[k] };
+  const m = { state, view: views[0] ?? {}, unit: (k) => values[k]?.unit ?? params[k]?.unit ?? spec.units[k] };
   let s, env, at, now;
 
   const tone = (hue) => s.hues?.[hue] ?? hue;               // a view in which the links are others

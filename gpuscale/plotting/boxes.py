@@ -1,10 +1,12 @@
-"""Boxes inside boxes: they find their own sizes, side by side or one under the other, and carry their words."""
+"""Boxes inside boxes: they find their own sizes, side by side or one under the other, and carry their words. A phone
+gets fewer columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuscale.plotting.drawing.ink import fold, width
+from gpuscale.plotting.drawing.figure import Still
+from gpuscale.plotting.drawing.ink import fold, hue, width
 from gpuscale.plotting.drawing.sheet import LEADING
 
 PAD, CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
@@ -14,10 +16,10 @@ PAD, CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
 class Block:
     """A part: its name, a note under it, its meaning as a hue, and what it holds.
 
-    ``inside`` are Blocks, one under the other, or side by side with ``across`` (``share`` weighs their
-    widths; on a phone ``columns`` stand side by side, default all). ``cells`` draws that many small
-    squares. A block without text and hue has no frame: it only arranges. ``key`` names it for a Wire;
-    ``gap`` is the space between its blocks. ``wide`` and ``tall`` fix its size in pixels, ``note_hue`` is the colour
+    ``inside`` are Blocks, one under the other, or side by side with ``across`` (on a phone ``columns`` of them,
+    default all). ``cells`` draws that many small
+    squares. A block without text and hue has no frame: it only arranges. ``key`` names the place where it comes to
+    stand; ``gap`` is the space between its blocks. ``wide`` and ``tall`` fix its size in pixels, ``note_hue`` is the colour
     of its note, and a note of several phrases takes one line where they fit. ``fill`` is the strength of its colour.
     """
 
@@ -27,7 +29,6 @@ class Block:
     inside: tuple | list = ()
     across: bool = False
     columns: int | None = None
-    share: float = 1.0
     cells: int = 0
     key: str = ""
     gap: float = 8.0
@@ -45,6 +46,21 @@ class Block:
     @property
     def framed(self) -> bool:
         return bool(self.text or self.hue) if self.frame is None else self.frame
+
+
+def blocks(block: Block, *, name, caption, alt, **look) -> Still:
+    """A block diagram as a static figure: what sits inside what; ``alt`` says it, ``look`` may hold a title.
+
+    Raises TypeError for what is no Block, ValueError for an unknown hue.
+    """
+    todo = [block]
+    while todo:
+        part = todo.pop()
+        if not isinstance(part, Block):
+            raise TypeError(f"blocks: expected a Block; got {part!r}")
+        hue(part.hue or "line", f"block {part.text!r}")
+        todo += part.inside
+    return Still(lambda sheet: stand(sheet, block), name=name, caption=caption, alt=alt, **look)
 
 
 def stand(sheet, block: Block) -> dict:
@@ -116,8 +132,8 @@ def _rows(block: Block, room: float, narrow: bool) -> list[list[tuple[Block, flo
         row = held[i : i + n]
         missing = n - len(row) if n > 1 and len(held) > n else 0  # a last row keeps the columns of the others
         free = room - block.gap * (len(row) + missing - 1) - sum(child.wide or 0 for child in row)
-        total = sum(child.share for child in row if child.wide is None) + missing
-        out.append([(child, free * child.share / total if child.wide is None else child.wide) for child in row])
+        share = free / max(sum(child.wide is None for child in row) + missing, 1)
+        out.append([(child, share if child.wide is None else child.wide) for child in row])
     return out
 
 
