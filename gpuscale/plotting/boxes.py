@@ -17,10 +17,10 @@ class Block:
     """A part: its name, a note under it, its meaning as a hue, and what it holds.
 
     ``inside`` are Blocks, one under the other, or side by side with ``across`` (on a phone ``columns`` of them,
-    default all). ``cells`` draws that many small
-    squares. A block without text and hue has no frame: it only arranges. ``key`` names the place where it comes to
-    stand; ``gap`` is the space between its blocks. ``wide`` and ``tall`` fix its size in pixels, ``note_hue`` is the colour
-    of its note, and a note of several phrases takes one line where they fit. ``fill`` is the strength of its colour.
+    default all), ``gap`` pixels apart. ``cells`` draws that many small squares. A block without text and hue has no
+    frame, unless ``frame`` says so: it only arranges. ``key`` names the place where it comes to stand. ``wide`` and
+    ``tall`` fix its size in pixels, ``fill`` is the strength of its colour and ``note_hue`` the colour of its note; a
+    note of several phrases takes one line where they fit.
     """
 
     text: str = ""

@@ -24,7 +24,7 @@ class Rung:
     short: str = ""
 
 
-def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), alt=None, **look) -> Still:
+def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), **look) -> Still:
     """Bandwidth against capacity: each level a dot; on a diagonal, reading a level once takes the same
     time.
 
@@ -39,7 +39,12 @@ def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), alt=None, **look) 
         positive(f"rung {v.name!r}", capacity=v.capacity, bandwidth=v.bandwidth)
     x = Axis(*_reach([v.capacity for v in levels]), "capacity", True, "B")
     y = Axis(*_reach([v.bandwidth for v in levels]), "bandwidth", True, "B/s")
-    dots = [_dot(v) for v in levels]
+    dots, rows = [], []
+    for v in levels:
+        size, speed = show(v.capacity, "B"), show(v.bandwidth, "B/s")
+        rows.append([v.name, size, speed, show(v.capacity / v.bandwidth, "s")])
+        label = f"<b>{v.name}</b> {show(v.capacity, 'B', short=True)}"
+        dots.append(Points(v.capacity, v.bandwidth, label, v.hue, solid=True, short=v.short or v.name, size=15))
 
     def paint(sheet):
         chart = Chart(x, y, dots=dots, grid=False, headroom=24)
@@ -47,26 +52,15 @@ def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), alt=None, **look) 
             _diagonal(chart, t, "" if sheet.narrow else "read in ")
         chart.paint(sheet)
 
-    said = "; ".join(f"{bare(v.name)} {show(v.capacity, 'B')} at {show(v.bandwidth, 'B/s')}" for v in levels)
-    alt = alt or f"Bandwidth against capacity: {said}."
-    return Still(paint, name=name, caption=caption, alt=alt, table=_table(levels), **look)
+    told = "; ".join(f"{bare(name)} {size} at {speed}" for name, size, speed, _ in rows)
+    heads = ["level", "capacity", "bandwidth", "time to read it once"]
+    said = {"alt": f"Bandwidth against capacity: {told}.", "table": (heads, rows)}
+    return Still(paint, name=name, caption=caption, **said | look)
 
 
 def _reach(values) -> tuple[float, float]:
     """Whole decades around the values, with room for the dots and their names."""
     return rounded(min(values) / 1.5, 1.5 * max(values), True)
-
-
-def _dot(v: Rung) -> Points:
-    label = f"<b>{v.name}</b> {show(v.capacity, 'B', short=True)}"
-    return Points([v.capacity], [v.bandwidth], label, v.hue, solid=True, short=v.short or v.name, size=15)
-
-
-def _table(levels):
-    heads = ["level", "capacity", "bandwidth", "time to read it once"]
-    return heads, [
-        [v.name, show(v.capacity, "B"), show(v.bandwidth, "B/s"), show(v.capacity / v.bandwidth, "s")] for v in levels
-    ]
 
 
 def _diagonal(chart: Chart, t: float, words: str) -> None:

@@ -13,19 +13,18 @@ from gpuscale.plotting.drawing.ink import fold as folded
 from gpuscale.plotting.drawing.sheet import LEADING
 from gpuscale.plotting.pipeline_words import KINDS, amount, count, kinds, named, order, parts, peak, waits
 
-UNIT = "<i>t</i><sub>F</sub>"
 _CELL, _PITCH, _AXIS, _BAND, _GAP = 20, 24, 20, 12, 20  # pixels
 _LEAST = {False: 11.0, True: 10.5}  # pixels for the shortest cell; with fewer the time is folded
 _MOST = {False: 2, True: 4}  # bands that a chart is folded into
 _FILL = {"F": (0.1, 0.24), "B": (1.0, 0.5), "W": (0.0, 0.0)}  # shade of a stage's first part and of the others
 
 
-def gantt_figure(runs, *, name, caption, unit=UNIT, **look) -> Still:
+def gantt_figure(runs, *, name, caption, **look) -> Still:
     """Schedules of a pipeline, one ``timetable.PipelineRun`` or several on one scale of time, as a figure.
 
     A cell is a slot with the number of its microbatch: forward pale, backward solid, the backward for the weights
     hatched; the parts of a model that a rank holds besides its first are underlined. Grey is waiting, and its share of
-    all slots stands in the title. On a phone a long schedule is folded into bands. ``unit`` is the unit of time;
+    all slots stands in the title. On a phone a long schedule is folded into bands.
     ``alt`` and the folded table are made from the schedule. Raises ValueError if there is none, or one without slots.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
@@ -33,7 +32,7 @@ def gantt_figure(runs, *, name, caption, unit=UNIT, **look) -> Still:
         raise ValueError(f"gantt_figure: {name}: expected schedules with slots; got {runs}")
 
     def paint(sheet):
-        _GanttChart(sheet, runs).paint(unit)
+        _GanttChart(sheet, runs).paint()
 
     return Still(paint, name=name, caption=caption, **{"alt": _alt(runs), "table": _table(runs)} | look)
 
@@ -52,18 +51,18 @@ class _GanttChart:
         self.span = Fraction(ceil(longest / min(bands, _MOST[sheet.narrow]))) if bands > 1 else Fraction(longest)
         self.per = room / float(self.span)
 
-    def paint(self, unit: str) -> None:
+    def paint(self) -> None:
         sheet, y = self.sheet, 0.0
         for run in self.runs:
             y = self._chart(run, self._title(run, y) + 6) + _GAP
             sheet.records += [_record(run, rank) for rank in range(run.ranks)]
         y += LEADING - _GAP
-        sheet.write(sheet.across - 4, y, f"time, in {unit}", "plain", "right", bold=True)
+        sheet.write(sheet.across - 4, y, "time, in <i>t</i><sub>F</sub>", "plain", "right", bold=True)
         sheet.down = sheet.legend(self._key(), y + 8) + 2
 
     def _title(self, run, y: float) -> float:
         """The lines over a chart, where they end; the count moves to a line of its own where it has to."""
-        sheet, said = self.sheet, count(run)
+        sheet, said = self.sheet, f"waiting {count(run)}"
         if width(run.title, True) + width(said) + 18 <= sheet.across:
             sheet.lines([run.title], 0, y, bold=True)
             return sheet.lines([said], sheet.across, y, "wait", "right")
@@ -168,7 +167,7 @@ def _record(run, rank: int) -> str:
 def _alt(runs) -> str:
     said = [
         f"{bare(run.title)}: {run.ranks} ranks and {run.microbatches} microbatches in {amount(run.makespan)} units "
-        f"of time; {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
+        f"of time; waiting {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
         for run in runs
     ]
     return "Gantt chart. " + ". ".join(said) + "."

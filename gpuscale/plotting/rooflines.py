@@ -59,7 +59,11 @@ def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), 
     y = Axis(*rounded(min(rates), 1.3 * max(rates), True), "attainable rate", log=True)
     ridges = [r for r in found if x.lo < r.ridge < x.hi]
     dots = [Points([r.ridge], [r.peak], f"ridge {show(r.ridge, '1')}", short=show(r.ridge, "1")) for r in ridges]
-    said = {"name": name, "caption": caption, "alt": _alt(found, kernels), "table": _table(found, kernels)}
+    rows = [(r.name, show(r.bandwidth, "B/s"), r.peak, r.ridge) for r in found]
+    rows += [(name, "", rate, at) for name, at, rate in kernels]
+    heads = ["roof (at its ridge) or kernel", "bandwidth", "rate", "intensity"]
+    table = heads, [[name, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for name, speed, rate, at in rows]
+    said = {"name": name, "caption": caption, "alt": _alt(found, kernels), "table": table}
     return curves(_parts(found, x), x=I, y=P_run, axes=(x, y), points=[*dots, *points], **said | look)
 
 
@@ -107,10 +111,3 @@ def _alt(roofs, kernels) -> str:
     ]
     parts += [f"{bare(name)} at {show(at, 'FLOP/B')} and {show(rate, 'FLOP/s')}" for name, at, rate in kernels]
     return f"Attainable rate against arithmetic intensity: {'; '.join(parts)}."
-
-
-def _table(roofs, kernels):
-    rows = [(r.name, show(r.bandwidth, "B/s"), r.ridge, r.peak) for r in roofs]
-    rows += [(name, "", at, rate) for name, at, rate in kernels]
-    heads = ["roof (at its ridge) or kernel", "bandwidth", "rate", "intensity"]
-    return heads, [[name, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for name, speed, at, rate in rows]

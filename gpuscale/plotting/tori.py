@@ -18,13 +18,13 @@ _BOX = 32, 26  # pixels: a GPU's box
 _SHOWN = {1: 16, 2: 16, 3: 4}  # chips of an axis that are drawn, by the number of axes
 
 
-def node_figure(node, *, name, caption, alt=None, **look) -> Still:
+def node_figure(node, *, name, caption, **look) -> Still:
     """A node as a static figure: GPUs joined in pairs (a Mesh), or by switches (the first level of a Topology).
 
     One line is one NVLink of a Mesh. Raises TypeError for anything else.
     """
     if isinstance(node, Topology):
-        return network_figure(node.below(1), name=name, caption=caption, alt=alt, **look)
+        return network_figure(node.below(1), name=name, caption=caption, **look)
     if not isinstance(node, Mesh):
         raise TypeError(f"node_figure: expected a Mesh or a Topology; got {node!r}")
     least, most = min(node.links_per_gpu), max(node.links_per_gpu)
@@ -41,11 +41,11 @@ def node_figure(node, *, name, caption, alt=None, **look) -> Still:
         sheet.records += [f"links {a}-{b}: {n}" for a, b, n in node.pairs]
 
     rows = [[f"{a} – {b}", str(n), rate(n * node.link_bw)] for a, b, n in node.pairs]
-    table = ["Pair", "Links", "One way"], rows
-    return Still(paint, name=name, caption=caption, alt=alt or f"{node.title}. {' '.join(words)}", table=table, **look)
+    said = {"alt": f"{node.title}. {' '.join(words)}", "table": (["Pair", "Links", "One way"], rows)}
+    return Still(paint, name=name, caption=caption, **said | look)
 
 
-def torus_figure(torus, *, name, caption, alt=None, **look) -> Still:
+def torus_figure(torus, *, name, caption, **look) -> Still:
     """A Torus of up to three axes as a static figure; long axes are folded, one ring of each axis is closed.
 
     Raises TypeError for what is no Torus, ValueError for more axes.
@@ -66,7 +66,7 @@ def torus_figure(torus, *, name, caption, alt=None, **look) -> Still:
         _grid(sheet, torus, _head(sheet, words))
         sheet.records += records
 
-    return Still(paint, name=name, caption=caption, alt=alt or f"{torus.title}. {' '.join(words)}", **look)
+    return Still(paint, name=name, caption=caption, **{"alt": f"{torus.title}. {' '.join(words)}"} | look)
 
 
 def _head(sheet, words: list[str]) -> float:

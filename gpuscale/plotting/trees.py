@@ -13,7 +13,7 @@ _SWITCH, _GPU, _DOTS = (20, 13), 26, 24  # pixels: a switch's box, a GPU's heigh
 _MANY = "…"
 
 
-def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
+def network_figure(topology, *, name, caption, fold=True, **look) -> Still:
     """A Topology as a static figure: each unit's switches over its children, the first child opened up.
 
     Large counts are folded; with ``fold=False`` every child stands there, where there is room. NVLink has the
@@ -29,11 +29,11 @@ def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> S
             _cables(sheet, tier, places)
         sheet.records += [_sentence(tier) for tier in topology.tiers]
 
-    return Still(paint, name=name, caption=caption, alt=alt or _alt(topology), table=_table(topology), **look)
+    return Still(paint, name=name, caption=caption, **{"alt": _alt(topology), "table": _table(topology)} | look)
 
 
 def _unit(tier: Tier, w: float, narrow: bool, fold: bool) -> Block:
-    """A unit that is ``w`` pixels wide, opened up: its name, its switches, its first child in full, the others closed."""
+    """A unit ``w`` pixels wide, opened up: its name, its switches, its first child in full, the others closed."""
     room, colour = w - 2 * PAD, network_hue(tier.level.network)
     children = _gpus(tier, room, fold) if tier.index == 1 else _children(tier, room, narrow, fold)
     notes = (_switches(tier), f"from each {_child(tier)} {_bundle(tier)}")

@@ -12,12 +12,11 @@ from gpuscale.core.dimension import must_fit
 from gpuscale.core.evaluation import as_number, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
-from gpuscale.plotting.drawing.axis import Axis
+from gpuscale.plotting.drawing.axis import Axis, said
 from gpuscale.plotting.drawing.chart import Crossing, Curve, Points
 from gpuscale.plotting.drawing.ink import HUES, bare, hue
 from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.symbols import Quantity, quantities
-from gpuscale.units import show
 from gpuscale.widgets.parts import Bound, Call, Slider, Value, View, symbol_name
 
 
@@ -58,7 +57,7 @@ def explore(
     maker = Maker(formula, x, sliders, fixed or {}, name)
     curves = curves or [Curve(formula, name=formula.title, now=True)]
     maker.check(presets or {}, views, binds, [*bounds, *curves, *points])
-    spec = maker.spec(title, caption, axes, at, y, call or formula)
+    spec = maker.spec(title, caption, axes, at, y, call if isinstance(call, Call) else Call.of(call or formula))
     many = sum(bool(c.label) for c in curves) > 4 and all(c.at is None for c in curves)
     parts = {"presets": list((presets or {}).items()), "views": views, "points": points, "crossings": crossings}
     parts |= {"curves": [replace(c, name=bare(c.label)) if c.name is None else c for c in curves], "bounds": bounds}
@@ -92,7 +91,14 @@ class Maker:
         sets = [(f"preset {name}", changes) for name, changes in presets.items()]
         for what, changes in sets + [(f"view {view.name}", view.set) for view in views]:
             for key, value in changes.items():
-                self._set_ok(f"{self.name}: {what}", symbol_name(key), value)
+                key, known = symbol_name(key), sorted(self.state)
+                if key not in self.state:
+                    fault = f"sets {key}, which is no slider or fixed input; expected one of {known}"
+                    raise ValueError(f"{self.name}: {what} {fault}")
+                if not isinstance(value, str):
+                    as_number(quantities()[key], value)
+                elif value[1:] not in self.state or value[0] != "$":
+                    raise ValueError(f"{self.name}: {what}: {key} = {value!r}; expected a number or $ and an input")
         for view in views:
             for name in (*view.hues, *view.hues.values()):
                 hue(name, f"{self.name}: view {view.name}", HUES)
@@ -100,15 +106,6 @@ class Maker:
             hue(part.hue, self.name, (*HUES, AUTO))
         if binds not in {"max", "min"}:
             raise ValueError(f'{self.name}: binds {binds!r}; expected "max" (costs) or "min" (rates)')
-
-    def _set_ok(self, what, key, value) -> None:
-        if key not in self.state:
-            known = sorted(self.state)
-            raise ValueError(f"{what} sets {key}, which is no slider or fixed input; expected one of {known}")
-        if not isinstance(value, str):
-            as_number(quantities()[key], value)
-        elif value[1:] not in self.state or value[0] != "$":
-            raise ValueError(f"{what}: {key} = {value!r}; expected a number or $ and an input")
 
     def fn(self, expr) -> str:
         """The key of the JavaScript function of an expression."""
@@ -148,10 +145,9 @@ class Maker:
         ax, ay = axes
         self.axes = ax.of(self.x, f"{self.name}: x"), ay.of(self.formula.lhs, f"{self.name}: y")
         here = {"name": self.x.name, "param": self.param, "at": None if self.param else self.fn(at)}
-        python = call.written() if isinstance(call, Call) else _imported(call)
-        stray = [name for name, *_ in python["args"] if name not in self.state]
-        if stray or not call.name:
-            raise TypeError(f"{self.name}: call {call.title} needs {', '.join(stray) or 'a name in the library'}")
+        stray = [q.name for q in call.words if q.name not in self.state]
+        if stray:
+            raise TypeError(f"{self.name}: call {call.name} needs {', '.join(stray)}")
         q = quantities()
         return {
             "id": f"live-{anchor(self.name)}",
@@ -165,7 +161,7 @@ class Maker:
             },
             "fixed": self.fixed,
             "units": {k: q[k].unit for k in self.fixed if k in q},
-            "python": python,
+            "python": call.written(),
         }
 
     def card(self, spec):
@@ -175,22 +171,12 @@ class Maker:
 
         opening = Opening(self, spec)
         data = opening.numbers()
-        state = ", ".join(f"{k} = {_said(quantities()[k], s.start, s.unit)}" for k, s in self.sliders.items())
+        state = ", ".join(f"{k} = {said(s.start, s.unit or quantities()[k].unit)}" for k, s in self.sliders.items())
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
         lines += [" | ".join(row) for row in data]
         values = {k: float(s.start) for k, s in self.sliders.items()}
         return figure("live", spec, fallback(opening, data), "\n".join(lines), values)
 
 
-def _imported(formula: Formula) -> dict:
-    """What "Copy as Python" writes for a formula of the library."""
-    args = [[q.name, q.unit] for q in formula.inputs]
-    return {"call": formula.name, "import": f"from {formula.room} import {formula.name}", "args": args}
-
-
 def _unit(expr) -> str:
     return expr.lhs.unit if isinstance(expr, Formula) else "1"
-
-
-def _said(q: Quantity, value: float, unit: str = "") -> str:
-    return show(value, unit or ("count" if q.whole and float(value).is_integer() else q.unit))

@@ -60,16 +60,19 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """What "Copy as Python" writes where a figure's formula is no part of the library.
-
-    ``setup`` are the lines that define the function ``name``; ``words`` gives quantities their keyword in its call.
-    """
+    """What "Copy as Python" writes: ``setup`` are the lines that define or import the function ``name``, and ``words``
+    gives quantities their keyword in its call (None: their name)."""
 
     name: str
     setup: str
     words: Mapping
 
-    title = "Call"
+    @classmethod
+    def of(cls, formula) -> Call:
+        """The call of a formula of the library. Raises TypeError for one without a name."""
+        if not formula.name:
+            raise TypeError(f"call {formula.title} needs a name in the library")
+        return cls(formula.name, f"from {formula.room} import {formula.name}", dict.fromkeys(formula.inputs))
 
     def written(self) -> dict:
         """As the page takes it."""

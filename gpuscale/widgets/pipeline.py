@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from gpuscale.core.html import anchor, digesting, escape
-from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
+from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order, parts, peak, share, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
@@ -51,7 +51,7 @@ def pipeline_stepper(
         raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
     for run, f, g in zip(runs, formulas, givens, strict=True):
         _meets(name, run, f, g, over)
-    counts = [[_counted(run, over, min(t * unit, run.makespan)) for t in range(steps + 1)] for run in runs]
+    counts = [[count(run, over, min(t * unit, run.makespan)) for t in range(steps + 1)] for run in runs]
     drawn = [_drawn(run, unit, text, f) for run, text, f in zip(runs, counts, formulas, strict=True)]
     spec = {
         "title": title,
@@ -89,11 +89,6 @@ def _quantum(runs) -> Fraction:
     times = {time for run in runs for slot in run.slots for time in (slot.start, slot.end)} - {0}
     below = lcm(*(time.denominator for time in times))
     return Fraction(gcd(*(int(time * below) for time in times)), below)
-
-
-def _share(run, over: str, until) -> Fraction:
-    """Waiting up to a time, over all slots or over those that compute."""
-    return waited(run, until) / (run.ranks * (run.makespan if over == "total" else run.ideal))
 
 
 def _meets(name, run, formula, given, over) -> None:
@@ -135,14 +130,9 @@ def _held(run, rank, unit, end) -> list[int]:
     return out
 
 
-def _counted(run, over, until) -> str:
-    whole = run.ranks * (run.makespan if over == "total" else run.ideal)
-    return f"{amount(waited(run, until))} of {amount(whole)}, {show(float(_share(run, over, until)), '%')}"
-
-
 def _meter(run, counts, formula, label, over, unit) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
-    values = [float(_share(run, over, t * unit)) for t in range(len(counts))]
+    values = [float(share(run, over, t * unit)) for t in range(len(counts))]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
     bar = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": counts}
     if formula is None:

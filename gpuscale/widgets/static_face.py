@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuscale.core.evaluation import compiled
 from gpuscale.core.html import Head, details, digesting, escape, region, table
+from gpuscale.plotting.drawing.axis import said
 from gpuscale.plotting.drawing.chart import Chart, Crossing, Curve, Points, Region
 from gpuscale.plotting.drawing.ink import bare
 from gpuscale.plotting.drawing.sheet import Sheet
@@ -35,12 +36,6 @@ def fallback(opening: Opening, data: list) -> str:
     )
 
 
-def said(value: float, unit: str = "1", short: bool = False) -> str:
-    """A number as figures say it: counts are exact."""
-    whole = unit in ("", "1") and math.isfinite(value) and float(value).is_integer()
-    return show(value, "count" if whole else unit, short=short)
-
-
 class Opening:
     """The state on which a live figure opens, in numbers: the first view is on. The twin of live.js."""
 
@@ -53,6 +48,9 @@ class Opening:
         x = spec["x"]
         self.here = self.state[x["param"]] if x["param"] else self.value(x["at"])
         self.state[maker.x.name] = self.here
+        for what in ("bounds", "curves", "points"):  # the links of this view may have another hue
+            hues = self.view.get("hues", {})
+            self.spec[what] = [part | {"hue": hues.get(part["hue"], part["hue"])} for part in self.spec[what]]
 
     def value(self, ref, x=None):
         """A number as it stands; an expression, by the key of its function, here or at other x."""
@@ -69,32 +67,21 @@ class Opening:
         costs = np.array([self.value(b["expr"], xs) for b in self.spec["bounds"]])
         return np.nanargmin(costs, axis=0) if self.spec["binds"] == "min" else np.nanargmax(costs, axis=0)
 
-    def tone(self, hue: str) -> str:
-        """The hue in this view: its links may be others."""
-        return self.view.get("hues", {}).get(hue, hue)
-
     def bound(self) -> dict:
         """The bound that sets the pace here."""
         bounds = self.spec["bounds"]
         return bounds[int(self.holds(np.array([self.here]))[0])] if bounds else {"name": "", "hue": "plain"}
 
     def regions(self) -> list[Region]:
-        """Which bound holds where: sampled, and each border found by halving."""
+        """Which bound holds where, to a hundredth of a pixel."""
         if not self.spec["bounds"]:
             return []
-        grid = self.x.grid(201)
-        found, borders = self.holds(grid), [self.x.lo]
-        changes = np.flatnonzero(np.diff(found))
-        for i in changes:
-            a, b = self.x.scale(grid[[i, i + 1]])
-            for _ in range(20):
-                middle = (a + b) / 2
-                same = self.holds(np.array([self.x.unscale(middle)]))[0] == found[i]
-                a, b = (middle, b) if same else (a, middle)
-            borders.append(float(self.x.unscale(b)))
-        bounds = [self.spec["bounds"][found[i]] for i in [*changes, -1]]
-        ends = zip(borders, [*borders[1:], self.x.hi], strict=True)
-        return [Region(b["name"], self.tone(b["hue"]), *span) for b, span in zip(bounds, ends, strict=True)]
+        grid = self.x.grid(50_001)
+        found = self.holds(grid)
+        changes = [0, *np.flatnonzero(np.diff(found)) + 1]
+        ends = zip(grid[changes], [*grid[changes[1:]], self.x.hi], strict=True)
+        bounds = [self.spec["bounds"][number] for number in found[changes]]
+        return [Region(b["name"], b["hue"], *span) for b, span in zip(bounds, ends, strict=True)]
 
     def get(self, key: str) -> tuple[float, str]:
         """What a name in a sentence stands for, and its unit."""
@@ -114,7 +101,7 @@ class Opening:
             return found[2] if math.isfinite(self.get(found[1])[0]) else found[3]
 
         bound = self.bound()
-        name = f'<b class="{self.tone(bound["hue"])}">{bound["name"]}</b>'
+        name = f'<b class="{bound["hue"]}">{bound["name"]}</b>'
         words = re.sub(rf"\{{\?(\w+):{PART}\|{PART}\}}", choice, words)
         words = re.sub(r"\{(\w+)\}", lambda m: name if m[1] == "bound" else said(*self.get(m[1])), words)
         return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
@@ -149,21 +136,21 @@ class Opening:
     def _curve(self, curve: dict) -> Curve:
         xs = self.x.cut(self.value(curve.get("lo")), self.value(curve.get("hi"))).grid(SAMPLES)
         xs = xs[xs >= self.maker.x.least]
-        look = {"hue": self.tone(curve["hue"]), "style": curve["style"], "at": self.value(curve.get("at"))}
+        look = {"hue": curve["hue"], "style": curve["style"], "at": self.value(curve.get("at"))}
         return Curve(
             (xs, self.value(curve["formula"], xs)), self.fill(curve.get("label", "")), **look, now=self.lit(curve)
         )
 
     def _points(self, points: dict) -> Points:
         x, y = (self.value(points[which]) for which in "xy")
-        return Points(x, y, self.fill(points.get("label", "")), self.tone(points["hue"]), "solid" in points, size=9)
+        return Points(x, y, self.fill(points.get("label", "")), points["hue"], "solid" in points, size=9)
 
     def _dot(self, lead: dict) -> Points:
         """Where the state is; named by the one slider that moves it, where there is one."""
         spec, moved = self.spec, [*self.spec["drag"]]
         only = moved[0] if len(moved) == 1 and not spec["x"]["param"] else ""
         text = f"{spec['params'][only]['sym']} = {said(*self.get(only))}" if only else ""
-        hue = self.tone(self.bound()["hue"]) if spec["bounds"] else self.tone(lead["hue"])
+        hue = self.bound()["hue"] if spec["bounds"] else lead["hue"]
         return Points(self.here, self.value(spec["y"]["at"]), text, hue, solid=True, size=15)
 
     def _crossing(self, crossing: dict, lead: dict) -> Crossing:

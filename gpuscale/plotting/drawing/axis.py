@@ -29,22 +29,15 @@ class Axis:
 
     def of(self, quantity: Quantity | None, what: str, values=()) -> Axis:
         """The axis with all that a drawing needs. Raises TypeError without title and unit, ValueError for limits that
-        are missing on one side, turned round, or not above zero on a logarithmic scale; both name ``what``.
+        are no two numbers, turned round, or not above zero on a logarithmic scale; both name ``what``.
         """
         if quantity is not None and not isinstance(quantity, Quantity):
             raise TypeError(f"{what}: expected a Quantity of gpuscale.symbols; got {quantity!r}")
         if quantity is None and not (self.title and self.unit):
             raise TypeError(f"{what}: expected a Quantity, or an axis with title and unit; got {self}")
-        unit = self.unit or quantity.unit
-        lo, hi, log = self._range(what, values)
-        return Axis(lo, hi, self.title or quantity.meaning, log, unit if unit == "%" else base_unit(unit))
-
-    def _range(self, what: str, values) -> tuple[float, float, bool]:
-        if (self.lo is None) != (self.hi is None):
-            raise ValueError(f"{what}: expected both limits or none; got {self.lo} to {self.hi}")
-        lo, hi = (self.lo, self.hi) if self.lo is not None else (min(values), max(values))
+        given = (self.lo, self.hi) if (self.lo, self.hi) != (None, None) else (min(values), max(values))
         try:
-            lo, hi = float(lo), float(hi)
+            lo, hi = map(float, given)
         except (TypeError, ValueError):
             raise ValueError(f"{what}: expected two numbers in base units; got {self.lo!r}, {self.hi!r}") from None
         log = (lo > 0 and hi / lo >= 30) if self.log is None else self.log
@@ -54,7 +47,8 @@ class Axis:
             raise ValueError(f"{what}: the range is empty; expected a low end below a high end; got {lo:g} to {hi:g}")
         if log and lo <= 0:
             raise ValueError(f"{what}: a logarithmic scale begins above zero; got {lo:g}")
-        return lo, hi, log
+        unit = self.unit or quantity.unit
+        return Axis(lo, hi, self.title or quantity.meaning, log, unit if unit == "%" else base_unit(unit))
 
     @property
     def heading(self) -> str:
@@ -66,10 +60,6 @@ class Axis:
         """Values as the axis spaces them."""
         with np.errstate(all="ignore"):
             return np.log10(values) if self.log else np.asarray(values, dtype=float)
-
-    def unscale(self, spaced):
-        """The values of what ``scale`` gives."""
-        return 10.0**spaced if self.log else spaced
 
     def place(self, values, start: float, end: float):
         """Where values stand on an axis that runs from the pixel ``start`` to ``end``."""
@@ -88,22 +78,25 @@ class Axis:
             for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
                 if value >= size and (100 * value / size) % 1 == 0:
                     return f"{show(value / size, '1', short=True)}{NBSP}{word}"
-        if self.unit in BARE:
-            return show(value, "count") if float(value).is_integer() else show(value, "1", short=True)
-        return show(value, self.unit, short=True)
+        return said(value, "1" if self.unit in BARE else self.unit, short=True)
 
     def rows(self) -> list[list[float]]:
         """The ticks to choose from, the fullest row first: powers of two for counts; decades, SI prefixes, or 1-2-5
         where there are few decades; multiples of 1, 2 or 5 times a power of ten on a linear axis.
         """
-        lo, hi = self.lo, self.hi
+        lo, hi, rows = self.lo, self.hi, []
         if not self.log:
-            return _linear(lo, hi)
+            power = 10.0 ** math.floor(math.log10((hi - lo) / 20))
+            for size in (m * scale * power for scale in (1, 10, 100, 1000) for m in (1, 2, 5)):
+                first, last = math.ceil(lo / size - 1e-9), math.floor(hi / size + 1e-9)
+                rows.append([float(f"{k * size:.12g}") for k in range(first, last + 1)])
+                if len(rows[-1]) < 3:
+                    break
+            return rows
         if self.unit == "1" and lo >= 1 and 4 * lo <= hi <= 2**18 and all(math.log2(v).is_integer() for v in (lo, hi)):
             first, last = round(math.log2(lo)), round(math.log2(hi))
             return [[2.0**k for k in range(first, last + 1, step)] for step in range(1, last - first + 1)]
         first, last = math.ceil(math.log10(lo) - 1e-9), math.floor(math.log10(hi) + 1e-9)
-        rows = []
         if math.log10(hi / lo) < 3:
             spread = [m * 10.0**k for k in range(first - 1, last + 1) for m in (1, 2, 5)]
             rows.append([v for v in spread if lo * (1 - 1e-9) <= v <= hi * (1 + 1e-9)])
@@ -142,17 +135,6 @@ class Axis:
         return replace(self, lo=least, hi=self.hi if hi is None else min(hi, self.hi))
 
 
-def _linear(lo: float, hi: float) -> list[list[float]]:
-    """Rows of ticks at 1, 2, 5, 10, ... times a power of ten; the last has fewer than three."""
-    power, rows = 10.0 ** math.floor(math.log10((hi - lo) / 20)), []
-    for size in (m * scale * power for scale in (1, 10, 100, 1000) for m in (1, 2, 5)):
-        first, last = math.ceil(lo / size - 1e-9), math.floor(hi / size + 1e-9)
-        rows.append([float(f"{k * size:.12g}") for k in range(first, last + 1)])
-        if len(rows[-1]) < 3:
-            break
-    return rows
-
-
 def rounded(lo: float, hi: float, log: bool) -> tuple[float, float]:
     """Limits for data from ``lo`` to ``hi``: whole decades, or from zero to a round number."""
     if log:
@@ -162,6 +144,12 @@ def rounded(lo: float, hi: float, log: bool) -> tuple[float, float]:
     step = 10.0 ** math.floor(math.log10(max(top - low, 1e-300)))
     nice = next(s * step for s in (0.1, 0.2, 0.25, 0.5, 1, 2) if (top - low) / (s * step) <= 6)
     return math.floor(low / nice + 1e-9) * nice, math.ceil(top / nice - 1e-9) * nice
+
+
+def said(value: float, unit: str = "1", short: bool = False) -> str:
+    """A number as figures say it: counts are exact. The twin of ``say`` in numbers.js."""
+    whole = unit in {"", "1"} and math.isfinite(value) and float(value).is_integer()
+    return show(value, "count" if whole else unit, short=short)
 
 
 def positive(what: str, **values) -> None:
