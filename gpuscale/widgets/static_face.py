@@ -12,6 +12,7 @@ from gpuscale.core.html import Head, details, digesting, escape, region, table
 from gpuscale.plotting.drawing.axis import said
 from gpuscale.plotting.drawing.chart import Chart, Crossing, Curve, Points, Region
 from gpuscale.plotting.drawing.ink import bare
+from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.plotting.drawing.sheet import Sheet
 from gpuscale.units import show
 
@@ -150,7 +151,7 @@ class Opening:
         spec, moved = self.spec, [*self.spec["drag"]]
         only = moved[0] if len(moved) == 1 and not spec["x"]["param"] else ""
         text = f"{spec['params'][only]['sym']} = {said(*self.get(only))}" if only else ""
-        hue = self.bound()["hue"] if spec["bounds"] else lead["hue"]
+        hue = self.bound()["hue"] if spec["bounds"] else lead["hue"].replace(AUTO, "plain")
         return Points(self.here, self.value(spec["y"]["at"]), text, hue, solid=True, size=15)
 
     def _crossing(self, crossing: dict, lead: dict) -> Crossing:

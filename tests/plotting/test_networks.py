@@ -75,12 +75,12 @@ def test_many_children_fold_and_unfold():
 
 
 def test_the_digest_has_every_level_and_link():
-    text = draw(topology("h100_pod_1016")).digest().replace(NBSP, " ")
+    text = draw(topology("h100_pod_1016")).text.replace(NBSP, " ")
     assert "Pod: 1,016 GPUs, 1 of 128 slots empty" in text and "127 in all" in text
     assert "level Leaf: Scalable unit 1 of 4: 256 GPUs" in text
-    assert "links 0-3: 2" in draw(topology("dgx1_v100")).digest()
-    assert "axis 28, ring" in draw(topology("tpu_v5p_pod")).digest()
-    assert "axis 4, open" in torus_figure(Torus("m", (4, 8), GB, (False, True)), **SAID).digest()
+    assert "links 0-3: 2" in draw(topology("dgx1_v100")).text
+    assert "axis 28, ring" in draw(topology("tpu_v5p_pod")).text
+    assert "axis 4, open" in torus_figure(Torus("m", (4, 8), GB, (False, True)), **SAID).text
 
 
 def test_the_folded_table_holds_the_counts():

@@ -37,6 +37,8 @@ class Sheet:
 
     def write(self, x, y, text, colour="plain", align="left", bold=False, halo=False, angle=0.0, say=True):
         """Text with its baseline at (x, y); ``say`` puts it into the digest."""
+        if align not in _ANCHORS:
+            raise ValueError(f"align: {align!r} is unknown; expected one of {', '.join(_ANCHORS)}")
         if say:
             self.words.append(text)
         style = f'fill="{paint(hue(colour), "text")}"{_ANCHORS[align]}'
