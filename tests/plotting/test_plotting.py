@@ -1,8 +1,6 @@
 """Static figures: titles and ticks from the quantities, drawings that fit the page, digests that tell."""
 
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -480,13 +478,6 @@ def test_a_saved_figure_stands_alone(tmp_path):
     text = rungs().save(tmp_path / "rungs.svg", narrow=True).read_text(encoding="utf-8")
     assert ET.fromstring(text).get("width") == "354" and "Arial" in text
     assert "var(" not in text and "light-dark" not in text and 'fill="#00966c"' in text
-
-
-def test_figures_need_no_matplotlib():
-    code = (
-        "import gpuscale.notebook as n, sys; [getattr(n, k) for k in n.__all__]; assert 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_a_polyline_keeps_the_points_that_it_bends_at():

@@ -200,6 +200,18 @@ def test_both_faces_write_the_same_names(faces):
         assert face.chart.ends == face.live["ends"]
 
 
+def test_a_curve_on_the_thick_one_has_no_name_of_its_own(script):
+    twice = [Curve(ring_all_gather, "time", now=True), Curve(ring_all_gather.rhs * 1.001, "again", style="other")]
+    with twin.keeping() as found:
+        ring(curves=twice)
+    face = Faces(*found.values(), script)
+    assert (
+        [bare(word) for word in face.sheet.words]
+        == [plain(t) for t in face.plot.select(".label:not(.flat)")]
+        == ["time"]
+    )
+
+
 def test_both_faces_say_the_same(faces):
     for face in faces:
         assert face.sentence == face.live["sentence"] != ""

@@ -14,7 +14,7 @@ from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.plotting.drawing.axis import Axis
 from gpuscale.plotting.drawing.ink import bare
-from gpuscale.plotting.drawing.layout import AUTO, Layout
+from gpuscale.plotting.drawing.layout import AUTO, ChartLayout
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,4 +147,4 @@ class Chart:
     def paint(self, sheet) -> None:
         """Draws it on the whole of a sheet: margins, grid, ticks, titles, regions, notes; last the labels."""
         sheet.down = sheet.down or (270 if sheet.narrow else 360)
-        Layout(self, sheet).paint()
+        ChartLayout(self, sheet).paint()

@@ -16,7 +16,7 @@ STYLES = {"exact": {"weight": 2.2}, "approx": {"weight": 1.5, "dash": (6, 5)}, "
 LIVE = {"exact": {"weight": 1.5}, "approx": STYLES["approx"], "other": {"weight": 1.0}}
 
 
-class Layout:
+class ChartLayout:
     """A chart on a sheet: where its plot is, and where each label stands."""
 
     def __init__(self, chart, sheet):
