@@ -50,7 +50,7 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
 
 def _draw(sheet, shown) -> None:
     """The key, and for each choice its words over a bar of its parts."""
-    from gpuscale.plotting.drawing.ink import fold, width
+    from gpuscale.plotting.drawing.ink import width
 
     longest = max(row.step[1] for row in shown)
     ends = [f"{show(row.step[1], 's')}, {show(row.mfu[1], '%')}" for row in shown]
@@ -63,7 +63,7 @@ def _draw(sheet, shown) -> None:
     ]
     y = sheet.legend(keys, 0, side=11, say=False) + 4
     for row, end, spent in zip(shown, ends, times, strict=True):
-        y = sheet.lines(fold(str(row.choice), sheet.across), 0, y) + 4
+        y = sheet.paragraph(str(row.choice), 0, y) + 4
         x = 0.0
         for (_, _, hue), t in zip(PARTS, spent, strict=True):
             if t > 0:

@@ -9,7 +9,6 @@ from math import ceil
 from gpuscale.plotting.drawing.axis import Axis
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, width
-from gpuscale.plotting.drawing.ink import fold as folded
 from gpuscale.plotting.drawing.sheet import LEADING
 from gpuscale.plotting.pipeline_words import KINDS, amount, count, kinds, named, order, parts, peak, waits
 
@@ -64,9 +63,9 @@ class _GanttChart:
         """The lines over a chart, where they end; the count moves to a line of its own where it has to."""
         sheet, said = self.sheet, f"waiting {count(run)}"
         if width(run.title, True) + width(said) + 18 <= sheet.across:
-            sheet.lines([run.title], 0, y, bold=True)
-            return sheet.lines([said], sheet.across, y, "wait", "right")
-        return sheet.lines([said], 0, sheet.lines(folded(run.title, sheet.across, bold=True), 0, y, bold=True), "wait")
+            sheet.paragraph(run.title, 0, y, bold=True)
+            return sheet.paragraph(said, sheet.across, y, "wait", "right")
+        return sheet.paragraph(said, 0, sheet.paragraph(run.title, 0, y, bold=True), "wait")
 
     def _place(self, top: float, run, rank: int, a, b):
         """The rectangles (x, y, width, whole) of a time span: one, or a piece in each band that it touches."""

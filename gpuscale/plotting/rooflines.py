@@ -60,10 +60,12 @@ def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), 
     ridges = [r for r in found if x.lo < r.ridge < x.hi]
     dots = [Points([r.ridge], [r.peak], f"ridge {show(r.ridge, '1')}", short=show(r.ridge, "1")) for r in ridges]
     rows = [(r.name, show(r.bandwidth, "B/s"), r.peak, r.ridge) for r in found]
-    rows += [(name, "", rate, at) for name, at, rate in kernels]
+    rows += [(label, "", rate, at) for label, at, rate in kernels]
+    rows = [[who, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for who, speed, rate, at in rows]
+    told = "; ".join(f"{bare(who)}{speed and f', {speed}'}: {rate} at {at}" for who, speed, rate, at in rows)
     heads = ["roof (at its ridge) or kernel", "bandwidth", "rate", "intensity"]
-    table = heads, [[name, speed, show(rate, "FLOP/s"), show(at, "FLOP/B")] for name, speed, rate, at in rows]
-    said = {"name": name, "caption": caption, "alt": _alt(found, kernels), "table": table}
+    said = {"name": name, "caption": caption}
+    said |= {"alt": f"Attainable rate against arithmetic intensity. {told}.", "table": (heads, rows)}
     return curves(_parts(found, x), x=I, y=P_run, axes=(x, y), points=[*dots, *points], **said | look)
 
 
@@ -101,13 +103,3 @@ def _parts(roofs, x: Axis) -> list[Curve]:
 
 def _names(group, short: bool = False) -> str:
     return ", ".join((short and r.short) or r.name for r in group)
-
-
-def _alt(roofs, kernels) -> str:
-    parts = [
-        f"{bare(r.name)} rises with {show(r.bandwidth, 'B/s')} to {show(r.peak, 'FLOP/s')}, reached at "
-        f"{show(r.ridge, 'FLOP/B')}"
-        for r in roofs
-    ]
-    parts += [f"{bare(name)} at {show(at, 'FLOP/B')} and {show(rate, 'FLOP/s')}" for name, at, rate in kernels]
-    return f"Attainable rate against arithmetic intensity: {'; '.join(parts)}."

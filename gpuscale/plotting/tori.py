@@ -10,7 +10,6 @@ from gpuscale.network.torus import Mesh, Torus
 from gpuscale.network.tree import Topology
 from gpuscale.plotting.boxes import Block, draw
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.drawing.ink import fold
 from gpuscale.plotting.trees import network_figure, rate
 from gpuscale.units import NBSP
 
@@ -73,7 +72,7 @@ def _head(sheet, words: list[str]) -> float:
     """Sentences at the head of a figure, the first in bold; where they end."""
     top = 1.0
     for i, text in enumerate(words):
-        top = sheet.lines(fold(text, sheet.across - 2, bold=i == 0), 1, top, "soft" if i else "plain", bold=i == 0)
+        top = sheet.paragraph(text, 1, top, "soft" if i else "plain", bold=i == 0)
     return top - 1
 
 

@@ -29,7 +29,8 @@ def network_figure(topology, *, name, caption, fold=True, **look) -> Still:
             _cables(sheet, tier, places)
         sheet.records += [_sentence(tier) for tier in topology.tiers]
 
-    return Still(paint, name=name, caption=caption, **{"alt": _alt(topology), "table": _table(topology)} | look)
+    alt = f"{topology.title}, unit inside unit. {'. '.join(map(_sentence, reversed(topology.tiers)))}."
+    return Still(paint, name=name, caption=caption, **{"alt": alt, "table": _table(topology)} | look)
 
 
 def _unit(tier: Tier, w: float, narrow: bool, fold: bool) -> Block:
@@ -156,14 +157,6 @@ def _sentence(tier: Tier) -> str:
         f"level {tier.name}: {_title(tier)}; {_switches(tier)}; {tier.degree:,} × {_child(tier)},"
         f" each {_bundle(tier)}; {tier.units:,} in all"
     )
-
-
-def _alt(topology: Topology) -> str:
-    said = [
-        f"{_title(tier)}, in which {_switches(tier)} join {tier.degree:,} {_child(tier)}s by {_bundle(tier)} each"
-        for tier in reversed(topology.tiers)
-    ]
-    return f"{topology.title}, unit inside unit. " + ". ".join(said) + "."
 
 
 def _table(topology: Topology):

@@ -17,7 +17,7 @@ from gpuscale.plotting.drawing.chart import Crossing, Curve, Points
 from gpuscale.plotting.drawing.ink import HUES, bare, hue
 from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.symbols import Quantity, quantities
-from gpuscale.widgets.parts import Bound, Call, Slider, Value, View, symbol_name
+from gpuscale.widgets.parts import Bound, Call, Slider, Value, View
 
 
 def explore(
@@ -72,8 +72,8 @@ class Maker:
 
     def __init__(self, formula, x, sliders, fixed, name):
         self.formula, self.x, self.name = formula, x, name
-        self.sliders = {symbol_name(q): s for q, s in sliders.items()}
-        self.fixed = {symbol_name(k): v for k, v in fixed.items()}
+        self.sliders = {str(q): s for q, s in sliders.items()}
+        self.fixed = {str(k): v for k, v in fixed.items()}
         self.functions: dict[str, str] = {}
         self.keys: dict = {}  # of each expression, in ``functions``
         for key, s in self.sliders.items():
@@ -91,7 +91,7 @@ class Maker:
         sets = [(f"preset {name}", changes) for name, changes in presets.items()]
         for what, changes in sets + [(f"view {view.name}", view.set) for view in views]:
             for key, value in changes.items():
-                key, known = symbol_name(key), sorted(self.state)
+                key, known = str(key), sorted(self.state)
                 if key not in self.state:
                     fault = f"sets {key}, which is no slider or fixed input; expected one of {known}"
                     raise ValueError(f"{self.name}: {what} {fault}")
@@ -125,7 +125,7 @@ class Maker:
         """A part of the figure as JSON: a dataclass as the fields that say something, a quantity as its name where it
         is a key, an expression as the key of its function."""
         if isinstance(value, Mapping):
-            return {symbol_name(key): self.plain(held) for key, held in value.items()}
+            return {str(key): self.plain(held) for key, held in value.items()}
         if isinstance(value, (list, tuple)):
             return [self.plain(held) for held in value]
         if is_dataclass(value) and not isinstance(value, Formula):

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuscale.symbols import Quantity
-
 
 @dataclass(frozen=True)
 class Slider:
@@ -77,8 +75,3 @@ class Call:
     def written(self) -> dict:
         """As the page takes it."""
         return {"call": self.name, "import": self.setup, "args": [[q.name, q.unit, w] for q, w in self.words.items()]}
-
-
-def symbol_name(key) -> str:
-    """A quantity or its name as the name."""
-    return key.name if isinstance(key, Quantity) else str(key)

@@ -11,7 +11,7 @@ from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order,
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
-from gpuscale.widgets.stepper_card import meter, stepper, within
+from gpuscale.widgets.stepper_card import meter, stepper
 from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
@@ -28,7 +28,6 @@ def pipeline_stepper(
     caption: str,
     given=None,
     over: str = "total",
-    label: str = "",
     at: int | None = None,
 ):
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
@@ -37,8 +36,8 @@ def pipeline_stepper(
     ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the waiting so
     far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
-    mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,
-    ``at`` the slot that it opens on. Raises ValueError, naming both, where the count on the schedule is not exactly
+    mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the slot that it opens
+    on. Raises ValueError, naming both, where the count on the schedule is not exactly
     the formula's value; for a schedule too large to show; for another ``over``.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
@@ -66,7 +65,7 @@ def pipeline_stepper(
         "said": _told(runs, unit, steps),
     }
     if len(runs) == 1:
-        spec["meter"] = _meter(runs[0], counts[0], formulas[0], label, over, unit)
+        spec["meter"] = _meter(runs[0], counts[0], formulas[0], over, unit)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
     whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
     text = f"{title}: {steps} slots; {last}"
@@ -77,7 +76,9 @@ def _check(name, runs, formulas, givens, over) -> None:
     if not runs or not all(run.slots for run in runs):
         raise ValueError(f"{name}: expected schedules with slots; got {runs}")
     for run in runs:
-        within(name, run, LIMITS)
+        for what, limit in LIMITS.items():
+            if getattr(run, what) > limit:
+                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
     if over not in OVER:
         raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
     if not len(runs) == len(formulas) == len(givens):
@@ -130,14 +131,14 @@ def _held(run, rank, unit, end) -> list[int]:
     return out
 
 
-def _meter(run, counts, formula, label, over, unit) -> dict:
+def _meter(run, counts, formula, over, unit) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
     values = [float(share(run, over, t * unit)) for t in range(len(counts))]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
-    bar = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": counts}
-    if formula is None:
-        return meter(**bar)
-    return meter(**bar, mark=values[-1], label=f"{label or f'formula: {formula.lhs.html}'} = {show(values[-1], '%')}")
+    mark, label = None, ""
+    if formula is not None:
+        mark, label = values[-1], f"formula: {formula.lhs.html} = {show(values[-1], '%')}"
+    return meter(f"Waited, {OVER[over]}", "wait", full, values, counts, mark, label)
 
 
 def _told(runs, unit, steps) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gpuscale.core.html import Head, anchor, region, table
 
@@ -33,10 +33,3 @@ def meter(name: str, hue: str, full, values, text: list[str], mark=None, label: 
     formula's value, which the last number has to be, and ``label`` what the mark is called."""
     out = {"name": name, "hue": hue, "full": float(full), "values": [float(v) for v in values], "text": text}
     return out if mark is None else out | {"equal": True, "formula": float(mark), "label": label}
-
-
-def within(name: str, schedule, limits: Mapping[str, int]) -> None:
-    """Raises ValueError for a schedule with more of something than a page still shows."""
-    for what, most in limits.items():
-        if getattr(schedule, what) > most:
-            raise ValueError(f"{name}: expected at most {most} {what} to show; got {getattr(schedule, what)}")

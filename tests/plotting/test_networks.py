@@ -91,7 +91,7 @@ def test_the_folded_table_holds_the_counts():
 
 
 def test_alternative_text_is_made_from_the_data():
-    assert "16 spine switches of 64 ports join 4 scalable units" in draw(topology("h100_pod_1024")).alt
+    assert "16 spine switches of 64 ports; 4 × scalable unit, each 256" in draw(topology("h100_pod_1024")).alt
     assert "150\xa0GB/s out of a GPU" in draw(topology("dgx1_v100")).alt
     assert "8,960 chips, 6 links each" in draw(topology("tpu_v5p_pod")).alt
     assert draw(topology("dgx_h100"), alt="mine").alt == "mine"

@@ -10,8 +10,6 @@ import numpy as np
 from gpuscale.symbols import Quantity
 from gpuscale.units import BARE, NBSP, base_unit, show
 
-MOST = 16  # ticks on an axis of a page
-
 
 @dataclass(frozen=True)
 class Axis:
@@ -125,8 +123,8 @@ class Axis:
         return self.ticks(fits)
 
     def spec(self) -> dict:
-        """As a page takes it: each tick with what it says."""
-        rows = [[[v, self.tick(v)] for v in row] for row in self.rows() if len(row) <= MOST]
+        """As a page takes it: each tick with what it says; no page has room for more than 16."""
+        rows = [[[v, self.tick(v)] for v in row] for row in self.rows() if len(row) <= 16]
         return {"title": self.heading, "unit": self.unit, "lo": self.lo, "hi": self.hi, "log": self.log, "ticks": rows}
 
     def cut(self, lo=None, hi=None) -> Axis:

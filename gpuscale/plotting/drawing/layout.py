@@ -21,10 +21,10 @@ class ChartLayout:
 
     def __init__(self, chart, sheet):
         self.chart, self.sheet = chart, sheet
-        self.titles = [fold(axis.heading, sheet.across, bold=True) for axis in (chart.y, chart.x)]
+        above, self.below = (LEADING * len(fold(axis.heading, sheet.across, bold=True)) for axis in (chart.y, chart.x))
         self.lead = next((c for c in reversed(chart.curves) if c.now), None) if chart.here else None
-        top = LEADING * len(self.titles[0]) + max(chart.headroom, 24 if chart.regions or chart.here else 12)
-        low = sheet.down - 26 - LEADING * len(self.titles[1])
+        top = above + max(chart.headroom, 24 if chart.regions or chart.here else 12)
+        low = sheet.down - 26 - self.below
         need = 30.0 if chart.y.log else 36.0
         self.ys = chart.y.spaced(low - top, lambda label: need)
         left = max(width(chart.y.tick(v)) for v in self.ys) + 8
@@ -49,7 +49,6 @@ class ChartLayout:
             if self.lead and self.lead.label and not curve.now and _same(want.path, curves[-1].path):
                 want.text = ""
         wants += curves + [self._dots(dots) for dots in [*chart.dots, *([chart.here] if chart.here else [])]]
-        wants += [Want("", np.array([self._at(c.x, c.y)]), radius=4) for c in chart.crossings if c.y is not None]
         if chart.ends:
             self._column([want for want in curves if want.text and len(want.path)])
         frame = (left + 2, top + 2 if chart.regions else top - 6, right, low - 2)
@@ -87,9 +86,10 @@ class ChartLayout:
                 sheet.rule([left, right], [_crisp(y)] * 2, alpha=0.09)
             sheet.write(left - 8, y + 4.4, self.chart.y.tick(v), "soft", "right", say=False)
         sheet.rule([_crisp(left)] * 2 + [right], [top] + [_crisp(low)] * 2, "edge", level=1)
-        sheet.lines(self.titles[0], 0, 0, bold=True, say=False)
-        foot = sheet.down - LEADING * len(self.titles[1])
-        sheet.lines(self.titles[1], sheet.across, foot, align="right", bold=True, say=False)
+        sheet.paragraph(self.chart.y.heading, 0, 0, bold=True, say=False)
+        sheet.paragraph(
+            self.chart.x.heading, sheet.across, sheet.down - self.below, align="right", bold=True, say=False
+        )
 
     def _span(self, region) -> tuple[float, float]:
         """From where to where a region reaches, in pixels."""
@@ -134,6 +134,7 @@ class ChartLayout:
         self.sheet.rule([x, x], [top, low], dash=(1, 3), level=2.4)
         if crossing.y is not None:
             self.sheet.dot(x, y, 4, rim="paper", weight=1.5)
+            yield Want("", np.array([(x, y)]), radius=4)
         ends = [(top + 16, 6.0 * crossing.low), (low - 10, 3.0 - 3 * crossing.low)]
         spots = [Spot(x + s, v, side, p + q) for v, p in ends for side, s, q in (("left", 7, 0), ("right", -7, 1))]
         yield Want(crossing.text, np.array([(x, top), (x, low)]), spots=spots)

@@ -12,7 +12,7 @@ from operator import itemgetter
 import numpy as np
 
 from gpuscale.core.html import escape
-from gpuscale.plotting.drawing.ink import SIZE, hue, number, paint, pieces, width
+from gpuscale.plotting.drawing.ink import SIZE, fold, hue, number, paint, pieces, width
 
 LEADING = 16  # pixels from one line of text to the next
 FAR = 4000.0  # pixels: what lies beyond is cut, as no screen reaches there
@@ -49,9 +49,9 @@ class Sheet:
         element = f'<text x="{number(x)}" y="{number(y)}"{turn}>{_spans(text)}</text>'
         self._texts.setdefault(style, []).append(element)
 
-    def lines(self, rows, x, y, colour="plain", align="left", bold=False, say=True) -> float:
-        """Rows of text, one under the other, from the height ``y``; where they end."""
-        for row in rows:
+    def paragraph(self, text, x, y, colour="plain", align="left", bold=False, say=True) -> float:
+        """Text broken into lines that fit, from the height ``y``; where they end."""
+        for row in fold(text, self.across - (x if align == "left" else 0), bold):
             self.write(x, y + 12, row, colour, align, bold, say=say)
             y += LEADING
         return y
