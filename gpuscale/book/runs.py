@@ -1,7 +1,7 @@
 """Run the book's notebooks side by side, one for each core, while Sphinx reads the pages.
 
 Each runs in a kernel of its own, as in Jupyter, and in its own folder; nothing is written there. Kernels are forked
-from a process that has imported numpy, sympy and matplotlib, which is most of what starting one takes.
+from a process that has imported numpy and sympy, which is most of what starting one takes.
 """
 
 from __future__ import annotations

@@ -1,45 +1,25 @@
-"""Static figures of the book: curves, rooflines, ladders, bars and block diagrams as inline SVG.
+"""Static figures of the book: curves, rooflines, ladders, bars, block diagrams and networks as inline SVG.
 
-The one place that imports matplotlib (never pyplot). Labels, units and titles come from the quantities;
-colours are meanings; each figure is drawn for a wide and for a narrow column and shows itself as HTML, or
-as a text digest under GPUSCALE_DIGEST=1.
+Labels, units and titles come from the quantities; colours are meanings; each figure is drawn for a wide and for a
+narrow column and shows itself as HTML, or as a text digest under GPUSCALE_DIGEST=1. ``Axis`` and ``Curve`` describe
+live figures as well.
 """
 
-from gpuscale.plotting.bar_chart import Bars, bars
-from gpuscale.plotting.block_diagram import Block, Wire, blocks
-from gpuscale.plotting.curve_chart import Curve, Points, curves
-from gpuscale.plotting.drawing.figure import Still, still
-from gpuscale.plotting.drawing.ink import HUE
-from gpuscale.plotting.drawing.sheet import Crossing, Region, axis, note
-from gpuscale.plotting.ladder_chart import Rung, ladder
-from gpuscale.plotting.pipelines import gantt_figure
-from gpuscale.plotting.rooflines import Point, Roof, roofline
-from gpuscale.plotting.tori import node_figure, torus_figure
-from gpuscale.plotting.trees import network_figure
+from gpuscale.faces import face
 
-__all__ = [
-    "HUE",
-    "Bars",
-    "Block",
-    "Crossing",
-    "Curve",
-    "Point",
-    "Points",
-    "Region",
-    "Roof",
-    "Rung",
-    "Still",
-    "Wire",
-    "axis",
-    "bars",
-    "blocks",
-    "curves",
-    "network_figure",
-    "gantt_figure",
-    "ladder",
-    "node_figure",
-    "note",
-    "roofline",
-    "still",
-    "torus_figure",
-]
+__getattr__, __dir__ = face(
+    __name__,
+    bar_chart="Bars bars",
+    boxes="Block blocks",
+    curve_chart="curves",
+    ladder_chart="Rung ladder",
+    pipelines="gantt_figure",
+    rooflines="Roof roofline",
+    tori="node_figure torus_figure",
+    trees="network_figure",
+    **{
+        "drawing.axis": "Axis",
+        "drawing.chart": "Chart Crossing Curve Note Points Region",
+        "drawing.figure": "Still",
+    },
+)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpuscale.plotting.drawing.axis import positive
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue, width
-from gpuscale.plotting.drawing.sheet import positive
 from gpuscale.specs.number import amount
 from gpuscale.units import base_unit, show
 
@@ -25,7 +25,7 @@ class Bars:
     values: dict
 
 
-def bars(groups, *, name, caption, scale="times", alt=None, **look) -> Still:
+def bars(groups, *, name, caption, scale="times", **look) -> Still:
     """Bars in groups, with a value at every end.
 
     ``scale`` is "times" (all groups share one scale, multiples of each group's first value, which is
@@ -35,21 +35,11 @@ def bars(groups, *, name, caption, scale="times", alt=None, **look) -> Still:
     groups = list(groups)
     _check(groups, scale)
     rows = [_rows(g, scale) for g in groups]
-    tall = sum(_HEAD + _ROW * len(r) for r in rows) + _GAP * (len(rows) - 1)
     pairs = zip(groups, rows, strict=True)
-    flat = [(group.title, label, " ".join(words)) for group, row in pairs for label, _, *words in row]
-    alt = alt or "; ".join(f"{bare(title)}, {label}: {text.strip()}" for title, label, text in flat) + "."
-    return Still(
-        lambda ax, narrow: _draw(ax, groups, rows),
-        name=name,
-        caption=caption,
-        alt=alt,
-        height=tall,
-        narrow_height=tall,
-        axes=False,
-        table=(["quantity", "part", "value"], flat),
-        **look,
-    )
+    flat = [(group.title, label, words) for group, row in pairs for label, _, words in row]
+    alt = "; ".join(f"{bare(title)}, {label}: {bare(words)}" for title, label, words in flat) + "."
+    said = {"alt": alt, "table": (["quantity", "part", "value"], flat)}
+    return Still(lambda sheet: _draw(sheet, groups, rows), name=name, caption=caption, **said | look)
 
 
 def _check(groups, scale):
@@ -67,38 +57,34 @@ def _check(groups, scale):
         positive(f"group {g.title!r}", **{str(k): v for k, v in g.values.items() if v is not None})
 
 
-def _rows(group: Bars, scale: str) -> list[tuple[str, float, str, str]]:
-    """Label, length before scaling, printed value and printed multiple of each bar."""
+def _rows(group: Bars, scale: str) -> list[tuple[str, float, str]]:
+    """Label and length before scaling of each bar, and what is printed at its end: its value, the multiple in bold."""
     known = [v for v in group.values.values() if v is not None]
     whole = {"times": known[0], "own": max(known), "common": 1.0}[scale]
     out = []
     for label, v in group.values.items():
-        times = f"×{show(v / known[0], '1', short=True)}" if scale == "times" and v and v != known[0] else ""
-        text = "none" if v is None else amount(v, group.unit)
-        out.append((label, (v or 0.0) / whole, text, times))
+        words = "none" if v is None else amount(v, group.unit)
+        if scale == "times" and v and v != known[0]:
+            words += f" <b>×{show(v / known[0], '1', short=True)}</b>"
+        out.append((label, (v or 0.0) / whole, words))
     return out
 
 
-def _draw(ax, groups, rows):
-    sheet = ax.figure
+def _draw(sheet, groups, rows):
     flat = [row for group in rows for row in group]
     left = max(width(label) for label, *_ in flat) + 10
-    per = min((sheet.across - left - width(_words(*words)) - 10) / n for _, n, *words in flat if n)
+    per = min((sheet.across - left - width(words) - 10) / n for _, n, words in flat if n)
     y = 0.0
     for group, row in zip(groups, rows, strict=True):
         sheet.write(0, y + 12, group.title, group.hue, bold=True)
         y += _HEAD
-        sheet.rule([left, left], [y - 1, y + _ROW * len(row) - 1], "edge", zorder=1)
-        for label, length, *words in row:
+        sheet.rule([left, left], [y - 1, y + _ROW * len(row) - 1], "edge", level=1)
+        for label, length, words in row:
             sheet.write(left - 8, y + 13, label, "soft", "right", say=False)
             sheet.area(left, y + 3, left + length * per, y + 3 + _BAR, group.hue)
-            sheet.write(left + length * per + 6, y + 13.5, _words(*words), "plain", say=False)
+            sheet.write(left + length * per + 6, y + 13.5, words, "plain", say=False)
             y += _ROW
+        sheet.down = y
         y += _GAP
         said = (f"{k} {'none' if v is None else format(v, '.6g')}" for k, v in group.values.items())
         sheet.records.append(f"bars {bare(group.title)} [{group.unit}]: {', '.join(said)}")
-
-
-def _words(value: str, times: str) -> str:
-    """The value, and the multiple in bold after it."""
-    return f"{value} <b>{times}</b>" if times else value

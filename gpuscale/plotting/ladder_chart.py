@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuscale.plotting.drawing.axis import Axis, positive, rounded
+from gpuscale.plotting.drawing.chart import Chart, Curve, Note, Points
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import bare, hue
-from gpuscale.plotting.drawing.sheet import axis, note, positive
-from gpuscale.plotting.drawing.ticks import rounded
 from gpuscale.units import show
 
 
@@ -24,7 +24,7 @@ class Rung:
     short: str = ""
 
 
-def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), xlim=None, ylim=None, alt=None, **look) -> Still:
+def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), **look) -> Still:
     """Bandwidth against capacity: each level a dot; on a diagonal, reading a level once takes the same
     time.
 
@@ -37,24 +37,25 @@ def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), xlim=None, ylim=No
     for v in levels:
         hue(v.hue)
         positive(f"rung {v.name!r}", capacity=v.capacity, bandwidth=v.bandwidth)
-    xlim = xlim or _reach([v.capacity for v in levels])
-    ylim = ylim or _reach([v.bandwidth for v in levels])
+    x = Axis(*_reach([v.capacity for v in levels]), "capacity", True, "B")
+    y = Axis(*_reach([v.bandwidth for v in levels]), "bandwidth", True, "B/s")
+    dots, rows = [], []
+    for v in levels:
+        size, speed = show(v.capacity, "B"), show(v.bandwidth, "B/s")
+        rows.append([v.name, size, speed, show(v.capacity / v.bandwidth, "s")])
+        label = f"<b>{v.name}</b> {show(v.capacity, 'B', short=True)}"
+        dots.append(Points(v.capacity, v.bandwidth, label, v.hue, solid=True, short=v.short or v.name, size=15))
 
-    def paint(ax, narrow):
-        ax.figure.grid, ax.figure.headroom = False, 12
-        axis(ax, "x", ("capacity", "B"), *xlim, log=True)
-        axis(ax, "y", ("bandwidth", "B/s"), *ylim, log=True)
+    def paint(sheet):
+        chart = Chart(x, y, dots=dots, grid=False, headroom=24)
         for t in times:
-            _diagonal(ax, t, (*xlim, *ylim), narrow)
-        for v in levels:
-            text = (v.short or v.name) if narrow else f"<b>{v.name}</b> {show(v.capacity, 'B', short=True)}"
-            (dot,) = ax.plot(v.capacity, v.bandwidth, "o", color=hue(v.hue), ms=13, mew=0, label=text)
-            dot.set_zorder(4)
-            dot.label_light = not narrow
+            _diagonal(chart, t, "" if sheet.narrow else "read in ")
+        chart.paint(sheet)
 
-    said = "; ".join(f"{bare(v.name)} {show(v.capacity, 'B')} at {show(v.bandwidth, 'B/s')}" for v in levels)
-    alt = alt or f"Bandwidth against capacity: {said}."
-    return Still(paint, name=name, caption=caption, alt=alt, table=_table(levels), **look)
+    told = "; ".join(f"{bare(name)} {size} at {speed}" for name, size, speed, _ in rows)
+    heads = ["level", "capacity", "bandwidth", "time to read it once"]
+    said = {"alt": f"Bandwidth against capacity: {told}.", "table": (heads, rows)}
+    return Still(paint, name=name, caption=caption, **said | look)
 
 
 def _reach(values) -> tuple[float, float]:
@@ -62,21 +63,11 @@ def _reach(values) -> tuple[float, float]:
     return rounded(min(values) / 1.5, 1.5 * max(values), True)
 
 
-def _table(levels):
-    heads = ["level", "capacity", "bandwidth", "time to read it once"]
-    return heads, [
-        [v.name, show(v.capacity, "B"), show(v.bandwidth, "B/s"), show(v.capacity / v.bandwidth, "s")] for v in levels
-    ]
-
-
-def _diagonal(ax, t: float, box, narrow: bool):
+def _diagonal(chart: Chart, t: float, words: str) -> None:
     """The line of levels that are read once in ``t`` seconds, named where it leaves the plot."""
-    x0, x1, y0, y1 = box
-    ends = np.array([max(x0, y0 * t), min(x1, y1 * t)])
+    ends = np.array([max(chart.x.lo, chart.y.lo * t), min(chart.x.hi, chart.y.hi * t)])
     if ends[0] >= ends[1]:
         return
-    ax.plot(ends, ends / t, color=hue("plain"), alpha=0.22, linewidth=1, label="_", zorder=0)
-    text = show(t, "s", short=True) if narrow else f"read in {show(t, 's', short=True)}"
-    on_top = ends[1] / t >= y1 * (1 - 1e-9)
-    place = (0, -7, "center") if on_top else (-10, 4, "right")
-    note(ax, ends[1], ends[1] / t, text, "soft", *place)
+    chart.curves.append(Curve((ends, ends / t), hue="line", style="other"))
+    place = (0, -7, "center") if ends[1] / t >= chart.y.hi * (1 - 1e-9) else (-10, 4, "right")
+    chart.notes.append(Note(ends[1], ends[1] / t, f"{words}{show(t, 's', short=True)}", "soft", *place))

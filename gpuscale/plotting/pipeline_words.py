@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from gpuscale.plotting.drawing.axis import said
 from gpuscale.units import show
 
 KINDS = {"F": "forward", "B": "backward", "W": "backward for the weights"}
@@ -50,13 +51,18 @@ def named(kind: str, all_kinds) -> str:
 
 def amount(time) -> str:
     """A time in units of the chart, as short as it comes."""
-    return show(float(time), "count" if Fraction(time).denominator == 1 else "1", short=True)
+    return said(float(time), short=True)
 
 
-def count(run) -> str:
-    """How much of the schedule is waiting: "waiting 24 of 132, 18.2%"."""
-    gone, whole = waited(run), run.ranks * run.makespan
-    return f"waiting {amount(gone)} of {amount(whole)}, {show(float(gone / whole), '%')}"
+def share(run, over: str = "total", until=None) -> Fraction:
+    """Waiting up to a time: ``over`` "total" as a share of all slots, "ideal" over those that compute."""
+    return waited(run, until) / (run.ranks * (run.makespan if over == "total" else run.ideal))
+
+
+def count(run, over: str = "total", until=None) -> str:
+    """How much of the schedule is waiting: "24 of 132, 18.2%"."""
+    whole = run.ranks * (run.makespan if over == "total" else run.ideal)
+    return f"{amount(waited(run, until))} of {amount(whole)}, {show(float(share(run, over, until)), '%')}"
 
 
 def _word(slot, part: int) -> str:

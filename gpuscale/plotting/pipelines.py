@@ -2,151 +2,114 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from math import ceil
 
-from matplotlib.colors import to_rgba
-from matplotlib.patches import Rectangle
-from matplotlib.transforms import IdentityTransform
-
+from gpuscale.plotting.drawing.axis import Axis
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.drawing.ink import bare, hue, width
-from gpuscale.plotting.drawing.ink import fold as folded
+from gpuscale.plotting.drawing.ink import bare, width
 from gpuscale.plotting.drawing.sheet import LEADING
-from gpuscale.plotting.drawing.ticks import linear_ticks
 from gpuscale.plotting.pipeline_words import KINDS, amount, count, kinds, named, order, parts, peak, waits
 
-UNIT = "<i>t</i><sub>F</sub>"
-_CELL, _PITCH, _AXIS, _BAND, _GAP, _KEY = 20, 24, 20, 12, 20, 20  # pixels
+_CELL, _PITCH, _AXIS, _BAND, _GAP = 20, 24, 20, 12, 20  # pixels
 _LEAST = {False: 11.0, True: 10.5}  # pixels for the shortest cell; with fewer the time is folded
 _MOST = {False: 2, True: 4}  # bands that a chart is folded into
 _FILL = {"F": (0.1, 0.24), "B": (1.0, 0.5), "W": (0.0, 0.0)}  # shade of a stage's first part and of the others
 
 
-def gantt_figure(runs, *, name, caption, alt=None, unit=UNIT, **look) -> Still:
+def gantt_figure(runs, *, name, caption, **look) -> Still:
     """Schedules of a pipeline, one ``timetable.PipelineRun`` or several on one scale of time, as a figure.
 
     A cell is a slot with the number of its microbatch: forward pale, backward solid, the backward for the weights
     hatched; the parts of a model that a rank holds besides its first are underlined. Grey is waiting, and its share of
-    all slots stands in the title. On a phone a long schedule is folded into bands. ``unit`` is the unit of time;
+    all slots stands in the title. On a phone a long schedule is folded into bands.
     ``alt`` and the folded table are made from the schedule. Raises ValueError if there is none, or one without slots.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     if not runs or not all(run.slots for run in runs):
         raise ValueError(f"gantt_figure: {name}: expected schedules with slots; got {runs}")
 
-    def paint(ax, narrow):
-        _GanttChart(ax.figure, runs, narrow, unit).paint()
+    def paint(sheet):
+        _GanttChart(sheet, runs).paint()
 
-    def tall(narrow):
-        return lambda w: _GanttChart(_Size(w, narrow), runs, narrow, unit).down
-
-    size = {"axes": False, "height": tall(False), "narrow_height": tall(True)}
-    return Still(paint, name=name, caption=caption, alt=alt or _alt(runs), table=_table(runs), **size, **look)
-
-
-@dataclass
-class _Size:
-    across: float
-    narrow: bool
+    return Still(paint, name=name, caption=caption, **{"alt": _alt(runs), "table": _table(runs)} | look)
 
 
 class _GanttChart:
-    """The plan of a figure: the scale of time, the bands, and what stands where; ``paint`` draws it."""
+    """The scale of time of a figure and the bands that it is folded into; ``paint`` draws it."""
 
-    def __init__(self, sheet, runs, narrow: bool, unit: str):
-        self.sheet, self.runs, self.narrow, self.unit = sheet, runs, narrow, unit
+    def __init__(self, sheet, runs):
+        self.sheet, self.runs = sheet, runs
         last = max(run.ranks for run in runs) - 1
-        self.left = width(f"{'' if narrow else 'rank '}{last}") + 8
+        self.left = width(f"{'' if sheet.narrow else 'rank '}{last}") + 8
         room = sheet.across - self.left - 9
         longest = max(run.makespan for run in runs)
         shortest = min(slot.end - slot.start for run in runs for slot in run.slots if slot.end > slot.start)
-        bands = ceil(float(longest / shortest) * _LEAST[narrow] / room)
-        self.span = Fraction(ceil(longest / min(bands, _MOST[narrow]))) if bands > 1 else Fraction(longest)
+        bands = ceil(float(longest / shortest) * _LEAST[sheet.narrow] / room)
+        self.span = Fraction(ceil(longest / min(bands, _MOST[sheet.narrow]))) if bands > 1 else Fraction(longest)
         self.per = room / float(self.span)
-        self.keys = self._key_lines()
-
-    def bands(self, run) -> int:
-        return ceil(run.makespan / self.span)
-
-    def _titles(self, run) -> list[tuple[str, str, bool]]:
-        """The lines over a chart: (text, colour, bold); the count moves to a line of its own where it has to."""
-        room, said = self.sheet.across, count(run)
-        if width(run.title, True) + width(said) + 18 <= room:
-            return [(run.title, "plain", True)]
-        return [(line, "plain", True) for line in folded(run.title, room, bold=True)] + [(said, "wait", False)]
-
-    def _head(self, run) -> float:
-        return LEADING * len(self._titles(run)) + 6
-
-    def _tall(self, run) -> float:
-        bands = self.bands(run)
-        return self._head(run) + bands * (run.ranks * _PITCH + _AXIS) + (bands - 1) * _BAND
-
-    @property
-    def down(self) -> float:
-        """The height of the whole figure."""
-        charts = sum(self._tall(run) for run in self.runs) + _GAP * (len(self.runs) - 1)
-        return charts + LEADING + 10 + _KEY * len(self.keys)
 
     def paint(self) -> None:
         sheet, y = self.sheet, 0.0
         for run in self.runs:
-            lines = self._titles(run)
-            for i, (text, colour, bold) in enumerate(lines):
-                sheet.write(0, y + 12 + i * LEADING, text, colour, bold=bold)
-            if len(lines) == 1:
-                sheet.write(sheet.across, y + 12, count(run), "wait", "right")
-            self._rows(run, y + self._head(run))
-            y += self._tall(run) + _GAP
+            y = self._chart(run, self._title(run, y) + 6) + _GAP
             sheet.records += [_record(run, rank) for rank in range(run.ranks)]
         y += LEADING - _GAP
-        sheet.write(sheet.across - 4, y, f"time, in {self.unit}", "plain", "right", bold=True)
-        self._key(y + 8)
+        sheet.write(sheet.across - 4, y, "time, in <i>t</i><sub>F</sub>", "plain", "right", bold=True)
+        sheet.down = sheet.legend(self._key(), y + 8) + 2
+
+    def _title(self, run, y: float) -> float:
+        """The lines over a chart, where they end; the count moves to a line of its own where it has to."""
+        sheet, said = self.sheet, f"waiting {count(run)}"
+        if width(run.title, True) + width(said) + 18 <= sheet.across:
+            sheet.paragraph(run.title, 0, y, bold=True)
+            return sheet.paragraph(said, sheet.across, y, "wait", "right")
+        return sheet.paragraph(said, 0, sheet.paragraph(run.title, 0, y, bold=True), "wait")
 
     def _place(self, top: float, run, rank: int, a, b):
         """The rectangles (x, y, width, whole) of a time span: one, or a piece in each band that it touches."""
-        tall = run.ranks * _PITCH + _AXIS + _BAND
-        for band in range(self.bands(run)):
+        for band in range(ceil(run.makespan / self.span)):
             lo, hi = max(a, band * self.span), min(b, (band + 1) * self.span)
             if hi > lo:
                 x = self.left + float(lo - band * self.span) * self.per
-                yield x, top + band * tall + rank * _PITCH + 2, float(hi - lo) * self.per, hi - lo == b - a
+                yield x, self._row(top, run, band, rank), float(hi - lo) * self.per, hi - lo == b - a
 
-    def _rows(self, run, top: float) -> None:
-        sheet, tall = self.sheet, run.ranks * _PITCH + _AXIS + _BAND
+    def _row(self, top: float, run, band: int, rank: int) -> float:
+        """The upper edge of a rank's cells in a band."""
+        return top + band * (run.ranks * _PITCH + _AXIS + _BAND) + rank * _PITCH + 2
+
+    def _chart(self, run, top: float) -> float:
+        """The rows of a schedule in all bands; where they end."""
+        sheet, part, bands = self.sheet, parts(run), range(ceil(run.makespan / self.span))
         for rank in range(run.ranks):
-            for x, y, w, _ in self._pieces(top, run, rank, waits(run, rank)):
-                sheet.area(x, y, x + w, y + _CELL, "wait", 0.38)
-            for band in range(self.bands(run)):
-                y = top + band * tall + rank * _PITCH + _CELL / 2 + 6.4
-                word = str(rank) if self.narrow else f"rank {rank}"
+            for a, b in waits(run, rank):
+                for x, y, w, _ in self._place(top, run, rank, a, b):
+                    sheet.area(x, y, x + w, y + _CELL, "wait", 0.38)
+            for band in bands:
+                word = str(rank) if sheet.narrow else f"rank {rank}"
+                y = self._row(top, run, band, rank) + _CELL / 2 + 4.4
                 sheet.write(self.left - 8, y, word, "soft", "right", say=False)
-        part = parts(run)
         for slot in sorted(run.slots, key=lambda s: (part[s.rank, s.stage], list(KINDS).index(s.kind))):
             for x, y, w, whole in self._place(top, run, slot.rank, slot.start, slot.end):
                 self._cell(x, y, w, slot.kind, part[slot.rank, slot.stage], str(slot.microbatch) if whole else "")
         for move in run.transfers:
             self._transfer(run, top, move)
-        for band in range(self.bands(run)):
-            self._axis(run, band, top + band * tall + run.ranks * _PITCH)
-
-    def _pieces(self, top, run, rank, spans):
-        for a, b in spans:
-            yield from self._place(top, run, rank, a, b)
+        for band in bands:
+            self._axis(run, band, self._row(top, run, band, run.ranks) - 2)
+        return self._row(top, run, bands[-1], run.ranks) - 2 + _AXIS
 
     def _cell(self, x: float, y: float, w: float, kind: str, part: int, word: str) -> None:
         """A slot: its shade and pattern say what it does, a line under its number that it is of a further part."""
-        self._box(x + 1, y + 0.5, w - 2, _CELL - 1, kind, part)
-        on = "paper" if _FILL[kind][part > 0] == 1 else "plain"
+        shade = _FILL[kind][part > 0]
+        self.sheet.box(x + 1, y + 0.5, w - 2, _CELL - 1, "compute", shade, hatch=kind == "W")
+        on = "paper" if shade == 1 else "plain"
         if word and width(word) <= w - 2:
             self.sheet.write(x + w / 2, y + 14, word, on, "center", halo=kind == "W", say=False)
-        if part:
-            reach = min(w - 6, width("00")) / 2
-            for line in range(min(part, 2)):
-                at = y + 16.5 + 2 * line - (part > 1)
-                self.sheet.rule([x + w / 2 - reach, x + w / 2 + reach], [at] * 2, on, linewidth=1.2, zorder=3)
+        reach = min(w - 6, width("00")) / 2
+        for line in range(min(part, 2)):
+            at = y + 16.5 + 2 * line - (part > 1)
+            self.sheet.rule([x + w / 2 - reach, x + w / 2 + reach], [at] * 2, on, level=3, weight=1.2)
 
     def _transfer(self, run, top: float, move) -> None:
         """An arrow's shaft from the sender's row to the receiver's, where a transfer takes time."""
@@ -154,7 +117,8 @@ class _GanttChart:
         if move.end > move.start and len(ends[0]) == 1:
             (x, y0, w, _), y1 = ends[0][0], ends[1][0][1]
             k = 6 if y1 > y0 else -6
-            self.sheet.rule([x, x + w], [y0 + _CELL / 2 + k, y1 + _CELL / 2 - k], "scaleout", linewidth=1.5, zorder=2.5)
+            ys = [y0 + _CELL / 2 + k, y1 + _CELL / 2 - k]
+            self.sheet.rule([x, x + w], ys, "scaleout", level=2.5, weight=1.5)
 
     def _axis(self, run, band: int, y: float) -> None:
         """Ticks with the time below a band."""
@@ -162,54 +126,36 @@ class _GanttChart:
         hi = min(lo + self.span, run.makespan)
         if lo == hi:
             return
-        fits = lambda row: len(row) * (width(amount(hi)) + 14) <= float(hi - lo) * self.per  # noqa: E731
-        ticks = [t for t in linear_ticks(float(lo), float(hi), fits) if t == int(t)] or [float(lo)]
-        ends = [self.left, self.left + float(hi - lo) * self.per]
-        self.sheet.rule(ends, [y + 1] * 2, "edge", zorder=1)
-        for tick in ticks:
-            x = self.left + (tick - float(lo)) * self.per
-            self.sheet.rule([x, x], [y + 1, y + 5], "edge", zorder=1)
+        length = float(hi - lo) * self.per
+        axis = Axis(float(lo), float(hi), log=False)
+        row = axis.ticks(lambda row: len(row) * (width(amount(hi)) + 14) <= length)
+        self.sheet.rule([self.left, self.left + length], [y + 1] * 2, "edge", level=1)
+        for tick in [t for t in row if t == int(t)] or [float(lo)]:
+            x = float(axis.place(tick, self.left, self.left + length))
+            self.sheet.rule([x, x], [y + 1, y + 5], "edge", level=1)
             self.sheet.write(x, y + 17, amount(Fraction(tick)), "soft", "center", say=False)
 
-    def _key_lines(self) -> list[list[tuple[str, str]]]:
-        """The key, as (kind, words), in lines that fit."""
-        found, more = kinds(self.runs), max(max(parts(run).values()) for run in self.runs)
-        items = [(kind, named(kind, found)) for kind in found]
-        items += [("part", "a further part of the model, underlined")] if more else []
-        items += [("wait", "waiting")]
-        moved = any(move.end > move.start for run in self.runs for move in run.transfers)
-        items += [("send", "transfer")] if moved else []
-        lines, at = [[]], 0.0
-        for item in items:
-            need = 30 + width(item[1]) + 16
-            if lines[-1] and at + need - 16 > self.sheet.across:
-                lines.append([])
-                at = 0.0
-            lines[-1].append(item)
-            at += need
-        return lines
+    def _key(self) -> list[tuple]:
+        """What the cells mean, each with how it is drawn."""
+        found, runs = kinds(self.runs), self.runs
+        items = [(named(kind, found), partial(self._swatch, kind)) for kind in found]
+        if any(part for run in runs for part in parts(run).values()):
+            items.append(("a further part of the model, underlined", partial(self._swatch, "part")))
+        items.append(("waiting", partial(self._swatch, "wait")))
+        if any(move.end > move.start for run in runs for move in run.transfers):
+            items.append(("transfer", partial(self._swatch, "send")))
+        return items
 
-    def _key(self, y: float) -> None:
-        for line in self.keys:
-            x = 0.0
-            for kind, words in line:
-                if kind == "wait":
-                    self.sheet.area(x + 1, y + 2, x + 23, y + 2 + _CELL - 6, "wait", 0.38)
-                elif kind == "send":
-                    self.sheet.rule([x + 1, x + 23], [y + 2, y + _CELL - 4], "scaleout", linewidth=1.5)
-                else:
-                    self._box(x + 1, y + 2, 22, 14, "F" if kind == "part" else kind, kind == "part")
-                if kind == "part":
-                    self.sheet.rule([x + 6, x + 18], [y + 12.5] * 2, "plain", linewidth=1.2, zorder=3)
-                self.sheet.write(x + 30, y + 13, words, "soft")
-                x += 30 + width(words) + 16
-            y += _KEY
-
-    def _box(self, x: float, y: float, w: float, h: float, kind: str, part: int) -> None:
-        blue, shade = hue("compute"), _FILL[kind][part > 0]
-        style = {"facecolor": to_rgba(blue, shade) if shade else "none", "edgecolor": blue, "linewidth": 1.0}
-        style |= {"hatch": "/" if kind == "W" else None, "transform": IdentityTransform(), "zorder": 2}
-        self.sheet.add_artist(Rectangle((x, self.sheet.down - y - h), w, h, **style))
+    def _swatch(self, what: str, x: float, y: float) -> None:
+        if what == "wait":
+            self.sheet.area(x, y, x + 22, y + 14, "wait", 0.38)
+        elif what == "send":
+            self.sheet.rule([x, x + 22], [y, y + 14], "scaleout", weight=1.5)
+        elif what == "part":
+            self.sheet.box(x, y, 22, 14, "compute", _FILL["F"][1])
+            self.sheet.rule([x + 5, x + 17], [y + 10.5] * 2, level=3, weight=1.2)
+        else:
+            self.sheet.box(x, y, 22, 14, "compute", _FILL[what][0], hatch=what == "W")
 
 
 def _record(run, rank: int) -> str:
@@ -220,7 +166,7 @@ def _record(run, rank: int) -> str:
 def _alt(runs) -> str:
     said = [
         f"{bare(run.title)}: {run.ranks} ranks and {run.microbatches} microbatches in {amount(run.makespan)} units "
-        f"of time; {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
+        f"of time; waiting {count(run)}. Rank 0 in order: {' '.join(word for _, _, word in order(run, 0))}"
         for run in runs
     ]
     return "Gantt chart. " + ". ".join(said) + "."
@@ -231,7 +177,6 @@ def _table(runs):
     rows = []
     for run in runs:
         for rank in range(run.ranks):
-            idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
-            numbers = (max(s.end for s in run.of(rank)), run.makespan - idle, idle)
-            rows.append([f"{run.title}, {rank}", *map(amount, numbers), amount(peak(run, rank))])
+            numbers = max(s.end for s in run.of(rank)), run.busy(rank), run.idle(rank), peak(run, rank)
+            rows.append([f"{run.title}, {rank}", *map(amount, numbers)])
     return heads, rows

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from matplotlib.colors import to_rgba
-from matplotlib.patches import FancyBboxPatch, Rectangle
-from matplotlib.transforms import IdentityTransform
-
 from gpuscale.network.tree import Tier, Topology
+from gpuscale.plotting.boxes import PAD, Block, stand
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.drawing.ink import fold as folded
-from gpuscale.plotting.drawing.ink import hue, width
-from gpuscale.plotting.drawing.sheet import LEADING
+from gpuscale.plotting.drawing.ink import width
 from gpuscale.units import NBSP, show
 
-_PAD, _GAP, _FAN = 9, 8, 58  # pixels: inside a frame, between boxes, from the switches down to the children
-_SWITCH, _GPU = (20, 13), 26  # pixels: a switch's box, a GPU's side
-_DOTS, _EDGE = 24, 4  # pixels: the gap that stands for many, and an edge that shows of a unit behind
+_GAP, _FAN, _EDGE = 8, 58, 4  # pixels: between boxes, from the switches to what they join, an edge of a unit behind
+_SWITCH, _GPU, _DOTS = (20, 13), 26, 24  # pixels: a switch's box, a GPU's height, the gap that stands for many
+_MANY = "…"
 
 
-def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> Still:
+def network_figure(topology, *, name, caption, fold=True, **look) -> Still:
     """A Topology as a static figure: each unit's switches over its children, the first child opened up.
 
     Large counts are folded; with ``fold=False`` every child stands there, where there is room. NVLink has the
@@ -30,36 +23,88 @@ def network_figure(topology, *, name, caption, alt=None, fold=True, **look) -> S
     if not isinstance(topology, Topology):
         raise TypeError(f"network_figure: expected a Topology; got {topology!r}. A Mesh or a Torus has its own figure")
 
-    def paint(ax, narrow):
-        sheet = ax.figure
-        plan = _TreePlan(sheet, narrow, fold)
-        _unit(plan, topology.tiers[-1], 1, 1, sheet.across - 2)
+    def paint(sheet):
+        places = stand(sheet, _unit(topology.tiers[-1], sheet.across - 2, sheet.narrow, fold))
+        for tier in topology.tiers:
+            _cables(sheet, tier, places)
         sheet.records += [_sentence(tier) for tier in topology.tiers]
 
-    def tall(narrow):
-        return lambda w: _height(_TreePlan(None, narrow, fold), topology.tiers[-1], w - 2) + 2
-
-    size = {"axes": False, "height": tall(False), "narrow_height": tall(True)}
-    return Still(paint, name=name, caption=caption, alt=alt or _alt(topology), table=_table(topology), **size, **look)
+    alt = f"{topology.title}, unit inside unit. {'. '.join(map(_sentence, reversed(topology.tiers)))}."
+    return Still(paint, name=name, caption=caption, **{"alt": alt, "table": _table(topology)} | look)
 
 
-@dataclass
-class _TreePlan:
-    sheet: object
-    narrow: bool
-    fold: bool
+def _unit(tier: Tier, w: float, narrow: bool, fold: bool) -> Block:
+    """A unit ``w`` pixels wide, opened up: its name, its switches, its first child in full, the others closed."""
+    room, colour = w - 2 * PAD, network_hue(tier.level.network)
+    children = _gpus(tier, room, fold) if tier.index == 1 else _children(tier, room, narrow, fold)
+    notes = (_switches(tier), f"from each {_child(tier)} {_bundle(tier)}")
+    inside = [_row(tier, room, fold, colour), Block(tall=_FAN - 12), children]
+    return Block(_title(tier), notes, inside=inside, gap=6, note_hue=colour)
 
-    def beside(self, tier: Tier, room: float) -> list[tuple[str, float]]:
-        """What stands beside the child that is opened up, with widths: closed ones, "…" for many.
 
-        On a phone the others show as edges behind it.
-        """
-        degree, across = tier.degree, max(width(word) for word in _child(tier).split()) + 12
-        if self.narrow:
-            return [("", _EDGE)] * min(degree - 1, 2)
-        if degree <= 4 or (not self.fold and (degree - 1) * (across + _GAP) <= room / 2):
-            return [(str(i), across + _GAP) for i in range(2, degree + 1)]
-        return [("…", _DOTS + _GAP), (f"{degree:,}", across + _GAP)]
+def _row(tier: Tier, w: float, fold: bool, colour: str) -> Block:
+    """The switches of a unit as small boxes."""
+    wide, tall = _SWITCH
+    if tier.level.switches is None:
+        return Block(hue=colour, tall=tall, key=f"{tier.name} switches")
+    names = _folded(tier.level.switches, min(int((w + 6) // (wide + 6)), 16 if fold else tier.level.switches))
+    step = min((w - wide) / max(len(names) - 1, 1), 3 * wide)
+    look = {"wide": wide, "tall": tall, "note_hue": colour, "fill": 0.3}
+    boxes = [Block(hue=colour, key=f"{tier.name} switch {name}", **look) for name in names if name != _MANY]
+    if _MANY in names:
+        boxes.insert(-1, Block(note=_MANY, **look))
+    return Block(inside=boxes, across=True, gap=step - wide)
+
+
+def _gpus(tier: Tier, w: float, fold: bool) -> Block:
+    """GPUs as boxes with their numbers."""
+    count, least = tier.degree, 21  # pixels that a number of one digit needs
+    names = _folded(count, int(w // least) if count <= 10 else min(int(w // (least + 8)), 12 if fold else count))
+    step = w / len(names)
+    look = {"wide": min(step - 4, 44), "tall": _GPU, "note_hue": "compute"}
+    boxes = [Block(note=name, hue=None if name == _MANY else "compute", key=f"GPU {name}", **look) for name in names]
+    return Block(inside=boxes, across=True, gap=step - look["wide"])
+
+
+def _folded(count: int, most: int) -> list[str]:
+    """The numbers of what is drawn; of many, the first ones and the last."""
+    shown = range(count) if count <= most else range(most - 2)
+    return [*map(str, shown), *([] if count <= most else [_MANY, str(count - 1)])]
+
+
+def _children(tier: Tier, w: float, narrow: bool, fold: bool) -> Block:
+    """The first child in full and the others closed; on a phone they show as edges behind it."""
+    degree, words = tier.degree, _child(tier).split()
+    across = max(map(width, words)) + 12
+    unfolded = degree <= 4 or (not fold and (degree - 1) * (across + _GAP) <= w / 2)
+    names = [] if narrow else [str(i) for i in range(2, degree + 1)] if unfolded else [_MANY, f"{degree:,}"]
+    closed = [
+        Block(note=_MANY, wide=_DOTS)
+        if name == _MANY
+        else Block(note=" ".join([*words, name]), frame=True, wide=across, key=f"{tier.name} child {name}")
+        for name in names
+    ]
+    behind = _EDGE * min(degree - 1, 2) if narrow else 0
+    room = w - behind - sum(block.wide + _GAP for block in closed)
+    opened = Block(inside=[_unit(_below(tier), room, narrow, fold)], wide=room, key=f"{tier.name} child 1")
+    return Block(inside=[opened, *closed], across=True, gap=_GAP)
+
+
+def _cables(sheet, tier: Tier, places: dict) -> None:
+    """The cables of each child, a line to every switch that is drawn; on a phone, the edges of the other children."""
+    child, colour = "GPU" if tier.index == 1 else f"{tier.name} child", network_hue(tier.level.network)
+    feet = [place for key, place in places.items() if key.startswith(f"{child} ") and _MANY not in key]
+    ends = [x + w / 2 for key, (x, _, w, _) in places.items() if key.startswith(f"{tier.name} switch ")]
+    if not ends:  # counted as one
+        x, _, w, _ = places[f"{tier.name} switches"]
+        ends = [x + w * (i + 0.5) / 4 for i in range(4)]
+    alpha = 0.5 if len(feet) * len(ends) <= 64 else 0.25
+    for x, y, w, h in feet:
+        for end in ends:
+            sheet.rule([x + w / 2, end], [y, y - _FAN], colour, alpha, level=1)
+        if sheet.narrow and tier.index > 1:
+            for i in range(1, min(tier.degree - 1, 2) + 1):
+                sheet.rule([x + w + _EDGE * i] * 2, [y + _EDGE * i, y + h - _EDGE * i], "edge")
 
 
 def network_hue(network: str) -> str:
@@ -107,126 +152,6 @@ def _below(tier: Tier) -> Tier:
     return tier.topology.tiers[tier.index - 2]
 
 
-def _head(tier: Tier, w: float) -> list[tuple[str, bool]]:
-    """The lines over a unit: its name; its switches, and what each child sends up to them."""
-    room = w - 2 * _PAD
-    lines = [(line, True) for line in folded(_title(tier), room, bold=True)]
-    parts = [_switches(tier), f"from each {_child(tier)} {_bundle(tier)}"]
-    parts = [", ".join(parts)] if width(", ".join(parts)) <= room else parts
-    return lines + [(line, False) for part in parts for line in folded(part, room)]
-
-
-def _inner(plan: _TreePlan, tier: Tier, w: float) -> tuple[float, list[tuple[str, float]]]:
-    """Width of the child that is opened up, and what stands beside it."""
-    beside = plan.beside(tier, w - 2 * _PAD)
-    return w - 2 * _PAD - sum(across for _, across in beside), beside
-
-
-def _height(plan: _TreePlan, tier: Tier, w: float) -> float:
-    head = LEADING * len(_head(tier, w)) + 4
-    body = _GPU if tier.index == 1 else _height(plan, _below(tier), _inner(plan, tier, w)[0])
-    return _PAD + head + _SWITCH[1] + _FAN + body + _PAD
-
-
-def _unit(plan: _TreePlan, tier: Tier, x: float, y: float, w: float):
-    """A unit, opened up: its name, its switches, its first child in full, the others closed."""
-    sheet, colour = plan.sheet, network_hue(tier.level.network)
-    frame(plan.sheet, x, y, w, _height(plan, tier, w), "line", 0)
-    top = y + _PAD
-    for text, bold in _head(tier, w):
-        sheet.write(x + _PAD, top + 11, text, "plain" if bold else colour, bold=bold)
-        top += LEADING
-    ends = _row(plan, tier, x + _PAD, top + 4, w - 2 * _PAD, colour)
-    top += 4 + _SWITCH[1]
-    draw = _gpus if tier.index == 1 else _children
-    feet = draw(plan, tier, x + _PAD, top + _FAN, w - 2 * _PAD)
-    _fan(sheet, feet, top + _FAN, ends, top, colour)
-
-
-def _row(plan: _TreePlan, tier: Tier, x: float, y: float, w: float, colour: str) -> list[float]:
-    """The switches of a unit as small boxes, folded where they are many; where each stands."""
-    across, tall = _SWITCH
-    count = tier.level.switches
-    if count is None:
-        frame(plan.sheet, x, y, w, tall, colour, 0.16)
-        return [x + w * (i + 0.5) / 4 for i in range(4)]
-    most = min(int((w + 6) // (across + 6)), 16 if plan.fold else count)
-    shown = min(count, most)
-    step = min((w - across) / max(shown - 1, 1), 3 * across)
-    left = x + (w - step * (shown - 1) - across) / 2
-    places = []
-    for i in range(shown):
-        at = left + i * step
-        if count > shown and i == shown - 2:
-            plan.sheet.write(at + across / 2, y + tall - 3, "…", colour, "center", say=False)
-            continue
-        frame(plan.sheet, at, y, across, tall, colour, 0.3, corner=0)
-        places.append(at + across / 2)
-    return places
-
-
-def _gpus(plan: _TreePlan, tier: Tier, x: float, y: float, w: float) -> list[float]:
-    """GPUs as boxes with their numbers, folded where they are many; where each stands."""
-    count, least = tier.degree, 21  # pixels that a number of one digit needs
-    most = int(w // least) if count <= 10 else min(int(w // (least + 8)), 12 if plan.fold else count)
-    names = [str(i) for i in range(count)] if count <= most else [*map(str, range(most - 2)), "…", str(count - 1)]
-    step = w / len(names)
-    side, places = min(step - 4, 44), []
-    for i, name in enumerate(names):
-        at = x + (i + 0.5) * step
-        if name != "…":
-            frame(plan.sheet, at - side / 2, y, side, _GPU, "compute", 0.14)
-            places.append(at)
-        plan.sheet.write(at, y + _GPU / 2 + 4.4, name, "compute", "center", say=False)
-    return places
-
-
-def _children(plan: _TreePlan, tier: Tier, x: float, y: float, w: float) -> list[float]:
-    """The first child in full and the others closed; where the cables of each begin."""
-    wide, beside = _inner(plan, tier, w + 2 * _PAD)
-    tall = _height(plan, _below(tier), wide)
-    _unit(plan, _below(tier), x, y, wide)
-    places, at = [x + wide / 2], x + wide
-    for i, (name, across) in enumerate(beside, 1):
-        if not name:  # an edge of what stands behind
-            plan.sheet.rule([at + across] * 2, [y + _EDGE * i, y + tall - _EDGE * i], "edge", linewidth=1)
-        elif name == "…":
-            plan.sheet.write(at + across / 2, y + tall / 2, name, "soft", "center", bold=True, say=False)
-        else:
-            _closed(plan, [*_child(tier).split(), name], at + _GAP, y, across - _GAP, tall)
-            places.append(at + (across + _GAP) / 2)
-        at += across
-    return places
-
-
-def _closed(plan: _TreePlan, words: list[str], x: float, y: float, w: float, tall: float):
-    frame(plan.sheet, x, y, w, tall, "line", 0)
-    for i, word in enumerate(words):
-        high = y + tall / 2 + (i - len(words) / 2) * LEADING + 12
-        plan.sheet.write(x + w / 2, high, word, "soft", "center", say=False)
-
-
-def _fan(sheet, feet, low: float, ends, top: float, colour: str):
-    """The cables of each child, one line to every switch that is drawn."""
-    alpha = 0.5 if len(feet) * len(ends) <= 64 else 0.25
-    for foot in feet:
-        for end in ends:
-            sheet.rule([foot, end], [low, top], colour, alpha=alpha, linewidth=1, zorder=1)
-
-
-def frame(sheet, x, y, w, h, name: str, share: float, corner: float = 3):
-    """A box, in pixels, in the colour of a meaning and filled palely. Without round corners many make one path."""
-    edge = hue(name)
-    fill = to_rgba(edge, share) if share else "none"
-    style = {"facecolor": fill, "edgecolor": edge, "linewidth": 1.0, "zorder": 2, "transform": IdentityTransform()}
-    low = sheet.down - y - h
-    if corner:
-        box = FancyBboxPatch((x, low), w, h, boxstyle=f"round,pad=0,rounding_size={corner}", **style)
-    else:
-        box = Rectangle((x, low), w, h, **style)
-    sheet.add_artist(box)
-
-
 def _sentence(tier: Tier) -> str:
     return (
         f"level {tier.name}: {_title(tier)}; {_switches(tier)}; {tier.degree:,} × {_child(tier)},"
@@ -234,28 +159,12 @@ def _sentence(tier: Tier) -> str:
     )
 
 
-def _alt(topology: Topology) -> str:
-    said = [
-        f"{_title(tier)}, in which {_switches(tier)} join {tier.degree:,} {_child(tier)}s by {_bundle(tier)} each"
-        for tier in reversed(topology.tiers)
-    ]
-    return f"{topology.title}, unit inside unit. " + ". ".join(said) + "."
-
-
 def _table(topology: Topology):
     heads = ["Level", "Joins", "GPUs", "Switches in all", "Cables in all", "Above each child", "Into the switches"]
-    rows = [
-        [
-            tier.name,
-            f"{tier.degree:,}",
-            f"{tier.S:,}",
-            _count(tier.switches_total),
-            _count(tier.cables_total),
-            rate(tier.child_bw),
-            rate(tier.unit_bw),
-        ]
-        for tier in topology.tiers
-    ]
+    rows = []
+    for tier in topology.tiers:
+        counts = tier.degree, tier.S, tier.switches_total, tier.cables_total
+        rows.append([tier.name, *map(_count, counts), rate(tier.child_bw), rate(tier.unit_bw)])
     return heads, rows
 
 

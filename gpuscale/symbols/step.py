@@ -46,7 +46,8 @@ V_blk_recompute = Quantity("V_blk_recompute", "B", "the same, of the kernels tha
     r"V_\mathrm{inside,recompute}", zero=True)
 
 # What moves
-n_key = Quantity("n_key", "1", "key heads of all tensor parallel ranks, copies counted", r"n_\mathrm{key}", least=1, whole=True)
+n_key = Quantity("n_key", "1", "key heads of all tensor parallel ranks, copies counted", r"n_\mathrm{key}", least=1,
+    whole=True)
 f_node = Quantity("f_node", "1", "share of the nodes that a token has to reach", r"f_\mathrm{node}", most=1)
 V_nvl = Quantity("V_nvl", "B", "bytes that a GPU receives over NVLink", r"V_\mathrm{NVLink}", zero=True)
 V_net = Quantity("V_net", "B", "bytes that a node receives from the network", r"V_\mathrm{net}", zero=True)

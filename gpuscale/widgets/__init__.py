@@ -5,7 +5,7 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     live_figure="explore",
-    parts="Axis Bound Call Cross LiveCurve Mark Slider Value View",
+    parts="Bound Call Slider Value View",
     collective="collective_stepper primitive_stepper",
     pipeline="pipeline_stepper",
     warp="warp_stepper",

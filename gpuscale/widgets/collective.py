@@ -9,12 +9,11 @@ from math import ceil
 import numpy as np
 import sympy
 
-from gpuscale.core.html import anchor
 from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import meter, stepper
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
@@ -42,8 +41,6 @@ def collective_stepper(
     routes=None,
     label: str = "",
     chunk_names: Sequence[str] = (),
-    group: str = "node",
-    hue: str = "scaleup",
     view: str = "",
     meter_hue: str = "scaleup",
 ):
@@ -55,28 +52,28 @@ def collective_stepper(
     bytes; its inputs are ``given``, by name, besides N and V, which are known. Where it gives no bytes, ``value``
     is the number of bytes [B] that it implies, and ``label`` what the mark is called. Without a formula there is no
     mark, without V no meter.
-    ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``group`` the
-    word for ``schedule.group`` ranks, ``hue`` the meaning of the links within a group, ``meter_hue`` of those that the
-    meter counts. ``view`` is "ring" (arrows
-    from row to row), "arcs", or "pair" (before and now side by side); by default what suits the schedule.
+    ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``meter_hue`` the
+    meaning of the links that the meter counts. ``view`` is "ring" (arrows from row to row), "arcs", or "pair" (before
+    and now side by side); by default what suits the schedule.
     Raises ValueError, naming both, where the bytes counted on the schedule are not exactly the formula's; for a
     schedule too large to show; for an unknown count or view.
     """
     view = view or _view(schedule)
     _check(name, schedule, view, count, chunk_names)
-    spec = {"id": f"step-{anchor(name)}", "title": title, "kind": "chunks", "unit": "step", "rate": 1100}
+    spec = {"title": title, "kind": "chunks", "unit": "step", "rate": 1100}
     spec |= {"steps": schedule.steps, "at": (schedule.steps + 1) // 2 if at is None else at}
-    spec |= _cells(schedule, view) | {"hue": hue, "group": group, "view": view}
+    spec |= _cells(schedule, view) | {"hue": "scaleup", "group": words.GROUP, "view": view}
     spec |= {"names": list(chunk_names)} if chunk_names else {}
-    told = [words.happening(schedule, step, _sizes(schedule, V), group) for step in range(schedule.steps)]
+    told = [words.happening(schedule, step, _sizes(schedule, V)) for step in range(schedule.steps)]
     spec["said"] = [words.opening(schedule), *told]
     text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
         counted = [part * _exact(V) for part in _counted(schedule, count, routes)]
-        meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
-        spec["meter"] = meter | {"hue": meter_hue}
-        text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
-    return stepper(spec, caption, *_rows(schedule, spec, chunk_names), text)
+        bar = _meter(name, schedule, counted, formula, value, V, given or {}, label)
+        spec["meter"] = meter("Bytes so far" if callable(count) else COUNTS[count], meter_hue, **bar)
+        said = f"{spec['meter']['name'].lower()}: {bar['text'][-1]}"
+        text += f"; {said}" + ", as the formula gives" * (formula is not None)
+    return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names), text)
 
 
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
@@ -222,13 +219,10 @@ def _counted(schedule, count, routes) -> list[Fraction]:
     return [(count if callable(count) else ways[count])(t) for t in range(schedule.steps + 1)]
 
 
-def _meter(name, schedule, counted, formula, value, V, given, label, count) -> dict:
-    """The meter of the bytes so far, with the formula's value as its mark."""
-    out = {
-        "name": COUNTS.get(count, "Bytes so far") if not callable(count) else "Bytes so far",
-        "text": [show(float(b), "B") if b else "0 B" for b in counted],
-    }
+def _meter(name, schedule, counted, formula, value, V, given, label) -> dict:
+    """The bytes after each step, and what is a whole bar of them; the formula's value as their mark."""
     mark = counted[-1]
+    out = {"values": counted, "text": [show(float(b), "B") if b else "0 B" for b in counted]}
     if formula is not None:
         known = {"N": schedule.ranks, "V": V} | dict(given)
         mark = exact_value(formula, **known) if value is None else _exact(value)
@@ -237,23 +231,23 @@ def _meter(name, schedule, counted, formula, value, V, given, label, count) -> d
                 f"{name}: the schedule counts {float(counted[-1]):.9g} B, or {counted[-1] / _exact(V)} V; "
                 f"the formula says {float(mark):.9g} B, or {mark / _exact(V)} V ({formula})"
             )
-        words_ = label or f"formula: {formula.lhs.html}"
-        out |= {"equal": True, "formula": float(mark), "label": f"{words_} = {show(float(mark), 'B')}"}
+        said = label or f"formula: {formula.lhs.html}"
+        out |= {"mark": mark, "label": f"{said} = {show(float(mark), 'B')}"}
     unit = _exact(V) if mark * 2 >= V else _exact(V) / schedule.ranks
-    return out | {"full": float(ceil(mark / unit) * unit), "values": [float(b) for b in counted]}
+    return out | {"full": ceil(mark / unit) * unit}
 
 
 def _sizes(schedule, V) -> Callable[[int], str]:
-    """Units in bytes, as the reader sees them; in shares of V where V is not given."""
-    if V:
-        return lambda units: show(float(_exact(V) * Fraction(units, schedule.whole)), "B")
-    return lambda units: _share(Fraction(units, schedule.whole))
+    """Units in bytes, as the reader sees them; in shares of V ("V/4", "3V/8") where V is not given."""
 
+    def said(units: int) -> str:
+        part = Fraction(units, schedule.whole)
+        if V:
+            return show(float(_exact(V) * part), "B")
+        top = "V" if part.numerator == 1 else f"{part.numerator}V"
+        return top if part.denominator == 1 else f"{top}/{part.denominator}"
 
-def _share(part: Fraction) -> str:
-    """A share of V: "V/4", "3V/8"."""
-    top = "V" if part.numerator == 1 else f"{part.numerator}V"
-    return top if part.denominator == 1 else f"{top}/{part.denominator}"
+    return said
 
 
 def _rows(schedule, spec, chunk_names):

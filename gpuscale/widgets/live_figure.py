@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
 
 import sympy
 
 from gpuscale.core import javascript
 from gpuscale.core.dimension import must_fit
-from gpuscale.core.evaluation import as_number, evaluate, inputs
+from gpuscale.core.evaluation import as_number, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import anchor
+from gpuscale.plotting.drawing.axis import Axis, said
+from gpuscale.plotting.drawing.chart import Crossing, Curve, Points
+from gpuscale.plotting.drawing.ink import HUES, bare, hue
+from gpuscale.plotting.drawing.layout import AUTO
 from gpuscale.symbols import Quantity, quantities
-from gpuscale.units import show
-from gpuscale.widgets.parts import (
-    Axis,
-    Bound,
-    Call,
-    Cross,
-    LiveCurve,
-    Mark,
-    Slider,
-    Value,
-    View,
-    check_hue,
-    symbol_name,
-)
+from gpuscale.widgets.parts import Bound, Call, Slider, Value, View
 
 
 def explore(
@@ -42,9 +34,9 @@ def explore(
     views: Sequence[View] = (),
     bounds: Sequence[Bound] = (),
     binds: str = "max",
-    curves: Sequence[LiveCurve] = (),
-    marks: Sequence[Mark] = (),
-    cross: Sequence[Cross] = (),
+    curves: Sequence[Curve] = (),
+    points: Sequence[Points] = (),
+    crossings: Sequence[Crossing] = (),
     values: Mapping[str, Value] | None = None,
     say: str = "",
     at=None,
@@ -62,12 +54,17 @@ def explore(
     the plot (default: if more than four). ``call`` is what "Copy as Python" writes: a formula (default: ``formula``) or
     a Call. Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
     """
-    maker = Maker(formula, x, sliders, dict(fixed or {}), name)
-    curves = curves or [LiveCurve(formula, formula.title, now=True)]
-    spec = maker.spec(title, caption, axes, at, y, drag or {}, call or formula)
-    spec |= maker.inputs(presets or {}, views) | maker.drawing(bounds, binds, curves, marks, cross)
-    spec |= maker.words(say, values or {}, bounds) | ({} if ends is None else {"ends": ends})
-    return maker.card(spec | {"fns": maker.functions}, curves)
+    maker = Maker(formula, x, sliders, fixed or {}, name)
+    curves = curves or [Curve(formula, name=formula.title, now=True)]
+    maker.check(presets or {}, views, binds, [*bounds, *curves, *points])
+    spec = maker.spec(title, caption, axes, at, y, call if isinstance(call, Call) else Call.of(call or formula))
+    many = sum(bool(c.label) for c in curves) > 4 and all(c.at is None for c in curves)
+    parts = {"presets": list((presets or {}).items()), "views": views, "points": points, "crossings": crossings}
+    parts |= {"curves": [replace(c, name=bare(c.label)) if c.name is None else c for c in curves], "bounds": bounds}
+    parts |= {"values": {key: replace(v, unit=v.unit or _unit(v.expr)) for key, v in (values or {}).items()}}
+    parts |= {"drag": drag or {}}
+    spec |= {"binds": binds, "say": say, "ends": many if ends is None else ends} | maker.plain(parts)
+    return maker.card(spec | {"fns": maker.functions})
 
 
 class Maker:
@@ -75,192 +72,111 @@ class Maker:
 
     def __init__(self, formula, x, sliders, fixed, name):
         self.formula, self.x, self.name = formula, x, name
-        self.sliders = {symbol_name(q): s for q, s in sliders.items()}
-        self.fixed = {symbol_name(k): v for k, v in fixed.items()}
+        self.sliders = {str(q): s for q, s in sliders.items()}
+        self.fixed = {str(k): v for k, v in fixed.items()}
         self.functions: dict[str, str] = {}
-        self._keys: dict = {}
-        for key, slider in self.sliders.items():
-            self._slider_ok(key, slider)
+        self.keys: dict = {}  # of each expression, in ``functions``
+        for key, s in self.sliders.items():
+            if key not in quantities():
+                raise ValueError(f"{name}: slider {key!r} is no quantity of the book")
+            if not s.lo < s.hi or not s.lo <= s.start <= s.hi or (s.log and s.lo <= 0):
+                rule = "expected lo <= start <= hi, lo above 0 on a log scale"
+                raise ValueError(f"{name}: slider {key} {rule}; got {s}")
+            as_number(quantities()[key], s.lo)
         self.state = {k: s.start for k, s in self.sliders.items()} | self.fixed
-        self.is_param = x.name in self.sliders
+        self.param = x.name if x.name in self.sliders else None
 
-    def _slider_ok(self, key, s) -> None:
-        if key not in quantities():
-            raise ValueError(f"{self.name}: slider {key!r} is no quantity of the book")
-        if not s.lo < s.hi or not s.lo <= s.start <= s.hi or (s.log and s.lo <= 0):
-            raise ValueError(
-                f"{self.name}: slider {key} expected lo <= start <= hi, lo above 0 on a log scale; got {s}"
-            )
-        as_number(quantities()[key], s.lo)
+    def check(self, presets, views, binds, coloured) -> None:
+        """Raises ValueError for a set that changes no input, for hues that have no meaning, for another ``binds``."""
+        sets = [(f"preset {name}", changes) for name, changes in presets.items()]
+        for what, changes in sets + [(f"view {view.name}", view.set) for view in views]:
+            for key, value in changes.items():
+                key, known = str(key), sorted(self.state)
+                if key not in self.state:
+                    fault = f"sets {key}, which is no slider or fixed input; expected one of {known}"
+                    raise ValueError(f"{self.name}: {what} {fault}")
+                if not isinstance(value, str):
+                    as_number(quantities()[key], value)
+                elif value[1:] not in self.state or value[0] != "$":
+                    raise ValueError(f"{self.name}: {what}: {key} = {value!r}; expected a number or $ and an input")
+        for view in views:
+            for name in (*view.hues, *view.hues.values()):
+                hue(name, f"{self.name}: view {view.name}", HUES)
+        for part in coloured:
+            hue(part.hue, self.name, (*HUES, AUTO))
+        if binds not in {"max", "min"}:
+            raise ValueError(f'{self.name}: binds {binds!r}; expected "max" (costs) or "min" (rates)')
 
     def fn(self, expr) -> str:
         """The key of the JavaScript function of an expression."""
         expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        if expr not in self._keys:
+        if expr not in self.keys:
             known = {*self.state, self.x.name}
             stray = [q.name for q in inputs(expr) if q.name not in known]
             if stray:
-                raise TypeError(
-                    f"{self.name}: {expr} needs {', '.join(stray)}; expected sliders or fixed inputs among "
-                    f"{sorted(known)}"
-                )
-            key = self._keys[expr] = f"f{len(self._keys)}"
-            start = f"const {self.x.name} = x; " if not self.is_param and expr.has(self.x) else ""
+                wanted = f"expected sliders or fixed inputs among {sorted(known)}"
+                raise TypeError(f"{self.name}: {expr} needs {', '.join(stray)}; {wanted}")
+            key = self.keys[expr] = f"f{len(self.keys)}"
+            start = f"const {self.x.name} = x; " if not self.param and expr.has(self.x) else ""
             self.functions[key] = start + javascript.body(expr)
-        return self._keys[expr]
+        return self.keys[expr]
 
-    def ref(self, value):
-        """A number as it stands, an expression as the key of its function."""
-        if value is None or isinstance(value, (int, float)):
+    def plain(self, value):
+        """A part of the figure as JSON: a dataclass as the fields that say something, a quantity as its name where it
+        is a key, an expression as the key of its function."""
+        if isinstance(value, Mapping):
+            return {str(key): self.plain(held) for key, held in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.plain(held) for held in value]
+        if is_dataclass(value) and not isinstance(value, Formula):
+            held = {field.name: getattr(value, field.name) for field in fields(value)}
+            return self.plain({k: v for k, v in held.items() if v is not None and v is not False and v not in ("", {})})
+        if value is None or isinstance(value, (str, int, float)):
             return value
         return self.fn(value)
 
-    def at_state(self, expr, **changes):
-        """An expression in numbers at the default state."""
-        expr = expr.rhs if isinstance(expr, Formula) else sympy.sympify(expr)
-        state = {**self.state, **changes}
-        return evaluate(expr, **{q.name: state[q.name] for q in inputs(expr)})
-
-    def spec(self, title, caption, axes, at, y, drag, call) -> dict:
-        """Identity, axes and the Python call."""
+    def spec(self, title, caption, axes, at, y, call) -> dict:
+        """Identity, axes, sliders and the Python call."""
+        if not self.param and at is None:
+            need = "expected `at`, the expression for its present value"
+            raise TypeError(f"{self.name}: x = {self.x} is no slider; {need}")
+        y = self.formula if y is None else y
+        must_fit(f"{self.name}: y", self.formula.lhs, y.rhs if isinstance(y, Formula) else y)
         ax, ay = axes
-        if not self.is_param and at is None:
-            raise TypeError(
-                f"{self.name}: x = {self.x} is no slider; expected `at`, the expression for its present value"
-            )
-        y_expr = y if y is not None else self.formula
-        must_fit(f"{self.name}: y", self.formula.lhs, y_expr.rhs if isinstance(y_expr, Formula) else y_expr)
-        here = {"name": self.x.name, "title": ax.title or self.x.meaning, "unit": ax.unit or self.x.unit}
-        here |= {"lo": ax.lo, "hi": ax.hi, "log": ax.log, "param": self.x.name if self.is_param else None}
-        up = {"title": ay.title or self.formula.lhs.meaning, "unit": ay.unit or self.formula.lhs.unit}
-        if isinstance(call, Call):
-            python = call.written()
-        else:
-            python = {"call": call.name, "import": f"from {call.room} import {call.name}"}
-            python["args"] = [[q.name, q.unit] for q in call.inputs]
-        stray = [name for name, *_ in python["args"] if name not in self.state]
-        if stray or not call.name:
-            raise TypeError(f"{self.name}: call {call.title} needs {', '.join(stray) or 'a name in the library'}")
+        self.axes = ax.of(self.x, f"{self.name}: x"), ay.of(self.formula.lhs, f"{self.name}: y")
+        here = {"name": self.x.name, "param": self.param, "at": None if self.param else self.fn(at)}
+        stray = [q.name for q in call.words if q.name not in self.state]
+        if stray:
+            raise TypeError(f"{self.name}: call {call.name} needs {', '.join(stray)}")
+        q = quantities()
         return {
             "id": f"live-{anchor(self.name)}",
             "title": title,
             "caption": caption,
-            "x": here | {"at": None if self.is_param else self.fn(at)},
-            "y": up | {"lo": ay.lo, "hi": ay.hi, "log": ay.log, "at": self.fn(y_expr)},
-            "drag": {symbol_name(k): self.fn(v) for k, v in drag.items()},
-            "python": python,
-        }
-
-    def inputs(self, presets, views) -> dict:
-        """Sliders, fixed inputs, presets and views."""
-        q = quantities()
-        params = {
-            k: {
-                "label": s.label or q[k].meaning,
-                "sym": q[k].html,
-                "unit": s.unit or q[k].unit,
-                "lo": s.lo,
-                "hi": s.hi,
-            }
-            | {"log": s.log, "snap": s.snap, "value": s.start}
-            for k, s in self.sliders.items()
-        }
-        for what, sets in [
-            *((f"preset {n}", p) for n, p in presets.items()),
-            *((f"view {v.name}", v.set) for v in views),
-        ]:
-            for key, value in sets.items():
-                self._set_ok(what, symbol_name(key), value)
-        return {
-            "params": params,
+            "x": self.axes[0].spec() | here,
+            "y": self.axes[1].spec() | {"at": self.fn(y)},
+            "params": {
+                k: self.plain(replace(s, label=s.label or q[k].meaning, unit=s.unit or q[k].unit)) | {"sym": q[k].html}
+                for k, s in self.sliders.items()
+            },
             "fixed": self.fixed,
             "units": {k: q[k].unit for k in self.fixed if k in q},
-            "presets": [[n, {symbol_name(k): v for k, v in p.items()}] for n, p in presets.items()],
-            "views": [self._view(v) for v in views],
+            "python": call.written(),
         }
 
-    def _view(self, v: View) -> dict:
-        out = {"name": v.name, "set": {symbol_name(k): x for k, x in v.set.items()}}
-        if v.marks is not None:
-            out["marks"] = [self._mark(m) for m in v.marks]
-        if v.bounds is not None:
-            out["bounds"] = [self._bound(b) for b in v.bounds]
-            out["say"] = {b.name: b.say for b in v.bounds if b.say}
-        for hue in (*v.hues, *v.hues.values()):
-            check_hue(hue, f"{self.name}: view {v.name}")
-        return out | ({"hues": dict(v.hues)} if v.hues else {})
-
-    def _bound(self, b: Bound) -> dict:
-        return {"name": b.name, "hue": b.hue, "fn": self.fn(b.expr)}
-
-    def _mark(self, m: Mark) -> dict:
-        place = {"x": self.ref(m.x), "y": self.ref(m.y), "label": m.label, "hue": m.hue, "open": m.open}
-        return place | ({"short": m.short} if m.short else {})
-
-    def _set_ok(self, what, key, value) -> None:
-        if key not in self.state:
-            raise ValueError(
-                f"{self.name}: {what} sets {key}, which is no slider or fixed input; expected one of "
-                f"{sorted(self.state)}"
-            )
-        if isinstance(value, str):
-            if value[1:] not in self.state or value[0] != "$":
-                raise ValueError(f"{self.name}: {what}: {key} = {value!r}; expected a number or $ and an input")
-        else:
-            as_number(quantities()[key], value)
-
-    def drawing(self, bounds, binds, curves, marks, cross) -> dict:
-        """Regions, curves, dots and crossings."""
-        if binds not in {"max", "min"}:
-            raise ValueError(f'{self.name}: binds {binds!r}; expected "max" (costs) or "min" (rates)')
-        for part in [*bounds, *curves, *marks]:
-            check_hue(part.hue, self.name)
-        return {
-            "bounds": [self._bound(b) for b in bounds],
-            "binds": binds,
-            "curves": [self._curve(c) for c in curves],
-            "marks": [self._mark(m) for m in marks],
-            "cross": [{"x": self.ref(c.expr), "label": c.label, "low": c.low} for c in cross],
-        }
-
-    def _curve(self, c: LiveCurve) -> dict:
-        at = {k: self.ref(v) if k == "x" else v for k, v in c.at.items()} if c.at else None
-        out = {
-            "fn": self.fn(c.expr),
-            "name": c.name,
-            "label": c.label,
-            "hue": c.hue,
-            "style": c.style,
-            "now": c.now,
-        }
-        out |= {"lo": self.ref(c.lo), "hi": self.ref(c.hi), "at": at}
-        return out | {k: v for k, v in (("short", c.short), ("views", list(c.views))) if v}
-
-    def words(self, say, values, bounds) -> dict:
-        """The sentence under the plot and the values it names."""
-        sentences = {b.name: b.say for b in bounds if b.say} | {"default": say}
-        out = {}
-        for key, value in values.items():
-            expr = value.expr
-            unit = value.unit or (expr.lhs.unit if isinstance(expr, Formula) else "1")
-            out[key] = {"fn": self.fn(expr), "unit": unit}
-        return {"say": sentences, "values": out}
-
-    def card(self, spec, curves):
+    def card(self, spec):
         """The widget with its static face."""
         from gpuscale.widgets.card import figure
-        from gpuscale.widgets.static_face import fallback, numbers
+        from gpuscale.widgets.static_face import Opening, fallback
 
-        data = numbers(self, spec, curves)
-        state = ", ".join(f"{k} = {_said(quantities()[k], s.start, s.unit)}" for k, s in self.sliders.items())
+        opening = Opening(self, spec)
+        data = opening.numbers()
+        state = ", ".join(f"{k} = {said(s.start, s.unit or quantities()[k].unit)}" for k, s in self.sliders.items())
         lines = [f"live figure {spec['id']}: {spec['title']}", f"start: {state}"]
-        lines += [" | ".join(row) for row in [data["columns"], *data["rows"]]]
+        lines += [" | ".join(row) for row in data]
         values = {k: float(s.start) for k, s in self.sliders.items()}
-        return figure("live", spec, fallback(self, spec, curves, data), "\n".join(lines), values)
+        return figure("live", spec, fallback(opening, data), "\n".join(lines), values)
 
 
-def _said(q: Quantity, value: float, unit: str = "") -> str:
-    return show(value, unit or ("count" if q.whole and float(value).is_integer() else q.unit))
-
-
-__all__ = ["Axis", "Bound", "Cross", "LiveCurve", "Mark", "Slider", "Value", "View", "explore"]
+def _unit(expr) -> str:
+    return expr.lhs.unit if isinstance(expr, Formula) else "1"

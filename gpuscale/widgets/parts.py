@@ -6,10 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpuscale.symbols import Quantity
-
-HUES = ("compute", "memory", "scaleup", "scaleout", "wait", "plain")
-
 
 @dataclass(frozen=True)
 class Slider:
@@ -38,71 +34,18 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class LiveCurve:
-    """A curve: ``expr`` against x. ``style`` is "exact", "approx" (dashed) or "other" (thin, for comparison).
-
-    ``now`` makes it the thick one: always, or in the named views. ``views`` draws it in these only; ``short`` is the
-    label where there is little room; ``lo`` and ``hi`` end it.
-    """
-
-    expr: Any
-    name: str = ""
-    label: str = ""
-    hue: str = "auto"
-    style: str = "exact"
-    now: bool | str | tuple = False
-    lo: Any = None
-    hi: Any = None
-    at: Mapping | None = None
-    short: str = ""
-    views: tuple = ()
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A dot: a measurement (open) or a reference."""
-
-    x: Any
-    y: Any
-    label: str = ""
-    hue: str = "plain"
-    open: bool = True
-    short: str = ""
-
-
-@dataclass(frozen=True)
-class Cross:
-    """A dotted line at a value of x that is computed and named."""
-
-    expr: Any
-    label: str
-    low: bool = False
-
-
-@dataclass(frozen=True)
 class View:
     """A way of looking at the same state: ``set`` gives inputs a value, or another input's ("$C_fp8").
 
-    ``marks`` and ``bounds`` stand in for the figure's own in this view. ``hues`` gives what is drawn in one hue
+    ``points`` and ``bounds`` stand in for the figure's own in this view. ``hues`` gives what is drawn in one hue
     another: {"scaleup": "scaleout"} for the view in which the network is InfiniBand and no NVLink.
     """
 
     name: str
     set: Mapping[str, Any] = field(default_factory=dict)
-    marks: tuple | None = None
+    points: tuple | None = None
     bounds: tuple | None = None
     hues: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Axis:
-    """An axis: its range in base units, a title where the quantity's own meaning is too long, log or not."""
-
-    lo: float
-    hi: float
-    title: str = ""
-    log: bool = True
-    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,28 +58,20 @@ class Value:
 
 @dataclass(frozen=True)
 class Call:
-    """What "Copy as Python" writes where a figure's formula is no part of the library.
-
-    ``setup`` are the lines that define the function ``name``; ``words`` gives quantities their keyword in its call.
-    """
+    """What "Copy as Python" writes: ``setup`` are the lines that define or import the function ``name``, and ``words``
+    gives quantities their keyword in its call (None: their name)."""
 
     name: str
     setup: str
     words: Mapping
 
-    title = "Call"
+    @classmethod
+    def of(cls, formula) -> Call:
+        """The call of a formula of the library. Raises TypeError for one without a name."""
+        if not formula.name:
+            raise TypeError(f"call {formula.title} needs a name in the library")
+        return cls(formula.name, f"from {formula.room} import {formula.name}", dict.fromkeys(formula.inputs))
 
     def written(self) -> dict:
         """As the page takes it."""
         return {"call": self.name, "import": self.setup, "args": [[q.name, q.unit, w] for q, w in self.words.items()]}
-
-
-def check_hue(hue: str, where: str) -> None:
-    """Raises ValueError for a hue that has no meaning in the book."""
-    if hue not in (*HUES, "auto"):
-        raise ValueError(f"{where}: hue {hue!r} is not known; expected one of {', '.join(HUES)} or auto")
-
-
-def symbol_name(key) -> str:
-    """A quantity or its name as the name."""
-    return key.name if isinstance(key, Quantity) else str(key)

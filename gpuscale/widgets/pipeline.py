@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from gpuscale.core.html import anchor, digesting, escape
-from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts, peak, waited, waits
+from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order, parts, peak, share, waits
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import meter, stepper
 from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
@@ -28,7 +28,6 @@ def pipeline_stepper(
     caption: str,
     given=None,
     over: str = "total",
-    label: str = "",
     at: int | None = None,
 ):
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
@@ -37,8 +36,8 @@ def pipeline_stepper(
     ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the waiting so
     far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
-    mapping, or one for each run), besides N_stages and N_MB, which are known. ``label`` is what the mark is called,
-    ``at`` the slot that it opens on. Raises ValueError, naming both, where the count on the schedule is not exactly
+    mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the slot that it opens
+    on. Raises ValueError, naming both, where the count on the schedule is not exactly
     the formula's value; for a schedule too large to show; for another ``over``.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
@@ -49,10 +48,11 @@ def pipeline_stepper(
     steps = int(max(run.makespan for run in runs) / unit)
     if steps > STEPS:
         raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
-    marks = [_mark(name, run, f, g, over) for run, f, g in zip(runs, formulas, givens, strict=True)]
-    drawn = [_drawn(run, unit, steps, over, mark) for run, mark in zip(runs, marks, strict=True)]
+    for run, f, g in zip(runs, formulas, givens, strict=True):
+        _meets(name, run, f, g, over)
+    counts = [[count(run, over, min(t * unit, run.makespan)) for t in range(steps + 1)] for run in runs]
+    drawn = [_drawn(run, unit, text, f) for run, text, f in zip(runs, counts, formulas, strict=True)]
     spec = {
-        "id": f"step-{anchor(name)}",
         "title": title,
         "kind": "gantt",
         "unit": "slot",
@@ -65,10 +65,11 @@ def pipeline_stepper(
         "said": _told(runs, unit, steps),
     }
     if len(runs) == 1:
-        spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
+        spec["meter"] = _meter(runs[0], counts[0], formulas[0], over, unit)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
-    more = {"drawing": _drawing(spec, runs), "painter": "gantt"}
-    return stepper(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
+    whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
+    text = f"{title}: {steps} slots; {last}"
+    return stepper(name, spec, caption, *_rows(runs), text, drawing=whole, painter="gantt")
 
 
 def _check(name, runs, formulas, givens, over) -> None:
@@ -91,43 +92,30 @@ def _quantum(runs) -> Fraction:
     return Fraction(gcd(*(int(time * below) for time in times)), below)
 
 
-def _share(run, over: str, until=None) -> Fraction:
-    """Waiting up to a time, over all slots or over those that compute."""
-    whole = run.ranks * run.makespan
-    return waited(run, until) / (whole if over == "total" else whole - waited(run))
-
-
-def _mark(name, run, formula, given, over) -> Fraction | None:
-    """The formula's value, which the count on the schedule has to be."""
-    if formula is None:
-        return None
+def _meets(name, run, formula, given, over) -> None:
+    """Raises ValueError where the formula's value is not what is counted on the schedule."""
+    counted = run.bubble_fraction if over == "total" else run.bubble_overhead
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
-    value, counted = exact_value(formula, **known), _share(run, over)
+    value = counted if formula is None else exact_value(formula, **known)
     if value != counted:
-        raise ValueError(
-            f"{name}: {run.title}: the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} "
-            f"({formula})"
-        )
-    return value
+        said = f"the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} ({formula})"
+        raise ValueError(f"{name}: {run.title}: {said}")
 
 
-def _drawn(run, unit, steps, over, mark) -> dict:
+def _drawn(run, unit, counts, formula) -> dict:
     """A run as the page draws it, in steps of the player."""
     part, end = parts(run), int(run.makespan / unit)
     slots = [
         [s.rank, int(s.start / unit), int(s.end / unit), s.kind, s.microbatch, part[s.rank, s.stage]] for s in run.slots
     ]
-    idle = [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)]
-    counts = [f"waited {_counted(run, over, min(t * unit, run.makespan))}" for t in range(steps + 1)]
-    if mark is not None:
-        counts[-1] += ", as the formula says"
+    text = [f"waited {count}" for count in counts]
     return {
         "title": run.title,
         "ranks": run.ranks,
         "end": end,
         "slots": slots,
-        "waits": idle,
-        "text": counts,
+        "waits": [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)],
+        "text": text if formula is None else [*text[:-1], f"{text[-1]}, as the formula says"],
         "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
         "peaks": [float(peak(run, rank)) for rank in range(run.ranks)],
         "part": run.ranks / run.stages,
@@ -143,22 +131,14 @@ def _held(run, rank, unit, end) -> list[int]:
     return out
 
 
-def _counted(run, over, until) -> str:
-    whole = run.ranks * run.makespan
-    base = whole if over == "total" else whole - waited(run)
-    return f"{amount(waited(run, until))} of {amount(base)}, {show(float(_share(run, over, until)), '%')}"
-
-
-def _meter(run, drawn, formula, mark, label, over, unit, steps) -> dict:
+def _meter(run, counts, formula, over, unit) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
-    values = [float(_share(run, over, t * unit)) for t in range(steps + 1)]
+    values = [float(share(run, over, t * unit)) for t in range(len(counts))]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
-    text = [_counted(run, over, t * unit) for t in range(steps + 1)]
-    out = {"name": f"Waited, {OVER[over]}", "hue": "wait", "full": full, "values": values, "text": text}
-    if mark is None:
-        return out
-    said = f"{label or f'formula: {formula.lhs.html}'} = {show(float(mark), '%')}"
-    return out | {"equal": True, "formula": values[-1], "label": said}
+    mark, label = None, ""
+    if formula is not None:
+        mark, label = values[-1], f"formula: {formula.lhs.html} = {show(values[-1], '%')}"
+    return meter(f"Waited, {OVER[over]}", "wait", full, values, counts, mark, label)
 
 
 def _told(runs, unit, steps) -> list[str]:
@@ -191,15 +171,7 @@ def _rows(runs):
     rows = []
     for run in runs:
         for rank in range(run.ranks):
-            idle = sum((b - a for a, b in waits(run, rank)), Fraction(0))
             words = " ".join(word for _, _, word in order(run, rank))
             head = f"{escape(run.title)}, " * (len(runs) > 1)
-            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(idle), amount(peak(run, rank))))
+            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(run.idle(rank)), amount(peak(run, rank))))
     return columns, rows
-
-
-def _drawing(spec, runs) -> str:
-    """The whole chart, for where no script runs."""
-    if digesting():
-        return ""
-    return gantt_figure(runs, name=spec["id"], caption=spec["title"]).svg()

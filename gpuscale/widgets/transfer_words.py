@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from gpuscale.units import NBSP
 
 LONG = 30  # characters from which a phrase may be broken
+GROUP = "node"  # what ``schedule.group`` ranks are called
 FEW = 3  # pairs of nodes that a sentence still names one by one
 
 
@@ -42,9 +43,8 @@ def opening(schedule) -> str:
     return f"At the start each rank holds {_many(counts[0])} of {schedule.chunks}."
 
 
-def happening(schedule, step: int, size: Callable[[int], str], group: str = "node") -> str:
-    """One sentence on a step. ``size``: a number of units as the reader sees it, such as "8.00 MB"; ``group``: what
-    ``schedule.group`` ranks are called."""
+def happening(schedule, step: int, size: Callable[[int], str]) -> str:
+    """One sentence on a step. ``size``: a number of units as the reader sees it, such as "8.00 MB"."""
     talk = pairs(schedule[step])
     rows = list(talk.values())
     what = _what(schedule, rows, size)
@@ -55,9 +55,9 @@ def happening(schedule, step: int, size: Callable[[int], str], group: str = "nod
     elif any(max(pair) >= schedule.ranks for pair in talk):
         said = _switched(schedule, talk, what)
     elif all((b, a) in talk for a, b in talk) and len({a for a, _ in talk}) == len(talk):
-        said = f"{_partners(schedule, talk, group)} swap {what}" + (" and add what they get" if adds else "")
+        said = f"{_partners(schedule, talk)} swap {what}" + (" and add what they get" if adds else "")
     else:
-        said = _crowd(schedule, talk, what, group) + (", to be added" if adds else "")
+        said = _crowd(schedule, talk, what) + (", to be added" if adds else "")
     return said[0].upper() + said[1:] + "."
 
 
@@ -73,7 +73,7 @@ def _what(schedule, rows, size) -> str:
     return (f"all {count} chunks" if count == schedule.chunks else _many(count)) + bytes_
 
 
-def _partners(schedule, talk, group: str) -> str:
+def _partners(schedule, talk) -> str:
     apart = {abs(a - b) for a, b in talk}
     if len(talk) < schedule.ranks:
         return "ranks " + ", ".join(f"{a} and {b}" for a, b in talk if a < b)
@@ -81,11 +81,11 @@ def _partners(schedule, talk, group: str) -> str:
         return "partners"
     far = apart.pop()
     if schedule.group and far % schedule.group == 0:
-        return f"ranks of equal place in two {group}s"
+        return f"ranks of equal place in two {GROUP}s"
     return "neighbours" if far == 1 else f"ranks {far} apart"
 
 
-def _crowd(schedule, talk, what: str, group: str) -> str:
+def _crowd(schedule, talk, what: str) -> str:
     sources, targets = sorted({a for a, _ in talk}), sorted({b for _, b in talk})
     if len(sources) == 1:
         return f"rank {sources[0]} sends {what} to each of {named_ranks(targets)}"
@@ -94,11 +94,11 @@ def _crowd(schedule, talk, what: str, group: str) -> str:
     who = "each rank" if sources == list(range(schedule.ranks)) else f"each of {named_ranks(sources)}"
     whom = _whom(talk, schedule.ranks, "")
     inside = schedule.group and all(a // schedule.group == b // schedule.group for a, b in talk)
-    whom = whom or (inside and _whom(talk, schedule.group, f" of its {group}", schedule.ranks))
+    whom = whom or (inside and _whom(talk, schedule.group, f" of its {GROUP}", schedule.ranks))
     if schedule.group and not whom and all((b - a) % schedule.group == 0 for a, b in talk):
         peers, others = len(talk) // len(sources), schedule.ranks // schedule.group - 1
         if peers * len(sources) == len(talk):
-            whom = f"the ranks of equal place in {'the' if peers == others else str(peers)} other {group}s"
+            whom = f"the ranks of equal place in {'the' if peers == others else str(peers)} other {GROUP}s"
     return f"{who} sends {what} to {whom}" if whom else f"{len(talk)} transfers of {what} each"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpuscale.core.html import anchor, escape
+from gpuscale.core.html import escape
 from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import meter, stepper
 
 
 def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at: int | None = None, **given):
@@ -21,8 +21,9 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
         raise ValueError(
             f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}"
         )
+    text = [f"{run.idle_after(t)} or {show(counted[t], '%')}" for t in range(steps + 1)]
+    label = f"formula: {formula.lhs.html} = {show(value, '%')}"
     spec = {
-        "id": f"step-{anchor(name)}",
         "title": title,
         "kind": "lanes",
         "columns": len(run.issues[0].active),
@@ -36,16 +37,7 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
         "at": steps // 2 if at is None else at,
         "unit": "slot",
         "rate": 700,
-        "meter": {
-            "name": f"Idle, of {total} lane slots",
-            "hue": "wait",
-            "full": 1,
-            "values": counted,
-            "text": [f"{run.idle_after(t)} or {show(counted[t], '%')}" for t in range(steps + 1)],
-            "equal": True,
-            "formula": value,
-            "label": f"formula: {formula.lhs.html} = {show(value, '%')}",
-        },
+        "meter": meter(f"Idle, of {total} lane slots", "wait", 1, counted, text, value, label),
     }
     columns = [(head, False) for head in ("Slot", "Instruction", "Path")]
     columns += [(head, True) for head in ("Active lanes", "Waiting lanes")]
@@ -53,5 +45,5 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
         (i + 1, escape(x.text), escape(x.path), sum(x.active), len(x.active) - sum(x.active))
         for i, x in enumerate(run.issues)
     ]
-    text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"
-    return stepper(spec, caption, columns, rows, text)
+    last = f"{title}: {text[-1]} idle; the formula gives {show(value, '%')}"
+    return stepper(name, spec, caption, columns, rows, last)

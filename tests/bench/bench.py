@@ -21,7 +21,7 @@ from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree
 
 POINTS = 1_000_000
-HEAVY = ("matplotlib.pyplot", "ipywidgets", "anywidget")
+HEAVY = ("ipywidgets", "anywidget")
 
 
 def seconds(call, repeat: int = 9) -> float:
@@ -46,7 +46,6 @@ def imports() -> None:
         "gpuscale": "import gpuscale",
         "gpuscale, a formula called": "from gpuscale import roofline; roofline.ridge_point(C=1, W_hbm=1)",
         "sympy": "import sympy",
-        "pyplot": "import matplotlib.pyplot",
         "anywidget": "import anywidget",
     }
     bare = started("import numpy")

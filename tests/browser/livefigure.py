@@ -40,7 +40,7 @@ class Figure:
         """Back to the state it opens with, on a desk."""
         self.tab.set_viewport_size({"width": 1280, "height": 900})
         first = {"view": self.spec["views"][0]["name"]} if self.spec["views"] else {}
-        first |= self.spec["fixed"] | {k: p["value"] for k, p in self.spec["params"].items()}
+        first |= self.spec["fixed"] | {k: p["start"] for k, p in self.spec["params"].items()}
         self.tab.evaluate(probe("follow"), f"#{self.name}:{urlencode(first)}")
         return self
 

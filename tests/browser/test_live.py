@@ -112,7 +112,7 @@ def test_the_pointer_reads_the_curves(figures):
 
 def plot_reads(figure):
     x0, y0, x1, y1 = figure.plot()
-    names = [c["name"] for c in figure.spec["curves"] if c["name"] and not c.get("views")]
+    names = [c["name"] for c in figure.spec["curves"] if "name" in c]
     for part in (0.15, 0.85):
         figure.tab.mouse.move(x0 + part * (x1 - x0), (y0 + y1) / 2)
         text = figure.readout()

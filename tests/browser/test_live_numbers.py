@@ -52,12 +52,12 @@ def drawn_right(figure, shown, state, view):
     inside = x0 - 1 <= dot[0] <= x1 + 1 and y0 - 1 <= dot[1] <= y1 + 1
     if inside != bool(shown["dot"]) or (inside and np.abs(np.subtract(dot, shown["dot"])).max() > 1):
         yield f"the dot is at {shown['dot']}, Python puts it at {dot}"
-    for cross in view.get("cross", spec["cross"]):
-        text = next((t for t in shown["labels"] if t.startswith(f"{cross['label']} = ")), None)
-        value = twin.said(figure.twin.value(cross["x"], given, names["x"]), cross.get("unit", spec["x"]["unit"]))
-        if text and text != f"{cross['label']} = {value}":
+    for crossing in spec["crossings"]:
+        text = next((t for t in shown["labels"] if t.startswith(f"{crossing['text']} = ")), None)
+        value = twin.said(figure.twin.value(crossing["x"], given, names["x"]), spec["x"]["unit"])
+        if text and text != f"{crossing['text']} = {value}":
             yield f"the crossing says {text}, Python {value}"
-    lit = [c for c in spec["curves"] if c["now"] is True or view.get("name") in np.atleast_1d(c["now"])]
+    lit = [c for c in spec["curves"] if (now := c.get("now")) is True or view.get("name") in np.atleast_1d(now or [])]
     if len(lit) == 1 and shown["thick"]:
         off, where = distance(figure, lit[0], shown["thick"], given, to_y, lambda x: at_x(np.clip(x, x0, x1)))
         if off > 0.6:
@@ -69,7 +69,8 @@ def distance(figure, curve, paths, given, to_y, at_x) -> tuple[float, float]:
     points = np.array([[float(n) for n in p.split()] for d in paths for p in re.split("[ML]", d) if p])
     x, y = points.T
     rows = [
-        to_y(np.broadcast_to(figure.twin.value(curve["fn"], given, at_x(x + d)), x.shape)) for d in (-0.35, 0, 0.35)
+        to_y(np.broadcast_to(figure.twin.value(curve["formula"], given, at_x(x + d)), x.shape))
+        for d in (-0.35, 0, 0.35)
     ]
     low, high = (np.clip(edge(rows, axis=0), -999, 1999) for edge in (np.min, np.max))
     off = np.maximum(low - y, y - high)
@@ -88,8 +89,8 @@ def readout_is_right(figure):
         pixel = round(x0 + part * (x1 - x0))
         figure.tab.mouse.move(pixel, (y0 + y1) / 2)
         rows = dict(row.rsplit(": ", 1) for row in figure.readout().splitlines() if ": " in row)
-        for curve in (c for c in figure.spec["curves"] if c["name"] in rows):
-            around = [figure.twin.value(curve["fn"], given, float(value(pixel + d))) for d in (-0.01, 0, 0.01)]
+        for curve in (c for c in figure.spec["curves"] if c.get("name") in rows):
+            around = [figure.twin.value(curve["formula"], given, float(value(pixel + d))) for d in (-0.01, 0, 0.01)]
             wanted = [twin.said(v, figure.spec["y"]["unit"]) for v in around]
             if rows[curve["name"]] not in wanted:
                 yield f"{curve['name']} reads {rows[curve['name']]}, Python says {wanted[1]}"
@@ -110,7 +111,7 @@ def copied_runs(figure):
         except Exception as error:
             yield f"{error!r} in {copied!r}"
             continue
-        names, words = figure.twin.named(figure.twin.inputs(state, view)), view.get("say", figure.spec["say"])
-        stated = {k: v for k, v in names.items() if any(f"{{{k}}}" in text for text in words.values())}
+        names, words = figure.twin.named(figure.twin.inputs(state, view)), figure.twin.sentences(view)
+        stated = {k: v for k, v in names.items() if any(f"{{{k}}}" in text for text in words)}
         if not any(v == pytest.approx(value, rel=1e-4) for v in stated.values()):
             yield f"{code} is {value:.6g}; the figure states {stated}"

@@ -5,6 +5,7 @@ Figures are made again by running their notebook with the drawing left out.
 
 import math
 import re
+from contextlib import chdir, contextmanager
 
 import numpy as np
 import pytest
@@ -15,19 +16,25 @@ from gpuscale.units import show
 from gpuscale.widgets import live_figure
 
 
-def figures(page: str) -> dict:
-    """Every live figure of a page by its id: the expressions that its notebook gives it."""
+@contextmanager
+def keeping():
+    """The figures that are made meanwhile, by their ids: their expressions, with no drawing."""
     found = {}
     card = live_figure.Maker.card
 
-    def keep(maker, spec, *rest):
+    def keep(maker, spec):
         found[spec["id"]] = Twin(maker, dict(spec))
-        return card(maker, spec, *rest)
+        return card(maker, spec)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(live_figure.Maker, "card", keep)
         patch.setenv("GPUSCALE_DIGEST", "1")
-        patch.chdir(notebook(page).parent)
+        yield found
+
+
+def figures(page: str) -> dict:
+    """Every live figure of a page by its id: the expressions that its notebook gives it."""
+    with keeping() as found, chdir(notebook(page).parent):
         names = {"__name__": "notebook"}
         cells = code(page)
         last = max(i for i, cell in enumerate(cells) if "explore(" in cell)
@@ -47,7 +54,7 @@ class Twin:
 
     def __init__(self, maker, spec: dict):
         self.spec, self.maker = spec, maker
-        self.exprs = {key: expr for expr, key in maker._keys.items()}
+        self.exprs = {key: expr for expr, key in maker.keys.items()}
 
     def inputs(self, state: dict, view: dict) -> dict:
         """What formulas get in a state: views set what is no slider."""
@@ -70,19 +77,19 @@ class Twin:
         x = self.spec["x"]
         return given[x["param"]] if x["param"] else self.value(x["at"], given)
 
-    def bound(self, given: dict, view: dict, x: float) -> str:
-        """The name of the bound that holds at x."""
+    def bound(self, given: dict, view: dict, x: float) -> dict:
+        """The bound that holds at x."""
         bounds = view.get("bounds", self.spec["bounds"])
         if not bounds:
-            return ""
+            return {}
         sign = -1 if self.spec["binds"] == "min" else 1
-        costs = [sign * self.value(b["fn"], given, x) for b in bounds]
-        return bounds[costs.index(max(costs))]["name"]
+        costs = [sign * self.value(b["expr"], given, x) for b in bounds]
+        return bounds[costs.index(max(costs))]
 
     def named(self, given: dict) -> dict[str, float]:
         """Every named result of the figure."""
         x = self.here(given)
-        out = {key: self.value(about["fn"], given, x) for key, about in self.spec["values"].items()}
+        out = {key: self.value(about["expr"], given, x) for key, about in self.spec["values"].items()}
         return out | {"x": x, "y": self.value(self.spec["y"]["at"], given, x)}
 
     def unit(self, key: str) -> str:
@@ -94,12 +101,15 @@ class Twin:
         units = {name: unit for name, unit, *_ in spec["python"]["args"]} | spec["units"]
         return about["unit"] if about else units.get(key, "1")
 
+    def sentences(self, view: dict) -> list[str]:
+        """What may stand under the plot, with the names of the numbers in it."""
+        return [self.spec["say"], *(b.get("say", "") for b in view.get("bounds", self.spec["bounds"]))]
+
     def sentence(self, state: dict, view: dict) -> str:
         """The sentence under the plot."""
         given = self.inputs(state, view)
         names, bound = self.named(given), self.bound(given, view, self.here(given))
-        words = view.get("say", self.spec["say"])
-        text = words.get(bound, words.get("default", ""))
+        text = bound.get("say", self.spec["say"])
 
         def choice(found):
             value = names.get(found[1], given.get(found[1]))
@@ -107,7 +117,7 @@ class Twin:
 
         def number(found):
             key = found[1]
-            return bound if key == "bound" else said(names.get(key, given.get(key)), self.unit(key))
+            return bound["name"] if key == "bound" else said(names.get(key, given.get(key)), self.unit(key))
 
         part = r"((?:[^{}|]|\{\w+\})*)"
         text = re.sub(r"\{\?(\w+):" + part + r"\|" + part + r"\}", choice, text)

@@ -8,9 +8,9 @@ import sympy
 from gpuscale.core import evaluate, inputs
 from gpuscale.plan import Choice, evaluate_choice, request
 from gpuscale.plan.formulas import above, cost, formulas
+from gpuscale.plotting import Axis
 from gpuscale.symbols import B, N_gpu, N_stages, Y, n_virt
-from gpuscale.widgets import Axis, Slider, explore
-from gpuscale.widgets.live_figure import Call
+from gpuscale.widgets import Call, Slider, explore
 
 NAMES = ("memory", "microbatches", "math", "kernels", "tp_wait", "dp_wait", "bubble", "step", "step_reached", "mfu")
 LAYOUTS = [(64, 8, 1, 1), (512, 8, 4, 1), (512, 4, 4, 5), (2048, 8, 8, 2), (512, 1, 16, 1)]

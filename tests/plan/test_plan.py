@@ -199,7 +199,7 @@ def test_table_and_figure():
     html = found._repr_html_()
     assert html.count('<tr role="row">') == len(found.rows) + 1 and "<script" not in html
     assert "MFU" in html and found.best.binds in html.replace("&nbsp;", "\xa0")
-    assert "svg" in found.figure(rows=3).html()
+    assert "svg" in found.figure(rows=3).html
     assert json.loads(json.dumps(found.record()))["rows"][0]["choice"]["dp"] == found.best.choice.dp
 
 

@@ -75,12 +75,12 @@ def test_many_children_fold_and_unfold():
 
 
 def test_the_digest_has_every_level_and_link():
-    text = draw(topology("h100_pod_1016")).digest().replace(NBSP, " ")
+    text = draw(topology("h100_pod_1016")).text.replace(NBSP, " ")
     assert "Pod: 1,016 GPUs, 1 of 128 slots empty" in text and "127 in all" in text
     assert "level Leaf: Scalable unit 1 of 4: 256 GPUs" in text
-    assert "links 0-3: 2" in draw(topology("dgx1_v100")).digest()
-    assert "axis 28, ring" in draw(topology("tpu_v5p_pod")).digest()
-    assert "axis 4, open" in torus_figure(Torus("m", (4, 8), GB, (False, True)), **SAID).digest()
+    assert "links 0-3: 2" in draw(topology("dgx1_v100")).text
+    assert "axis 28, ring" in draw(topology("tpu_v5p_pod")).text
+    assert "axis 4, open" in torus_figure(Torus("m", (4, 8), GB, (False, True)), **SAID).text
 
 
 def test_the_folded_table_holds_the_counts():
@@ -91,7 +91,7 @@ def test_the_folded_table_holds_the_counts():
 
 
 def test_alternative_text_is_made_from_the_data():
-    assert "16 spine switches of 64 ports join 4 scalable units" in draw(topology("h100_pod_1024")).alt
+    assert "16 spine switches of 64 ports; 4 × scalable unit, each 256" in draw(topology("h100_pod_1024")).alt
     assert "150\xa0GB/s out of a GPU" in draw(topology("dgx1_v100")).alt
     assert "8,960 chips, 6 links each" in draw(topology("tpu_v5p_pod")).alt
     assert draw(topology("dgx_h100"), alt="mine").alt == "mine"

@@ -48,7 +48,7 @@ def test_every_drawing_keeps_the_rules_of_all_figures(figure, rule):
 
 
 def test_figures_stay_small(figure):
-    assert len(figure.html()) < 40_000
+    assert len(figure.html) < 40_000
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -98,7 +98,7 @@ def test_further_parts_are_underlined_and_a_split_backward_is_named():
 
 
 def test_the_digest_tells_every_slot():
-    text = gantt_figure(RUNS["gpipe"], **SAID).digest()
+    text = gantt_figure(RUNS["gpipe"], **SAID).text
     assert "GPipe, rank 3: –@0 F0@3 F1@4" in text and "B0@25 –@27 end 33; holds at most 8" in text
 
 

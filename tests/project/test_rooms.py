@@ -16,7 +16,7 @@ from gpuscale.faces import files
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gpuscale"
 # Who alone may import what is slow or needs a display.
-ALONE = {"matplotlib": "plotting", "anywidget": "widgets", "ipywidgets": "widgets"}
+ALONE = {"anywidget": "widgets", "ipywidgets": "widgets"}
 
 
 def table() -> dict[str, set[str]]:
@@ -70,7 +70,7 @@ def misplaced(path: Path, allowed: dict[str, set[str]], package: Path = PACKAGE)
         other = rest.partition(".")[0]
         if first == package.name and other not in {"", own, "faces", *allowed[own]}:
             wrong.add(target)
-        elif ALONE.get(first, own) != own and not (first == "matplotlib" and own == "book"):
+        elif ALONE.get(first, own) != own:
             wrong.add(target)
     return wrong
 
@@ -157,8 +157,8 @@ def test_an_arrow_upwards_and_a_display_are_seen(tmp_path):
     package = tmp_path / "gpuscale"
     (package / "core").mkdir(parents=True)
     path = package / "core" / "formula.py"
-    path.write_text("from gpuscale import quiz\nfrom ..symbols import V\nimport matplotlib.pyplot\n")
-    assert misplaced(path, {"core": {"symbols"}}, package) == {"gpuscale.quiz", "matplotlib.pyplot"}
+    path.write_text("from gpuscale import quiz\nfrom ..symbols import V\nimport ipywidgets.widgets\n")
+    assert misplaced(path, {"core": {"symbols"}}, package) == {"gpuscale.quiz", "ipywidgets.widgets"}
 
 
 @pytest.mark.parametrize("own", sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()))

@@ -29,29 +29,20 @@ _NEUTRALS = {
 }
 _USES = {"bar": "-bar", "line": "", "text": "-text"}
 
-#: Colours for matplotlib calls, by meaning: ``color=HUE["memory"]``. In the drawing they become page colours.
-HUE = {name: uses[0][:7] for name, uses in _MEANINGS.items()} | {n: c[:7] for n, c in _NEUTRALS.items()}
-_NAMES = {colour: name for name, colour in HUE.items()} | {"#000000": "plain"}
+#: What a reader meets as a colour: the meanings, and ink for what has none.
+HUES = (*_MEANINGS, "plain")
 
 
-def hue(name: str) -> str:
-    """The colour of a meaning. Raises ValueError naming the known ones."""
-    if name not in HUE:
-        raise ValueError(f"hue: {name!r} has no meaning here; expected one of {', '.join(HUE)}")
-    return HUE[name]
+def hue(name: str, where: str = "", known=(*_MEANINGS, *_NEUTRALS)) -> str:
+    """A name of a colour, checked. Raises ValueError naming ``where`` it stands and the known ones."""
+    if name not in known:
+        at = f"{where}: " if where else ""
+        raise ValueError(f"{at}hue {name!r} has no meaning here; expected one of {', '.join(known)}")
+    return name
 
 
-def meaning(rgb) -> str:
-    """The meaning of a drawn colour (red, green, blue from 0 to 1). Raises ValueError for another colour."""
-    code = "#" + "".join(f"{round(255 * c):02x}" for c in rgb[:3])
-    if code not in _NAMES:
-        raise ValueError(f"colour {code} has no meaning; expected one of HUE: {', '.join(HUE)}")
-    return _NAMES[code]
-
-
-def paint(rgb, use: str) -> str:
-    """The CSS colour for a drawn colour; ``use`` is "bar" (solid shapes), "line" or "text"."""
-    name = meaning(rgb)
+def paint(name: str, use: str) -> str:
+    """The CSS colour of a meaning; ``use`` is "bar" (solid shapes), "line" or "text"."""
     if name == "plain":
         return "var(--ink, currentColor)"
     if name in _NEUTRALS:
@@ -68,44 +59,31 @@ def _variable(name: str, colours: str) -> str:
 def printed(svg: str) -> str:
     """A drawing with plain colours for a light ground, for programs that know no style sheets."""
     svg = re.sub(r"var\(--[\w-]+, light-dark\((#\w+), #\w+\)\)", r"\1", svg)
-    return svg.replace("var(--ink, currentColor)", HUE["plain"])
+    return svg.replace("var(--ink, currentColor)", _NEUTRALS["plain"])
 
 
 # Widths of characters in thousandths of the size, as the common sans faces have them. Layout uses these
 # and no font file, so that a figure comes out the same on every machine.
-_PLAIN = {
-    222: "'ijl’|",
-    278: "ftI!,./:;[\\] \u00a0·",
-    333: 'r()-`“”{}"',
-    400: "*°",
-    500: "cksvxyzJ^",
-    556: "≈≤≥",
-    584: "+<=>~×−µα",
-    611: "FTZ",
-    667: "ABEKPSVXY&φ",
-    722: "wCDHNRU∞",
-    778: "GOQ",
-    833: "mM½",
-    889: "%",
-    944: "W",
-    1015: "—→…@",
-}
-_BOLD = {
-    278: "ijlI,./\\ \u00a0·’|'",
-    333: "ft!()-:;[]`",
-    389: "r*{}°",
-    556: 'aceksvxyzJ"“”≈≤≥',
-    584: "+<=>^~×−µ",
-    611: "bdghnopquFLTZ?α",
-    667: "EPSVXY",
-    722: "ABCDHKNRU&∞φ",
-    778: "wGOQ",
-    833: "M½",
-    889: "m%",
-    944: "W",
-    1000: "—→…@",
-}
-_WIDTH = [{c: w / 1000 for w, chars in table.items() for c in chars} for table in (_PLAIN, _BOLD)]
+_WIDTHS = [  # the width, the characters of the plain face that have it, and those of the bold one
+    (222, "'ijl’|", ""),
+    (278, "ftI!,./:;[\\] \u00a0·", "ijlI,./\\ \u00a0·’|'"),
+    (333, 'r()-`“”{}"', "ft!()-:;[]`"),
+    (389, "", "r*{}°"),
+    (400, "*°", ""),
+    (500, "cksvxyzJ^", ""),
+    (556, "≈≤≥", 'aceksvxyzJ"“”≈≤≥'),
+    (584, "+<=>~×−µα", "+<=>^~×−µ"),
+    (611, "FTZ", "bdghnopquFLTZ?α"),
+    (667, "ABEKPSVXY&φ", "EPSVXY"),
+    (722, "wCDHNRU∞", "ABCDHKNRU&∞φ"),
+    (778, "GOQ", "wGOQ"),
+    (833, "mM½", "M½"),
+    (889, "%", "m%"),
+    (944, "W", "W"),
+    (1000, "", "—→…@"),
+    (1015, "—→…@", ""),
+]
+_WIDTH = [{c: row[0] / 1000 for row in _WIDTHS for c in row[face]} for face in (1, 2)]
 _KEPT = re.compile(r"&lt;(/?)(b|i|sub)&gt;")
 _TAG = re.compile(r"<(/?)(b|i|sub)>")
 

@@ -9,7 +9,7 @@ import numpy as np
 from gpuscale.plotting.drawing.ink import SIZE, width
 
 _UP, _DOWN = 0.76 * SIZE, 0.22 * SIZE  # how far letters reach from their baseline
-_SIDE = {"left": 0.0, "center": 0.5, "right": 1.0}
+SIDE = {"left": 0.0, "center": 0.5, "right": 1.0}
 _TWIN = 9.0  # pixels: nearer than this, two curves cannot be told apart by a label
 
 
@@ -29,7 +29,7 @@ class Want:
 
     text: str
     path: np.ndarray
-    name: str = "plain"
+    hue: str = "plain"
     bold: bool = True
     radius: float = 0.0  # of its dots; 0 for a curve
     near: float | None = None  # the x, in pixels, that it should stand at
@@ -52,7 +52,7 @@ class Want:
         """The rectangle of the label at each spot, in the level frame: rows of x0, y0, x1, y1."""
         w = width(self.text, self.bold)
         at = self.turned(np.array([(s.x, s.y) for s in spots]))
-        left = at[:, 0] - w * np.array([_SIDE[s.align] for s in spots])
+        left = at[:, 0] - w * np.array([SIDE[s.align] for s in spots])
         return np.column_stack([left, at[:, 1] - _UP, left + w, at[:, 1] + _DOWN])
 
     def cover(self) -> np.ndarray:
@@ -69,7 +69,8 @@ def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
     tried = []
     for want in asking:
         others = [w for w in wants if w is not want]
-        spots = want.spots or (_around(want) if want.radius else _beside(want, frame, _curves(others)))
+        crowd = np.concatenate([w.trail for w in others if not w.radius and w.spots is None] + [np.empty((0, 2))])
+        spots = want.spots or (_around(want) if want.radius else _beside(want, frame, crowd))
         rects = want.rects(spots) if spots else np.empty((0, 4))
         cost = np.array([s.price for s in spots]) + _outside(want, rects, frame)
         cost += (0.15 if want.along else 1.0) * _covered(want, rects, want.trail, 1.5)
@@ -85,10 +86,6 @@ def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
             taken = [w.cover() for w in asking if w is not want and w.spot]
             total = cost + 8 * sum((_covered(want, rects, t, 4.0) for t in taken), np.zeros(len(spots)))
             want.spot = spots[int(np.argmin(np.round(total, 4)))] if spots else None
-
-
-def _curves(wants) -> list[np.ndarray]:
-    return [w.trail for w in wants if not w.radius and w.spots is None]
 
 
 def _covered(want: Want, rects, points, pad: float) -> np.ndarray:
@@ -118,7 +115,7 @@ def _outside(want: Want, rects, frame) -> np.ndarray:
     return 50 * reach.sum(axis=1)
 
 
-def _beside(want: Want, frame, others) -> list[Spot]:
+def _beside(want: Want, frame, crowd: np.ndarray) -> list[Spot]:
     """Places along a curve, dearer away from its end and where another curve runs with it."""
     x, y = want.trail.T
     seen = want.trail[(x >= frame[0] - 3) & (x <= frame[2] + 3) & (y >= frame[1] - 3) & (y <= frame[3] + 3)]
@@ -126,7 +123,6 @@ def _beside(want: Want, frame, others) -> list[Spot]:
         return []
     if want.along:
         return _sloping(want, seen[[0, -1]])
-    crowd = np.concatenate([*others, np.empty((0, 2))])
     out = []
     for share in np.linspace(1, 0, 21):
         px, py = map(float, seen[round(share * (len(seen) - 1))])

@@ -37,62 +37,71 @@ function regionsOf(bounds, holds, X) {
   return out;
 }
 
-function live(root, spec, { notebook, onChange } = {}) {
-  const { signal, on, end } = life(), uid = fresh(), kept = new Map(), heading = $('h3', root);
-  const { params, views = [], presets = [], values = {}, python } = spec, keys = Object.keys(params);
-  const state = { ...spec.fixed, ...fromEntries(keys.map((k) => [k, params[k].value])) };
+/** A figure in numbers and words: its state, its view, and what they show. Nothing in here needs a page. */
+function model({ params, fixed, views, curves: all, values, ...spec }) {
+  const state = { ...fixed, ...fromEntries(entries(params).map(([k, q]) => [k, q.start])) };
   const names = [...new Set([...Object.keys(state), ...views.flatMap((v) => Object.keys(v.set ?? {}))])];
   const fns = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('x', 'p', `const {${names}}=p;${body}`)]));
-  const units = { ...fromEntries(python?.args ?? []), ...spec.units }, unit = (k) => values[k]?.unit ?? params[k]?.unit ?? units[k];
-  let view = views[0] ?? {}, s, p, env, now, at, bound, scene, box, speak, width = 0;
+  const m = { state, view: views[0] ?? {}, unit: (k) => values[k]?.unit ?? params[k]?.unit ?? spec.units[k] };
+  let s, env, at, now;
 
   const tone = (hue) => s.hues?.[hue] ?? hue;               // a view in which the links are others
-  const call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? p[s.x.param]; return fns[f](x, env); };
+  const call = m.call = (f, x) => { if (s.x.param) env[s.x.param] = x ?? m.p[s.x.param]; return fns[f](x, env); };
   const num = (v, x) => typeof v === 'string' ? call(v, x) : v ?? undefined;
-  const settings = () => entries(view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
+  const settings = m.settings = () => entries(m.view.set ?? {}).map(([k, v]) => [k, typeof v === 'string' ? state[v.slice(1)] : v]);
   /** What the view changes, the values that hold in it, and where which bound holds. */
   function resolve() {
-    s = { ...spec, ...view, x: { ...spec.x, ...view.x }, y: { ...spec.y, ...view.y } };
-    p = { ...state };
-    for (const [k, v] of settings()) if (!params[k]) p[k] = v;
-    env = { ...p };
-    for (const a of [s.x, s.y]) { a.lo = num(a.lo); a.hi = num(a.hi); a.unit ??= ONE; }
-    const bounds = (s.bounds ?? []).map((b) => ({ ...b, hue: tone(b.hue) })), sign = s.binds === 'min' ? -1 : 1;
-    const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.fn, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
-    at = s.x.param ? p[s.x.param] : num(s.x.at);
-    bound = bounds[holds(at)];
+    s = m.s = { ...spec, ...m.view };
+    m.p = { ...state };
+    for (const [k, v] of settings()) if (!params[k]) m.p[k] = v;
+    env = { ...m.p };
+    const bounds = s.bounds.map((b) => ({ ...b, hue: tone(b.hue) })), sign = s.binds === 'min' ? -1 : 1;
+    const holds = (x) => bounds.reduce((best, b, i) => { const v = sign * call(b.expr, x); return v > best[1] ? [i, v] : best; }, [-1, -Infinity])[0];
+    at = s.x.param ? m.p[s.x.param] : num(s.x.at);
+    m.bound = bounds[holds(at)];
     return regionsOf(bounds, holds, scale(s.x));
   }
   /** {key} is a value with its unit, {bound} what holds, {?key:if finite|if not} a choice, **so** is bold. */
-  function fill(words = '') {
-    const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].fn, at) : p[k], part = '((?:[^{}|]|{\\w+})*)';
+  const fill = m.fill = (words = '') => {
+    const value = (k) => k === 'x' ? at : k === 'y' ? now : values[k] ? call(values[k].expr, at) : m.p[k], part = '((?:[^{}|]|{\\w+})*)';
     return words.replace(RegExp(`{\\?(\\w+):${part}\\|${part}}`, 'g'), (_, k, yes, no) => real(value(k)) ? yes : no)
-      .replace(/{(\w+)}/g, (_, k) => k === 'bound' ? `<b class="${bound?.hue}">${bound?.name}</b>` : say(value(k), s[k]?.unit ?? unit(k)))
+      .replace(/{(\w+)}/g, (_, k) => k === 'bound' ? `<b class="${m.bound?.hue}">${m.bound?.name}</b>` : say(value(k), s[k]?.unit ?? m.unit(k)))
       .replace(/\*\*(.+?)\*\*/g, '<b>$1</b>');
-  }
-  function compose() {
-    const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(view.name);
-    const curves = (view.curves ?? spec.curves).map((c) => spec.curves[c] ?? c).map((c, i) => {
-      const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue && c.hue !== 'auto' ? tone(c.hue) : 'plain';
+  };
+  /** The sentence under the plot. */
+  m.sentence = () => fill(m.bound?.say ?? s.say);
+  /** All that a plot of this width shows. */
+  m.compose = (width) => {
+    const regions = resolve(), lit = (c) => c.now === true || !!c.now && [c.now].flat().includes(m.view.name);
+    const curves = all.map((c, i) => {
+      const lo = max(num(c.lo) ?? s.x.lo, s.x.lo), hi = min(num(c.hi) ?? s.x.hi, s.x.hi), auto = c.hue === 'auto' && regions.length, hue = c.hue === 'auto' ? 'plain' : tone(c.hue);
       return {
-        id: `c${i}`, f: (x) => call(c.fn, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at?.x),
+        id: `c${i}`, f: (x) => call(c.formula, x), lo, hi, must: lit(c), name: c.name, hue: auto ? undefined : hue, text: c.label && fill(c.label), short: c.short, near: num(c.at),
         pieces: auto ? regions.map((r) => ({ hue: r.hue, lo: max(lo, r.lo), hi: min(hi, r.hi) })).filter((r) => r.hi > r.lo) : [{ lo, hi, hue }],
         cls: `curve ${lit(c) ? 'now' : ''} ${{ approx: 'dashed', other: 'thin' }[c.style] ?? ''}`,
       };
     }).sort((a, b) => a.must - b.must);
     const lead = curves.findLast((c) => c.must) ?? curves[0];
     for (const c of curves) c.light = lead.must && !c.must ? 'light' : '';
-    now = s.y.at ? num(s.y.at, at) : lead?.f(at);
-    const [moved, ...more] = Object.keys(s.drag ?? {}), words = s.dot?.label ?? (moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '');
-    const cross = (s.cross ?? []).map((c, i) => {
-      const x = num(c.x), value = say(x, s.x.unit === ONE ? c.unit : s.x.unit);
-      return { id: `x${i}`, x, y: num(c.y, x) ?? lead?.f(x), text: c.label ? `${c.label} = ${value}` : value, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
+    now = num(s.y.at, at);
+    const crossings = s.crossings.map((c, i) => {
+      const x = num(c.x);
+      return { id: `x${i}`, x, y: lead.f(x), text: `${c.text} = ${say(x, s.x.unit)}`, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
-    const marks = (s.marks ?? []).filter((m) => !m.when || call(m.when, at)).map((m, i) => ({ r: width < 480 ? 3.5 : 4.5, ...m, hue: tone(m.hue), id: `m${i}`, x: num(m.x), y: num(m.y), text: m.label && fill(m.label), light: 'light' }));
-    const here = { id: 'now', x: at, y: now, hue: bound?.hue ?? lead?.hue ?? 'plain', tone: 'plain', r: 7.5, text: words && fill(words), light: '', must: true };
-    return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...cross, ...marks, here] };
-  }
-  const code = () => `${python.call}(${python.args.map(([k, u, word]) => `${word ?? k}=${literal(p[k], u)}`).join(', ')})`;
+    const marks = s.points.map((d, i) => ({ ...d, r: width < 480 ? 3.5 : 4.5, hue: tone(d.hue), open: !d.solid, id: `m${i}`, x: num(d.x), y: num(d.y), text: d.label && fill(d.label), light: 'light' }));
+    const [moved, ...more] = Object.keys(s.drag), words = moved && !more.length && !s.x.param ? `${params[moved].sym} = {${moved}}` : '';
+    const here = { id: 'now', x: at, y: now, hue: m.bound?.hue ?? lead.hue ?? 'plain', tone: 'plain', r: 7.5, text: fill(words), light: '', must: true };
+    return { x: s.x, y: s.y, ends: s.ends, regions, curves, dots: [...crossings, ...marks, here] };
+  };
+  return m;
+}
+
+function live(root, spec, { notebook, onChange } = {}) {
+  const { signal, on, end } = life(), uid = fresh(), kept = new Map(), heading = $('h3', root);
+  const { params, views, presets, python } = spec, keys = Object.keys(params), m = model(spec), { state, fill } = m;
+  let scene, box, speak, width = 0;
+
+  const code = () => `${python.call}(${python.args.map(([k, u, word]) => `${word ?? k}=${literal(m.p[k], u)}`).join(', ')})`;
   function runnable(words) {
     const used = [...new Set(words.match(/(?<=\*)[a-zA-Z]+/g))].sort().join(', ');
     return `${python.import ?? ''}\n${used && `${worded(IMPORT, used)}\n`}\n${words}\n`;
@@ -107,7 +116,6 @@ function live(root, spec, { notebook, onChange } = {}) {
     <div class="sliders">${joined(keys, slider)}</div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${link}</div></div>`);
   const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
-  $('.call', body).hidden = !python;
   $('.head', body).prepend(heading);
   root.prepend(body); hide(root);
   /** The words keep the height of the longest, so that nothing below them jumps. */
@@ -121,18 +129,18 @@ function live(root, spec, { notebook, onChange } = {}) {
       width = area.clientWidth; kept.clear(); hold.disconnect();
       for (const el of [words, shown]) { el.style.minHeight = ''; hold.observe(el); }
     }
-    scene = compose();
-    if (anew) for (const v of [spec, ...views]) for (const t of Object.values(v.say ?? {})) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
+    scene = m.compose(width);
+    if (anew) for (const { say: t } of [spec, ...[spec, ...views].flatMap((v) => v.bounds ?? [])]) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
     box = plot(svg, scene, width, uid, kept);
-    words.innerHTML = fill(typeof s.say === 'string' ? s.say : s.say?.[bound?.name] ?? s.say?.default);
-    if (python) shown.textContent = code();
+    words.innerHTML = m.sentence();
+    shown.textContent = code();
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === view;
+    for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === m.view;
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => state[k] === v);
     for (const input of $$('input', body)) {
       const k = input.dataset.k;
       if (input !== source) input.value = scale(params[k])(state[k]);
-      input.nextElementSibling.textContent = input.ariaValueText = say(state[k], unit(k));
+      input.nextElementSibling.textContent = input.ariaValueText = say(state[k], m.unit(k));
     }
     clearTimeout(speak);                                   // spoken once, when the hand rests
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
@@ -155,25 +163,25 @@ function live(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { view: v, preset, copy: what } = t.dataset;
     if (v || preset) kept.clear();
-    if (v) { view = views[v]; change(fromEntries(settings().filter(([k]) => params[k]))); }
+    if (v) { m.view = views[v]; change(fromEntries(m.settings().filter(([k]) => params[k]))); }
     if (preset) change(presets[preset][1]);
     if (!what) return;
-    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', view.name]] : [], ...entries(state)])}`);
+    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', m.view.name]] : [], ...entries(state)])}`);
     copy(what === 'py' ? runnable(shown.textContent) : location.href);
     const was = t.dataset.was ??= t.textContent;
     t.style.minWidth = `${t.offsetWidth}px`; t.textContent = COPIED; setTimeout(() => { t.textContent = was; }, 1200);
   });
   const place = (e) => clamp(e.clientX - rect(area).left, box.x0, box.x1);
   function move(e) {                                       // a tap or a sideways drag; a thumb that scrolls moves nothing
-    const x = box.X.inv(place(e)), drag = entries(s.drag ?? {}), free = s.x.param in params ? [[s.x.param]] : [];
+    const x = box.X.inv(place(e)), drag = entries(m.s.drag), free = m.s.x.param in params ? [[m.s.x.param]] : [];
     readout.hidden = true;
-    change(fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
+    change(fromEntries((drag.length ? drag : free).map(([k, f]) => { const q = params[k], v = f ? m.call(f, x) : x; return [k, snapped(q, v > 0 && v < Infinity || !q.log ? v : q.hi)]; })));
   }
   function hover(e) {                                      // reads every named curve
     const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && real(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
     $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${joined(rows, (c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`)}`;
-    readout.innerHTML = `<b>${say(s.x.unit === ONE && x > 10 ? round(x) : x, s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), s.y.unit)}`).join('<br>')}`;
+    readout.innerHTML = `<b>${say(m.s.x.unit === ONE && x > 10 ? round(x) : x, m.s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), m.s.y.unit)}`).join('<br>')}`;
     readout.hidden = false;
     const top = clamp(e.clientY - rect(area).top + 12, 0, max(0, box.y1 - readout.offsetHeight));
     readout.style.cssText = `top:${top}px;${u > width / 2 ? `right:${width - u + 12}` : `left:${u + 12}`}px`;
@@ -188,7 +196,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     set(to) { if (keys.some((k) => k in to && to[k] !== state[k])) { const tell = onChange; onChange = null; change(to); onChange = tell; } },
     load(query) {
       const to = new URLSearchParams(query);
-      view = views.find((v) => v.name === to.get('view')) ?? view;
+      m.view = views.find((v) => v.name === to.get('view')) ?? m.view;
       change(fromEntries(to)); root.scrollIntoView();
     },
     destroy() { end(); hold.disconnect(); clearTimeout(speak); },

@@ -16,24 +16,14 @@ const px = (v) => v.toFixed(1);
 const text = (cls, x, y, html, anchor = 'start', more = '') => `<text class="${cls}" x="${px(x)}" y="${px(y)}" text-anchor="${anchor}" ${more}>${
   html.replace(/<i>(.*?)<\/i>/g, '<tspan font-style="italic">$1</tspan>').replace(/<sub>(.*?)<\/sub>/g, '<tspan font-size=".8em" dy=".25em">$1</tspan><tspan dy="-.2em">\u200b</tspan>')}</text>`;
 
-function axis({ lo, hi, unit, log = true }, from, to) {
+function axis({ lo, hi, log }, from, to) {
   const t = log ? log10 : (v) => v, k = (to - from) / (t(hi) - t(lo));
   const at = (v) => from + (t(log ? max(v, 1e-99) : v) - t(lo)) * k;
   at.inv = (p) => { const u = t(lo) + (p - from) / k; return log ? 10 ** u : u; };
-  at.ticks = (gap) => {                                    // every decade, or every SI prefix, or 1-2-5; powers of two or 1-3 where that gives too few
-    const need = gap / abs(k), p = 10 ** floor(log10(need));
-    const step = log ? (need <= 1 ? 1 : 3) : [1, 2, 5, 10].find((s) => s * p >= need * .999) * p;
-    const first = floor(t(lo) / step), all = range(ceil(t(hi) / step) - first + 1).map((i) => first + i);
-    const some = (f) => all.flatMap(f).filter((v) => t(v) >= t(lo) - 1e-9 && t(v) <= t(hi) + 1e-9), each = (...list) => some((i) => list.map((s) => +`${s}e${i * step}`));
-    const out = log ? need < .3 ? each(1, 2, 5) : each(1) : some((i) => +(i * step).toPrecision(12));
-    if (!log || out.length > 2) return out;
-    const a = ceil(Math.log2(lo) - 1e-9), s = ceil(need / .302), two = unit === ONE && lo >= 1;
-    const more = two ? range(floor((Math.log2(hi) + 1e-9 - a) / s) + 1).map((i) => 2 ** (a + s * i)) : need < .48 ? each(1, 3) : out;
-    return more.length > out.length ? more : out;
-  };
   return at;
 }
-const tick = (v, unit) => BARE.includes(unit) ? plain(v) : show(v, unit, true);
+/** The first row of ticks [value, words] that has room, where need(words) is what one takes. The twin of Axis.spaced. */
+const ticks = (a, at, need) => a.ticks.find((row) => row.every(([v, t], i) => !i || abs(at(v) - at(row[i - 1][0])) >= (need(t) + need(row[i - 1][1])) / 2)) ?? a.ticks.at(-1);
 
 /** Points of a curve: closer where it bends, and a gap where it has no value. */
 function trace(f, X, Y, a, b) {
@@ -133,15 +123,14 @@ function column(named, { x1, y0, y1 }) {
   return joined(rows, ({ c, p, y }) => `<g class="${c.hue ?? 'plain'}"><path class="curve thin" d="M${px(p[0])} ${px(p[1])}L${x1 + 9} ${px(y)}"/>${text(`label ${c.light}`, x1 + 12, y + 4, c.text)}</g>`);
 }
 
-/** Draws a scene { x, y, regions, curves, cross, marks } and returns its box. */
+/** Draws a scene { x, y, ends, regions, curves, dots } and returns its box. */
 function plot(svg, s, w, id, kept) {
-  const h = round(clamp(w * .56, 250, 360)), y0 = 42, y1 = h - 42, family = getComputedStyle(svg).fontFamily;
+  const h = round(clamp(w * .56, 250, 360)), y0 = 40, y1 = h - 42, family = getComputedStyle(svg).fontFamily;
   const measure = (words, bold) => wide(words, bold, family), most = (list) => max(...list);
-  const Y = axis(s.y, y1, y0), rows = Y.ticks(30), named = s.curves.filter((c) => c.text), brief = (l) => w < 480 ? l.short ?? l.text : l.text;
-  const ends = s.ends ?? (named.length > 4 && named.every((c) => c.near === undefined));   // many curves: names in a column beyond the plot
-  const x0 = ceil(most(rows.map((v) => measure(tick(v, s.y.unit))))) + 10, x1 = w - (ends ? most(named.map((c) => measure(brief(c), !c.light))) + 16 : 20);
+  const Y = axis(s.y, y1, y0), rows = ticks(s.y, Y, () => s.y.log ? 30 : 36), named = s.curves.filter((c) => c.text), brief = (l) => w < 480 ? l.short ?? l.text : l.text;
+  const { ends } = s, beside = ends ? most(named.map((c) => measure(brief(c), !c.light))) + 16 : 0;   // many curves: names in a column beyond the plot
+  const x0 = most(rows.map(([, t]) => measure(t))) + 8, columns = ticks(s.x, axis(s.x, x0, w - max(20, beside)), (t) => measure(t) + 16), x1 = w - max(6, beside, measure(columns.at(-1)[1]) / 2);
   const X = axis(s.x, x0, x1), box = { X, Y, x0, x1, y0, y1 }, labels = placer(box, kept);
-  const title = (a) => a.title + (BARE.indexOf(a.unit) > 1 && !a.title.endsWith(a.unit) ? `, ${a.unit}` : '');
   let out = `<clipPath id="${id}"><rect x="${x0}" y="${y0 - 2}" width="${x1 - x0 + 2}" height="${y1 - y0 + 2}"/></clipPath>`, top = '';
 
   for (const [i, r] of s.regions.entries()) {                             // the pale fill of a bound, its name in a tab on top
@@ -150,10 +139,9 @@ function plot(svg, s, w, id, kept) {
     if (s.regions[i - 1]?.hue === r.hue) out += `<path stroke="var(--edge)" d="M${px(a)} ${y0 - 22}V${y1}"/>`;   // two of one hue: a border
     out += `<g class="${r.hue}">${rect(y1 - y0 + 22)}${rect(22)}${text('label flat', (a + b) / 2, y0 - 7, name ?? '', 'middle')}</g>`;
   }
-  const gap = max(60, 16 + most(X.ticks(60).map((v) => measure(tick(v, s.x.unit)))));
-  for (const v of X.ticks(gap)) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', min(X(v), w - measure(tick(v, s.x.unit)) / 2), y1 + 17, tick(v, s.x.unit), 'middle')}`;
-  for (const v of rows) out += `<path class="grid" d="M${x0} ${Y(v)}H${x1}"/>${text('tick', x0 - 8, Y(v) + 4, tick(v, s.y.unit), 'end')}`;
-  out += `${text('title', 0, 12, title(s.y))}${text('title', w, h - 4, title(s.x), 'end')}<path class="spine" d="M${x0} ${y0}V${y1}H${x1}"/><g clip-path="url(#${id})">`;
+  for (const [v, t] of columns) out += `<path class="grid" d="M${X(v)} ${y0}V${y1}"/>${text('tick', X(v), y1 + 17, t, 'middle')}`;
+  for (const [v, t] of rows) out += `<path class="grid" d="M${x0} ${Y(v)}H${x1}"/>${text('tick', x0 - 8, Y(v) + 4, t, 'end')}`;
+  out += `${text('title', 0, 12, s.y.title)}${text('title', w, h - 4, s.x.title, 'end')}<path class="spine" d="M${x0} ${y0}V${y1}H${x1}"/><g clip-path="url(#${id})">`;
 
   for (const c of s.curves) {
     c.points = [];

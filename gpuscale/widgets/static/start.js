@@ -29,7 +29,7 @@ function start() {
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
   addEventListener('beforeprint', () => { for (const d of $$('details:not([open])')) { d.open = true; addEventListener('afterprint', () => { d.open = false; }, { once: true }); } });
 }
-globalThis.gpuscale = { start, upgrade, show, literal, plain, timings, grading };
+globalThis.gpuscale = { start, upgrade, model, plot, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides
   if (doc.readyState === 'complete') start(); else addEventListener('DOMContentLoaded', start);   // once every script that waits has run
 }
