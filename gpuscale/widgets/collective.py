@@ -1,7 +1,5 @@
 """The stepper of a collective: ranks as rows, chunks as cells, and the bytes counted against a formula's mark."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import ceil

@@ -1,7 +1,5 @@
 """The stepper of a pipeline's timetable: slots are played in time, and the waiting counted against a formula's mark."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from math import gcd, lcm

@@ -1,7 +1,5 @@
 """The card of every stepper: its JSON, and the table that stands in where no script runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuscale.core.html import Head, region, table

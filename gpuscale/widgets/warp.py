@@ -1,7 +1,5 @@
 """The stepper of a warp: branches played slot by slot, with a meter of idle lanes that the formula marks."""
 
-from __future__ import annotations
-
 from gpuscale.core.html import anchor, escape
 from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
