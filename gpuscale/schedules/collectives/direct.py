@@ -91,15 +91,5 @@ def send_recv(ranks: int, source: int = 0, target: int = 1) -> Schedule:
     return Schedule("Send and receive", ranks, 1, rows, _row(ranks, 1, source), _row(ranks, 1, target))
 
 
-SCHEDULES = {
-    "broadcast": broadcast,
-    "scatter": scatter,
-    "gather": gather,
-    "reduce": reduce,
-    "all_gather": all_gather,
-    "reduce_scatter": reduce_scatter,
-    "all_reduce": all_reduce,
-    "all_to_all": all_to_all,
-    "barrier": barrier,
-    "send_recv": send_recv,
-}
+_ALL = (broadcast, scatter, gather, reduce, all_gather, reduce_scatter, all_reduce, all_to_all, barrier, send_recv)
+SCHEDULES = {primitive.__name__: primitive for primitive in _ALL}

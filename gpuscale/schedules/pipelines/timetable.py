@@ -38,6 +38,8 @@ class PipelineTransfer(NamedTuple):
 
 
 Task = tuple[str, int, int]  # kind, microbatch, stage
+Order = Sequence[tuple[Task, ...]]  # the blocks of tasks of a rank
+Lasts = Callable[[tuple[Task, ...]], Sequence[Fraction]]  # how long each task of a block takes
 
 
 def _number(time: Fraction) -> str:
@@ -171,12 +173,7 @@ def _needs(task: Task, stages: int) -> list[Task]:
 
 
 def timetable(
-    title: str,
-    orders: Sequence[Sequence[tuple[Task, ...]]],
-    stages: int,
-    microbatches: int,
-    lasts: Callable[[tuple[Task, ...]], Sequence[Fraction]],
-    t_hop: Fraction,
+    title: str, orders: Sequence[Order], stages: int, microbatches: int, lasts: Lasts, t_hop: Fraction
 ) -> PipelineRun:
     """Lets every rank work through its list.
 
@@ -188,13 +185,8 @@ def timetable(
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
     bare = max(slot.end for slot in free)
-    return PipelineRun(
-        title, len(orders), stages, microbatches, tuple(sorted(slots, key=_when)), tuple(transfers), bare
-    )
-
-
-def _when(slot: Slot) -> tuple:
-    return slot.start, slot.rank, slot.end
+    slots = sorted(slots, key=lambda slot: (slot.start, slot.rank, slot.end))
+    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare)
 
 
 class _State:
@@ -278,6 +270,6 @@ def need_times(value, name: str, stages: int) -> list[Fraction]:
     return [need_time(value, name)] * stages
 
 
-def single(times: Mapping[str, Sequence[Fraction]]) -> Callable[[tuple[Task, ...]], list[Fraction]]:
+def single(times: Mapping[str, Sequence[Fraction]]) -> Lasts:
     """``lasts`` of a timetable from the times of each kind, one for each stage."""
     return lambda block: [times[kind][stage] for kind, _, stage in block]
