@@ -7,12 +7,11 @@ from math import ceil
 import numpy as np
 import sympy
 
-from gpuscale.core.html import anchor
 from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import need_small, stepper
 
 LIMITS = {"ranks": 32, "chunks": 32}  # what a page still shows
 BLOCKS = 10  # ranks of an all-to-all, whose cells are the ranks squared
@@ -62,7 +61,7 @@ def collective_stepper(
     """
     view = view or _view(schedule)
     _check(name, schedule, view, count, chunk_names)
-    spec = {"id": f"step-{anchor(name)}", "title": title, "kind": "chunks", "unit": "step", "rate": 1100}
+    spec = {"title": title, "kind": "chunks", "unit": "step", "rate": 1100}
     spec |= {"steps": schedule.steps, "at": (schedule.steps + 1) // 2 if at is None else at}
     spec |= _cells(schedule, view) | {"hue": hue, "group": group, "view": view}
     spec |= {"names": list(chunk_names)} if chunk_names else {}
@@ -74,7 +73,7 @@ def collective_stepper(
         meter = _meter(name, schedule, counted, formula, value, V, given or {}, label, count)
         spec["meter"] = meter | {"hue": meter_hue}
         text += f"; {meter['name'].lower()}: {meter['text'][-1]}" + ", as the formula gives" * (formula is not None)
-    return stepper(spec, caption, *_rows(schedule, spec, chunk_names), text)
+    return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names), text)
 
 
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
@@ -133,9 +132,7 @@ def _straight(schedule) -> bool:
 def _check(name, schedule, view, count, chunk_names) -> None:
     straight = _straight(schedule)
     limits = {"ranks": BLOCKS, "chunks": BLOCKS**2} if straight and view == "pair" else LIMITS
-    for what, limit in limits.items():
-        if getattr(schedule, what) > limit:
-            raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(schedule, what)}")
+    need_small(name, schedule, limits)
     if not schedule.steps:
         raise ValueError(f"{name}: {schedule.title}: expected one step or more; got none")
     fit = ["ring", "arcs"] + ["pair"] * (not schedule.switches and (straight or not _blocks(schedule)))
@@ -150,13 +147,10 @@ def _check(name, schedule, view, count, chunk_names) -> None:
 def _cells(schedule, view: str) -> dict:
     """Who holds how much of each sum at the start, and what each transfer leaves behind."""
     states = [[[len(x) if x else 0 for x in row] for row in schedule.holds(t)] for t in range(schedule.steps + 1)]
-    moves = [
-        [
-            [t.source, t.target, t.chunk, (-1 if t.reduce else 1) * states[step + 1][t.target][t.chunk]]
-            for t in schedule[step]
-        ]
-        for step in range(schedule.steps)
-    ]
+    moves = []
+    for step, after in enumerate(states[1:]):
+        left = [(-1 if t.reduce else 1) * after[t.target][t.chunk] for t in schedule[step]]
+        moves.append([[t.source, t.target, t.chunk, n] for t, n in zip(schedule[step], left, strict=True)])
     out = {
         "ranks": schedule.ranks,
         "chunks": schedule.chunks,

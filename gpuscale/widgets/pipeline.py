@@ -9,7 +9,7 @@ from gpuscale.plotting.pipeline_words import amount, kinds, named, order, parts,
 from gpuscale.plotting.pipelines import gantt_figure
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
-from gpuscale.widgets.stepper_card import stepper
+from gpuscale.widgets.stepper_card import need_small, stepper
 from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
@@ -18,16 +18,7 @@ OVER = {"total": "of all slots", "ideal": "over the work"}
 
 
 def pipeline_stepper(
-    runs,
-    formula=None,
-    *,
-    name: str,
-    title: str,
-    caption: str,
-    given=None,
-    over: str = "total",
-    label: str = "",
-    at: int | None = None,
+    runs, formula=None, *, name: str, title: str, caption: str, given=None, over="total", label="", at=None
 ):
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
     holds (in microbatches of a rank's share of the model).
@@ -49,33 +40,22 @@ def pipeline_stepper(
         raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
     marks = [_mark(name, run, f, g, over) for run, f, g in zip(runs, formulas, givens, strict=True)]
     drawn = [_drawn(run, unit, steps, over, mark) for run, mark in zip(runs, marks, strict=True)]
-    spec = {
-        "id": f"step-{anchor(name)}",
-        "title": title,
-        "kind": "gantt",
-        "unit": "slot",
-        "rate": 600,
-        "steps": steps,
-        "at": (2 * steps + 2) // 5 if at is None else at,
-        "per": float(1 / unit),
-        "runs": drawn,
-        "least": min(b - a for run in drawn for _, a, b, *_ in run["slots"]),
-        "said": _told(runs, unit, steps),
-    }
+    spec = {"title": title, "kind": "gantt", "unit": "slot", "rate": 600, "steps": steps}
+    spec |= {"at": (2 * steps + 2) // 5 if at is None else at, "per": float(1 / unit), "runs": drawn}
+    spec["least"] = min(b - a for run in drawn for _, a, b, *_ in run["slots"])
+    spec["said"] = _told(runs, unit, steps)
     if len(runs) == 1:
-        spec["meter"] = _meter(runs[0], drawn[0], formulas[0], marks[0], label, over, unit, steps)
+        spec["meter"] = _meter(runs[0], formulas[0], marks[0], label, over, unit, steps)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
-    more = {"drawing": _drawing(spec, runs), "painter": "gantt"}
-    return stepper(spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
+    more = {"drawing": _drawing(name, title, runs), "painter": "gantt"}
+    return stepper(name, spec, caption, *_rows(runs), f"{title}: {steps} slots; {last}", **more)
 
 
 def _check(name, runs, formulas, givens, over) -> None:
     if not runs or not all(run.slots for run in runs):
         raise ValueError(f"{name}: expected schedules with slots; got {runs}")
     for run in runs:
-        for what, limit in LIMITS.items():
-            if getattr(run, what) > limit:
-                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
+        need_small(name, run, LIMITS)
     if over not in OVER:
         raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
     if not len(runs) == len(formulas) == len(givens):
@@ -147,7 +127,7 @@ def _counted(run, over, until) -> str:
     return f"{amount(waited(run, until))} of {amount(base)}, {show(float(_share(run, over, until)), '%')}"
 
 
-def _meter(run, drawn, formula, mark, label, over, unit, steps) -> dict:
+def _meter(run, formula, mark, label, over, unit, steps) -> dict:
     """The bar of the waiting so far, with the formula's value as its mark."""
     values = [float(_share(run, over, t * unit)) for t in range(steps + 1)]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
@@ -196,8 +176,8 @@ def _rows(runs):
     return columns, rows
 
 
-def _drawing(spec, runs) -> str:
+def _drawing(name, title, runs) -> str:
     """The whole chart, for where no script runs."""
     if digesting():
         return ""
-    return gantt_figure(runs, name=spec["id"], caption=spec["title"]).svg()
+    return gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()

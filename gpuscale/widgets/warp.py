@@ -1,6 +1,6 @@
 """The stepper of a warp: branches played slot by slot, with a meter of idle lanes that the formula marks."""
 
-from gpuscale.core.html import anchor, escape
+from gpuscale.core.html import escape
 from gpuscale.schedules.timelines.warp import WarpRun
 from gpuscale.units import show
 from gpuscale.widgets.stepper_card import stepper
@@ -19,10 +19,9 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
         raise ValueError(
             f"{name}: the schedule idles {counted[-1]:.6g} of its lane slots, the formula says {value:.6g}"
         )
-    spec = {
-        "id": f"step-{anchor(name)}",
-        "title": title,
-        "kind": "lanes",
+    spec = {"title": title, "kind": "lanes", "unit": "slot", "rate": 700, "steps": steps}
+    spec |= {
+        "at": steps // 2 if at is None else at,
         "columns": len(run.issues[0].active),
         "rows": [{"label": issue.text, "note": issue.path} for issue in run.issues],
         "cells": [
@@ -30,10 +29,6 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
             for row, issue in enumerate(run.issues)
             for col, lane in enumerate(issue.active)
         ],
-        "steps": steps,
-        "at": steps // 2 if at is None else at,
-        "unit": "slot",
-        "rate": 700,
         "meter": {
             "name": f"Idle, of {total} lane slots",
             "hue": "wait",
@@ -52,4 +47,4 @@ def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at:
         for i, x in enumerate(run.issues)
     ]
     text = f"{title}: {spec['meter']['text'][-1]} idle; the formula gives {show(value, '%')}"
-    return stepper(spec, caption, columns, rows, text)
+    return stepper(name, spec, caption, columns, rows, text)

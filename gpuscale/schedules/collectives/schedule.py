@@ -73,6 +73,11 @@ def every(ranks: int, chunks: int) -> np.ndarray:
     return np.ones((ranks, chunks), bool)
 
 
+def only(ranks: int, chunks: int, rank: int) -> np.ndarray:
+    """All chunks at one rank."""
+    return np.arange(ranks)[:, None] == np.full((1, chunks), rank)
+
+
 def _of_whole(share: Fraction) -> str:
     """A fraction of V: "V/8", "7/4 V"."""
     if share.numerator == 1 and share != 1:

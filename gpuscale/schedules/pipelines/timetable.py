@@ -136,34 +136,9 @@ class PipelineRun:
         """The most activations that a rank keeps at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
 
-    def check(self) -> None:
-        """Raises ValueError where two slots of a rank overlap, work comes before what it needs, or a piece of it is
-        missing or done twice."""
-        for rank in range(self.ranks):
-            row = self.of(rank)
-            for first, then in zip(row, row[1:], strict=False):
-                if then.start < first.end:
-                    raise ValueError(f"rank {rank}: {_name(then)} starts before {_name(first)} ends")
-        done = {(slot.kind, slot.microbatch, slot.stage): slot for slot in self.slots}
-        sent = {(move.kind, move.microbatch, move.stage): move for move in self.transfers}
-        if len(done) != len(self.slots):
-            raise ValueError("slots: a piece of work is done twice")
-        wanted = {(kind, m, s) for kind in "FB" for m in range(self.microbatches) for s in range(self.stages)}
-        if missing := wanted - set(done):
-            raise ValueError(f"slots: {min(missing)} is never done")
-        for task, slot in done.items():
-            for need in _needs(task, self.stages):
-                ready = done[need]
-                arrives = sent[need].end if ready.rank != slot.rank else ready.end
-                if slot.start < arrives:
-                    raise ValueError(f"{_name(slot)} starts before {need} is there")
 
-
-def _name(slot: Slot) -> str:
-    return f"{slot.kind} of microbatch {slot.microbatch}, stage {slot.stage}"
-
-
-def _needs(task: Task, stages: int) -> list[Task]:
+def needs_of(task: Task, stages: int) -> list[Task]:
+    """The tasks that have to be done before this one."""
     kind, m, s = task
     if kind == "F":
         return [("F", m, s - 1)] if s else []
@@ -204,7 +179,7 @@ class _State:
 
     def ready(self, rank, block) -> Fraction | None:
         """When all that a block needs is there; None if some of it is not done yet."""
-        needs = [need for task in block for need in _needs(task, self.stages) if need not in block]
+        needs = [need for task in block for need in needs_of(task, self.stages) if need not in block]
         if any(need not in self.done for need in needs):
             return None
         times = (self.done[need] if self.home[need] == rank else self.there[need] for need in needs)
