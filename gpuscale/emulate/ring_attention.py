@@ -90,7 +90,8 @@ def ring_attention(q, k, v, ranks: int, causal: bool = True, zigzag: bool = True
             log.sent.append(max(_bytes(here[move.source]) for move in schedule[step]))
             log.held = max(log.held, *(_bytes(a) + _bytes(b) for a, b in zip(here, arrived, strict=True)))
             here = arrived
-    return _ordered(mine, [run.done() for run in running]), log
+    order = np.argsort(np.concatenate(mine))
+    return np.concatenate([run.done() for run in running])[order], log
 
 
 def heads(x, wq, wk, wv, wo, ranks: int, width: int, causal: bool = True) -> tuple[list, Work]:
@@ -121,10 +122,3 @@ def _fold(run: Running, at: np.ndarray, block: Sequence[np.ndarray], causal: boo
 
 def _bytes(block) -> int:
     return block[1].nbytes + block[2].nbytes
-
-
-def _ordered(mine: Sequence[np.ndarray], parts: Sequence[np.ndarray]) -> np.ndarray:
-    out = np.empty((sum(map(len, mine)), *parts[0].shape[1:]))
-    for at, part in zip(mine, parts, strict=True):
-        out[at] = part
-    return out

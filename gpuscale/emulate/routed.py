@@ -5,23 +5,14 @@ relu(x gate) * (x up) down. Every product counts its own operations from its sha
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from gpuscale.emulate.sharded import Work
 from gpuscale.schedules.collectives import exchange
 from gpuscale.schedules.collectives.schedule import Schedule
 from gpuscale.schedules.counts import need_count
-
-
-class Products:
-    """Matrix products that count: two operations for each pair of numbers that meet."""
-
-    def __init__(self):
-        self.flops = 0
-
-    def __call__(self, a, b):
-        self.flops += 2 * a.shape[0] * a.shape[1] * b.shape[1]
-        return a @ b
 
 
 @dataclass(frozen=True)
@@ -62,12 +53,13 @@ def combine(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sch
 
 def alone(tokens, choice, scores, weights) -> tuple[np.ndarray, int]:
     """The same layer on one rank, token by token: outputs and FLOPs."""
-    count = Products()
+    work = Work(1)
+    count = partial(work.product, 0)
     outputs = np.zeros_like(tokens)
     for t, (chosen, given) in enumerate(zip(choice, scores, strict=True)):
         for e, score in zip(chosen, given, strict=True):
             outputs[t] += score * _forward(count, tokens[t : t + 1], weights[e])[0]
-    return outputs, count.flops
+    return outputs, work.flops[0]
 
 
 def forward(tokens, choice, scores, weights, shards: int, node: int = 0) -> Pass:
@@ -104,10 +96,10 @@ def _passed(sent, choice, scores, weights, shards, node, step, told=False) -> Pa
     experts = len(weights)
     out, home = exchange.dispatch(choice, experts, shards, node), combine(choice, experts, shards, node)
     each, held = experts // shards, out.run(np.split(sent, shards))
-    sums, flops, rows = [], [], []
+    work, sums, rows = Work(shards), [], []
     for rank in range(shards):
         here = np.flatnonzero(out.end[rank])  # the tokens that arrived, in their order
-        count, total, many = Products(), np.zeros((len(here), sent.shape[1]), sent.dtype), 0
+        count, total, many = partial(work.product, rank), np.zeros((len(here), sent.shape[1]), sent.dtype), 0
         for e in range(rank * each, (rank + 1) * each):
             picked, slot = np.nonzero(choice[here] == e)
             if picked.size:
@@ -119,9 +111,8 @@ def _passed(sent, choice, scores, weights, shards, node, step, told=False) -> Pa
                 total[picked] += result if told else score * result
                 many += picked.size
         sums.append(total)
-        flops.append(count.flops)
         rows.append(many)
-    return Pass(np.concatenate(home.run(sums)), flops, rows, out, home)
+    return Pass(np.concatenate(home.run(sums)), work.flops, rows, out, home)
 
 
 def _forward(count, x, matrices):

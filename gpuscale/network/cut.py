@@ -16,27 +16,18 @@ FAR = np.int64(2**62)
 
 def smallest_cuts(topology) -> np.ndarray:
     """The smallest cut, one direction, that parts k of the topology's ranks from the others: an array over k."""
-    bws = [Fraction(tier.level.child_bw) for tier in topology.tiers]
-    bws += [bw / t.child_gpus for bw, t in zip(bws, topology.tiers, strict=True)]
+    levels, tiers = topology.levels, topology.tiers
+    bws = [Fraction(tier.level.child_bw) for tier in tiers]
+    bws += [bw / tier.child_gpus for bw, tier in zip(bws, tiers, strict=True)]  # of each GPU, for rails
     scale = lcm(*(bw.denominator for bw in bws))
     above = [int(bw * scale) for bw in bws]
     kind = np.int64 if sum(above) * topology.ranks < FAR else object
-    inside = _unit(topology, len(topology.levels), topology.empty, tuple(above), kind)
-    cut = np.minimum(inside, inside[::-1])
-    if scale == 1:
-        return cut
-    return np.array([Fraction(int(c), scale) for c in cut], dtype=object)
-
-
-def _unit(top, level: int, empty: int, above: tuple, kind) -> np.ndarray:
-    """Smallest cut inside a unit of a level with its switches on the side of the ranks taken, by their number.
-
-    With the switches on the other side it is the same list backwards.
-    """
 
     @cache
     def unit(level: int, empty: int) -> np.ndarray:
-        degree, slots = top.levels[level - 1].degree, top.tiers[level - 2].S // top.levels[0].degree
+        """Smallest cut inside a unit of a level with its switches on the side of the ranks taken, by their number;
+        with the switches on the other side it is the same list backwards."""
+        degree, slots = levels[level - 1].degree, tiers[level - 2].S // levels[0].degree
         if level == 1:
             return np.arange(degree, -1, -1).astype(kind) * above[0]  # each rank left out is cut off
         gone, part = divmod(empty, slots)
@@ -49,12 +40,14 @@ def _unit(top, level: int, empty: int, above: tuple, kind) -> np.ndarray:
     def linked(level: int, inside: np.ndarray) -> np.ndarray:
         """A child with the link above it, whose upper end is on the side of the ranks taken."""
         free = np.minimum(inside, inside[::-1])
-        if top.rails and top.tiers[level - 1].starts:
-            each = above[len(top.levels) + level - 1]  # every GPU has cables of its own
+        if topology.rails and tiers[level - 1].starts:
+            each = above[len(levels) + level - 1]  # every GPU has cables of its own
             return free + np.arange(len(inside) - 1, -1, -1).astype(kind) * each
         return np.minimum(inside, inside[::-1] + above[level - 1])
 
-    return unit(level, empty)
+    inside = unit(len(levels), topology.empty)
+    cut = np.minimum(inside, inside[::-1])
+    return cut if scale == 1 else np.array([Fraction(int(c), scale) for c in cut], dtype=object)
 
 
 def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:

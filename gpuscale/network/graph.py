@@ -93,27 +93,15 @@ class Graph:
 
 def _path(room: dict, sources: set, targets: set) -> list[tuple[int, int]]:
     """A shortest way with room from any source to any target, as a list of links."""
-    came, edge = dict.fromkeys(sources), list(sources)
-    while edge:
-        further = []
-        for a in edge:
-            for b, left in room.get(a, {}).items():
-                if left <= 0 or b in came:
-                    continue
-                came[b] = a
+    ways, queue = {source: [] for source in sources}, list(sources)
+    for a in queue:
+        for b, left in room.get(a, {}).items():
+            if left > 0 and b not in ways:
+                ways[b] = [*ways[a], (a, b)]
+                queue.append(b)
                 if b in targets:
-                    return _back(came, b)
-                further.append(b)
-        edge = further
+                    return ways[b]
     return []
-
-
-def _back(came: dict, b: int) -> list[tuple[int, int]]:
-    path = []
-    while came[b] is not None:
-        path.append((came[b], b))
-        b = came[b]
-    return path
 
 
 def wired(topology) -> Graph:

@@ -53,7 +53,9 @@ def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
     reach = cables // level.switches if below.starts else cables
     count = _even(reach, -(-units * cables // ports))
     if count:
-        said.append(_sentence(below, units, count, reach, name))
+        bundle, what = reach // count, "switch" if below.starts else "group"
+        each = f"{bundle} cable{'s' * (bundle > 1)} from each {what} below to each"
+        said.append(f"{units} units under {count} {name.lower()} switches, {each}.")
         return _made(level, name, units, count)
     fits = [d for d in range(2, units) if units % d == 0 and _even(reach, -(-2 * d * cables // ports))]
     if not fits:
@@ -73,12 +75,6 @@ def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
 def _even(reach: int, needed: int) -> int:
     """The least number of switches, ``needed`` at least, over which ``reach`` cables spread equally; 0 if none."""
     return next((n for n in range(needed, reach + 1) if reach % n == 0), 0)
-
-
-def _sentence(below: Tier, units: int, count: int, reach: int, name: str) -> str:
-    bundle, what = reach // count, "switch" if below.starts else "group"
-    cables = "1 cable" if bundle == 1 else f"{bundle} cables"
-    return f"{units} units under {count} {name.lower()} switches, {cables} from each {what} below to each."
 
 
 def _made(like: Level, name: str, degree: int, switches: int) -> Level:

@@ -1,6 +1,7 @@
 """Networks that exist or are designed, built from the published numbers: nodes, pods, clusters, tori."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 
@@ -61,11 +62,7 @@ def _tree(part: specs.Part) -> Topology:
         return fat_tree(Topology(part.title, known), part.gpus, part.title)
     made = Topology(part.title, known, empty=part.get("empty", 0), note=part.get("note", ""))
     ratio = part.get("oversubscription")
-    return _titled(made.tapered(len(known), Fraction(1, ratio)), part) if ratio else made
-
-
-def _titled(made: Topology, part: specs.Part) -> Topology:
-    return Topology(part.title, made.levels, made.rails, made.empty, made.note)
+    return replace(made.tapered(len(known), Fraction(1, ratio)), title=part.title) if ratio else made
 
 
 def _mesh(part: specs.Part) -> Mesh:

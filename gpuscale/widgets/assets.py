@@ -6,8 +6,6 @@ few of them need, and the filters of the formula index and of the ledger have fi
 hold one.
 """
 
-from __future__ import annotations
-
 import functools
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The widget under every live figure, stepper and quiz card: one script for the notebook and the page."""
 
-from __future__ import annotations
-
 import anywidget
 import traitlets
 

@@ -3,8 +3,6 @@
 No script states any of these: it names them as Python does, and ``with_constants`` puts them in.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a step of a schedule does, in words: for the line under a stepper and for the table without a script."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from gpuscale.units import NBSP

@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.timetables import check
 
 from gpuscale.schedules.pipelines.both_ways import dualpipe, v_schedule, zb_v
 from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1
@@ -35,7 +36,7 @@ def order(run, rank):
 @given(st.tuples(st.integers(1, 4), st.integers(1, 5), TIME, TIME, TIME, st.fractions(0, 3, max_denominator=3)))
 def test_work_waits_for_what_it_needs(title, case):
     run = RUNS[title](*case)
-    run.check()
+    check(run)
     assert run.title == title
     p, m = run.ranks, run.microbatches
     assert len(run.slots) % (m * run.stages) == 0 and {s.rank for s in run.slots} == set(range(p))
@@ -148,16 +149,16 @@ SENT = [
     ],
 )
 def test_a_wrong_timetable_is_seen(change, message):
-    broken(*GOOD, transfers=SENT).check()
+    check(broken(*GOOD, transfers=SENT))
     with pytest.raises(ValueError, match=message):
-        broken(*(change.get(i, slot) for i, slot in enumerate(GOOD)), transfers=SENT).check()
+        check(broken(*(change.get(i, slot) for i, slot in enumerate(GOOD)), transfers=SENT))
 
 
 def test_a_result_that_arrives_late_is_seen():
     run = gpipe(2, 2, 1, 1, t_hop=1)
     late = tuple(t._replace(end=t.end + Fraction(1, 2)) for t in run.transfers)
     with pytest.raises(ValueError, match="starts before"):
-        replace(run, transfers=late).check()
+        check(replace(run, transfers=late))
 
 
 def test_ranks_that_wait_for_each_other_are_seen():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, columns, every, exchange, gathering
+from gpuscale.schedules.collectives.schedule import Schedule, columns, every, exchange, gathering, only
 from gpuscale.schedules.counts import need_count, need_rank
 
 
@@ -22,16 +22,11 @@ def _others(root: int, ranks: int) -> np.ndarray:
     return np.delete(np.arange(need_count(ranks)), need_rank(root, ranks))
 
 
-def _row(ranks: int, chunks: int, rank: int) -> np.ndarray:
-    """All chunks at one rank."""
-    return np.arange(ranks)[:, None] == np.full((1, chunks), rank)
-
-
 def broadcast(ranks: int, root: int = 0) -> Schedule:
     """The root sends its buffer to every other rank: V (N - 1) in one step."""
     others = _others(root, ranks)
     rows = columns(0, root, others, 0)
-    return Schedule("Direct broadcast", ranks, 1, rows, _row(ranks, 1, root), every(ranks, 1))
+    return Schedule("Direct broadcast", ranks, 1, rows, only(ranks, 1, root), every(ranks, 1))
 
 
 def reduce(ranks: int, root: int = 0) -> Schedule:
@@ -43,14 +38,14 @@ def scatter(ranks: int, root: int = 0) -> Schedule:
     """The root sends part r to rank r."""
     others = _others(root, ranks)
     rows = columns(0, root, others, others)
-    return Schedule("Direct scatter", ranks, ranks, rows, _row(ranks, ranks, root), np.eye(ranks, dtype=bool))
+    return Schedule("Direct scatter", ranks, ranks, rows, only(ranks, ranks, root), np.eye(ranks, dtype=bool))
 
 
 def gather(ranks: int, root: int = 0) -> Schedule:
     """Rank r sends its array to the root: the scatter backwards."""
     others = _others(root, ranks)
     rows = columns(0, others, root, others)
-    return Schedule("Direct gather", ranks, ranks, rows, np.eye(ranks, dtype=bool), _row(ranks, ranks, root))
+    return Schedule("Direct gather", ranks, ranks, rows, np.eye(ranks, dtype=bool), only(ranks, ranks, root))
 
 
 def all_gather(ranks: int) -> Schedule:
@@ -88,18 +83,8 @@ def send_recv(ranks: int, source: int = 0, target: int = 1) -> Schedule:
     """One rank sends its array to one other."""
     need_rank(source, need_count(ranks, least=2), "source")
     rows = columns(0, source, need_rank(target, ranks, "target"), 0)
-    return Schedule("Send and receive", ranks, 1, rows, _row(ranks, 1, source), _row(ranks, 1, target))
+    return Schedule("Send and receive", ranks, 1, rows, only(ranks, 1, source), only(ranks, 1, target))
 
 
-SCHEDULES = {
-    "broadcast": broadcast,
-    "scatter": scatter,
-    "gather": gather,
-    "reduce": reduce,
-    "all_gather": all_gather,
-    "reduce_scatter": reduce_scatter,
-    "all_reduce": all_reduce,
-    "all_to_all": all_to_all,
-    "barrier": barrier,
-    "send_recv": send_recv,
-}
+_ALL = (broadcast, scatter, gather, reduce, all_gather, reduce_scatter, all_reduce, all_to_all, barrier, send_recv)
+SCHEDULES = {primitive.__name__: primitive for primitive in _ALL}

@@ -6,46 +6,42 @@ from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, eve
 from gpuscale.schedules.counts import need_count
 
 
-def _power(ranks: int) -> int:
-    """The exponent of a power of two, else ValueError."""
+def _distances(ranks: int) -> list[int]:
+    """1, 2, 4, ... up to half of a power of two, else ValueError."""
     if need_count(ranks) & (ranks - 1):
         raise ValueError(f"ranks: expected a power of two (1, 2, 4, 8, ...); got {ranks}")
-    return ranks.bit_length() - 1
+    return [1 << k for k in range(ranks.bit_length() - 1)]
 
 
-def _exchange(table: TransferTable, step: int, ranks: int, distance: int, of_partner: bool) -> None:
-    """Partners at a distance swap the aligned block of ``distance`` chunks around the sender; or around its partner,
-    which adds it."""
-    rank, place = (a.ravel() for a in np.indices((ranks, distance)))
-    partner = rank ^ distance
-    block = (partner if of_partner else rank) // distance * distance
-    table.add(step, rank, partner, block + place, of_partner)
+def _swaps(ranks: int, steps: list[tuple[int, int]], adds: bool = False) -> tuple[np.ndarray, ...]:
+    """The columns for steps of (distance, chunks): partners at the distance swap the aligned block of so many chunks
+    around the sender; or around its partner, which adds it."""
+    table = TransferTable()
+    for step, (distance, chunks) in enumerate(steps):
+        rank, place = (a.ravel() for a in np.indices((ranks, chunks)))
+        partner = rank ^ distance
+        first = (partner if adds else rank) // chunks * chunks
+        table.add(step, rank, partner, first + place, adds)
+    return table.done()
 
 
 def all_gather(ranks: int) -> Schedule:
     """Recursive doubling: in step k, partners at distance 2^k swap all they have."""
-    table = TransferTable()
-    for k in range(_power(ranks)):
-        _exchange(table, k, ranks, 1 << k, of_partner=False)
-    return gathering("Recursive-doubling all-gather", ranks, table.done())
+    rows = _swaps(ranks, [(distance, distance) for distance in _distances(ranks)])
+    return gathering("Recursive-doubling all-gather", ranks, rows)
 
 
 def reduce_scatter(ranks: int) -> Schedule:
     """Recursive halving: partners at distance N/2, N/4, ..., 1 give each other the half that the other keeps."""
-    table = TransferTable()
-    for k in range(_power(ranks)):
-        _exchange(table, k, ranks, ranks >> (k + 1), of_partner=True)
-    return Schedule("Recursive-halving reduce-scatter", ranks, ranks, table.done(), every(ranks, ranks), own(ranks))
+    rows = _swaps(ranks, [(distance, distance) for distance in reversed(_distances(ranks))], adds=True)
+    return Schedule("Recursive-halving reduce-scatter", ranks, ranks, rows, every(ranks, ranks), own(ranks))
 
 
 def all_reduce(ranks: int) -> Schedule:
     """Recursive doubling: in each of log2(N) steps, partners swap the whole vector and add."""
-    table = TransferTable()
-    for k in range(_power(ranks)):
-        rank, chunk = (a.ravel() for a in np.indices((ranks, ranks)))
-        table.add(k, rank, rank ^ (1 << k), chunk, True)
+    rows = _swaps(ranks, [(distance, ranks) for distance in _distances(ranks)], adds=True)
     all_of_it = every(ranks, ranks)
-    return Schedule("Recursive-doubling all-reduce", ranks, ranks, table.done(), all_of_it, all_of_it)
+    return Schedule("Recursive-doubling all-reduce", ranks, ranks, rows, all_of_it, all_of_it)
 
 
 def halving_doubling(ranks: int) -> Schedule:

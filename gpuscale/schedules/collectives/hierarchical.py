@@ -66,12 +66,6 @@ def _phases(degrees: tuple[int, ...], inner: int) -> list[_Phase]:
     return phases[::-1]
 
 
-def _masks(ranks: int, inner: int, pieces: int) -> tuple[np.ndarray, np.ndarray]:
-    """Own chunks, and those of all with the same number modulo ``inner``. Chunk = owner * pieces + piece."""
-    owner, rank = np.repeat(np.arange(ranks), pieces), np.arange(ranks)[:, None]
-    return owner == rank, owner % inner == rank % inner
-
-
 def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tuple[str, ...]) -> Schedule:
     """Lays the phases one after another; a piece runs one stage behind the piece before it."""
     degrees = need_counts(degrees, "degrees")
@@ -89,7 +83,8 @@ def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tupl
         for piece in range(pieces):
             first = sum(length[:number]) + piece * max(length, default=0)
             table.add(turn + first, source, target, chunk * pieces + piece, kind == "scatter")
-    own, every = _masks(ranks, inner, pieces)
+    owner, rank = np.repeat(np.arange(ranks), pieces), np.arange(ranks)[:, None]
+    own, every = owner == rank, owner % inner == rank % inner
     start = every if kinds[0] == "scatter" else own
     end = every if kinds[-1] == "gather" else own
     columns = close_gaps(table.done())

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, columns, every, gathering, own
+from gpuscale.schedules.collectives.schedule import Schedule, columns, every, gathering, only, own
 from gpuscale.schedules.counts import need_count, need_rank
 
 
@@ -29,8 +29,7 @@ def broadcast(ranks: int, chunks: int, root: int = 0) -> Schedule:
     need_rank(root, ranks)
     place, chunk = (a.ravel() for a in np.indices((ranks - 1, need_count(chunks, "chunks"))))  # steps from the root
     rows = columns(place + chunk, (root + place) % ranks, (root + place + 1) % ranks, chunk)
-    start = np.zeros((ranks, chunks), bool)
-    start[root] = True
+    start = only(ranks, chunks, root)
     return Schedule("Pipelined chain broadcast", ranks, chunks, rows, start, every(ranks, chunks))
 
 

@@ -10,6 +10,8 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+import numpy as np
+
 from gpuscale.schedules.counts import need_counts
 
 
@@ -85,18 +87,11 @@ class TorusRoutes:
 
     def place(self, node: int) -> list[int]:
         """Coordinates of a node."""
-        out = []
-        for length in reversed(self.axes):
-            node, at = divmod(node, length)
-            out.append(at)
-        return out[::-1]
+        return [int(at) for at in np.unravel_index(node, self.axes)]
 
     def node(self, place: Sequence[int]) -> int:
         """The number of a node."""
-        number = 0
-        for at, length in zip(place, self.axes, strict=True):
-            number = number * length + at
-        return number
+        return int(np.ravel_multi_index(place, self.axes))
 
     def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Port, ...]]]:
         """All the shortest ways in the order of the axes, with equal shares."""

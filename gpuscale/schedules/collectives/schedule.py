@@ -73,6 +73,11 @@ def every(ranks: int, chunks: int) -> np.ndarray:
     return np.ones((ranks, chunks), bool)
 
 
+def only(ranks: int, chunks: int, rank: int) -> np.ndarray:
+    """All chunks at one rank."""
+    return np.arange(ranks)[:, None] == np.full((1, chunks), rank)
+
+
 def _of_whole(share: Fraction) -> str:
     """A fraction of V: "V/8", "7/4 V"."""
     if share.numerator == 1 and share != 1:
@@ -131,15 +136,11 @@ class Schedule:
         jumps = np.diff(step)
         if step[0] != 0 or jumps.min(initial=0) < 0 or jumps.max(initial=0) > 1:
             raise ValueError(f"{title}: step: expected 0, 1, 2, ... in order, none left out")
-        for name, column, least, limit in (
-            ("source", source, 0, nodes),
-            ("target", target, 0, nodes),
-            ("chunk", chunk, 0, self.chunks),
-        ):
-            if column.min() < least or column.max() >= limit:
-                raise ValueError(
-                    f"{title}: {name}: expected {least} to {limit - 1}; got {column.min()} to {column.max()}"
-                )
+        limits = (("source", source, nodes), ("target", target, nodes), ("chunk", chunk, self.chunks))
+        for name, column, limit in limits:
+            if column.min() < 0 or column.max() >= limit:
+                got = f"{column.min()} to {column.max()}"
+                raise ValueError(f"{title}: {name}: expected 0 to {limit - 1}; got {got}")
         if (source == target).any():
             raise ValueError(f"{title}: target: a node sends to itself (node {source[source == target][0]})")
 

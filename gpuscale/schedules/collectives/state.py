@@ -89,18 +89,15 @@ def contributions(schedule) -> list[list[list[int]]]:
     for step in range(schedule.steps):
         _clash(schedule, step)
         before, masks = masks, [list(row) for row in masks]
+        _unheld(schedule, step, np.array(before, object) != 0)
         for t in schedule[step]:
             sent = before[t.source][t.chunk]
-            if not sent:
-                node = schedule.name(t.source)
-                raise ValueError(f"{schedule.title}: step {step}: {node} sends chunk {t.chunk}, which it does not hold")
             there = masks[t.target][t.chunk]
             if t.reduce and there & sent:
                 who = min(members(there & sent))
                 node = schedule.name(t.target)
-                raise ValueError(
-                    f"{schedule.title}: step {step}: {node} adds what rank {who} gave to chunk {t.chunk} twice"
-                )
+                gave = f"what rank {who} gave to chunk {t.chunk}"
+                raise ValueError(f"{schedule.title}: step {step}: {node} adds {gave} twice")
             masks[t.target][t.chunk] = sent | there if t.reduce else sent
         states.append(masks)
     return states

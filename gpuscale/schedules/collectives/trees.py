@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, every
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, every, only
 from gpuscale.schedules.counts import need_count, need_rank
 
 
@@ -14,8 +14,7 @@ def broadcast(ranks: int, root: int = 0) -> Schedule:
         teller = np.arange(min(known, ranks - known)) + root
         table.add(step, teller % ranks, (teller + known) % ranks, 0)
         step, known = step + 1, 2 * known
-    start = np.arange(ranks)[:, None] == root
-    return Schedule("Binomial broadcast", ranks, 1, table.done(), start, every(ranks, 1))
+    return Schedule("Binomial broadcast", ranks, 1, table.done(), only(ranks, 1, root), every(ranks, 1))
 
 
 def reduce(ranks: int, root: int = 0) -> Schedule:

@@ -11,6 +11,8 @@ from gpuscale.schedules.counts import need_count
 from gpuscale.schedules.pipelines.orders import split_times
 from gpuscale.schedules.pipelines.timetable import PipelineRun, need_time, single, timetable
 
+Ways = tuple[tuple[int, int], tuple[int, int]]  # of each phase on a rank: its first microbatch, and its stage
+
 
 def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
     """ZB-V: rank r holds the stages r and 2 ranks - 1 - r, so that a backward pass starts where its forward pass ends.
@@ -27,30 +29,25 @@ def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Pipelin
 
 def _fold(p: int, rank: int, count: int) -> list:
     """The order of a rank: stage ``rank`` is phase 0, the one on the way back phase 1."""
-    w = _Writer(lambda kind, phase, number: (kind, number, 2 * p - 1 - rank if phase else rank))
-    for _ in range(2 * (p - rank) - 1):
-        w.forward(0)
-    for _ in range(rank):
-        w.forward(1)
-        w.forward(0)
-    for _ in range(p - rank):
-        w.forward(1)
-        w.parts(1)
+    w = _Writer(_there_and_back(p, rank))
+    w.repeat(2 * (p - rank) - 1, (w.forward, 0))
+    w.repeat(rank, (w.forward, 1), (w.forward, 0))
+    w.repeat(p - rank, (w.forward, 1), (w.parts, 1))
     while w.count["F"][1] < count:
         if w.count["F"][0] < count:
             w.forward(0)
         w.parts(0)
         w.forward(1)
         w.parts(1)
-    for _ in range(rank):
-        w.backward(0, split=True)
-        w.backward(1, split=True)
-    for _ in range(p - rank):
-        w.backward(0, split=True)
-        w.weights(0)
+    w.repeat(rank, (w.split, 0), (w.split, 1))
+    w.repeat(p - rank, (w.split, 0), (w.weights, 0))
     while w.put_off:
         w.weights(1 if any(block[2] != rank for block in w.put_off) else 0)
     return w.blocks
+
+
+def _there_and_back(p: int, rank: int) -> Ways:
+    return (0, rank), (0, 2 * p - 1 - rank)
 
 
 def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> PipelineRun:
@@ -64,16 +61,10 @@ def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_ho
         raise ValueError(f"ranks, microbatches: expected even numbers; got {p} and {count}")
     _enough(count, p)
     half = count // 2
-
-    def task(rank):
-        # In the first half of the ranks phase 0 runs towards higher ranks, in the second half towards lower ones.
-        def of(kind, phase, number):
-            back = phase ^ (rank >= p // 2)
-            return kind, number + half * back, p - 1 - rank if back else rank
-
-        return of
-
-    orders = [_order(min(r, p - 1 - r), p // 2, half, task(r)) for r in range(p)]
+    orders = []
+    for r in range(p):
+        ways = (0, r), (half, p - 1 - r)  # phase 0 runs towards higher ranks in the first half of the ranks, else lower
+        orders.append(_order(min(r, p - 1 - r), p // 2, half, ways if r < p // 2 else ways[::-1]))
     return _run("DualPipe", orders, p, count, (t_F, t_B, t_W, t_FB), t_hop)
 
 
@@ -84,11 +75,7 @@ def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_
     """
     p, count = need_count(ranks, "ranks"), need_count(microbatches, "microbatches")
     _enough(count, p)
-
-    def task(rank):
-        return lambda kind, phase, number: (kind, number, 2 * p - 1 - rank if phase else rank)
-
-    orders = [_order(r, p, count, task(r)) for r in range(p)]
+    orders = [_order(r, p, count, _there_and_back(p, r)) for r in range(p)]
     return _run("DualPipe in a V", orders, 2 * p, count, (t_F, t_B, t_W, t_FB), t_hop)
 
 
@@ -115,14 +102,20 @@ def _run(title, orders, stages, count, times, t_hop) -> PipelineRun:
 class _Writer:
     """Writes the blocks of a rank: phase 0 is what enters on its own side, phase 1 what comes from the other one."""
 
-    def __init__(self, task):
-        self.task, self.blocks, self.put_off = task, [], []
+    def __init__(self, ways: Ways):
+        self.ways, self.blocks, self.put_off = ways, [], []
         self.count = {"F": [0, 0], "B": [0, 0]}
 
+    def repeat(self, times: int, *steps) -> None:
+        """Writes the steps so many times; each is a method of this writer and its phases."""
+        for _ in range(times):
+            for method, *phases in steps:
+                method(*phases)
+
     def _next(self, kind, phase):
-        number = self.count[kind][phase]
+        first, stage = self.ways[phase]
         self.count[kind][phase] += 1
-        return self.task(kind, phase, number)
+        return kind, first + self.count[kind][phase] - 1, stage
 
     def forward(self, phase) -> None:
         self.blocks.append((self._next("F", phase),))
@@ -131,10 +124,14 @@ class _Writer:
         _, number, stage = self._next("B", phase)
         return ("B", number, stage), ("W", number, stage)
 
-    def backward(self, phase, split=False) -> None:
+    def backward(self, phase) -> None:
+        self.blocks.append(self._backward(phase))
+
+    def split(self, phase) -> None:
+        """A backward pass without the gradients of the weights, which are put off."""
         one, other = self._backward(phase)
-        self.blocks.append((one,) if split else (one, other))
-        self.put_off += [other] if split else []
+        self.blocks.append((one,))
+        self.put_off.append(other)
 
     def both(self, ahead, back) -> None:
         """A forward and a whole backward pass that overlap."""
@@ -147,25 +144,19 @@ class _Writer:
 
     def weights(self, phase=None) -> None:
         """The oldest gradients of weights that were put off, of one phase or of any."""
-        stage = None if phase is None else self.task("W", phase, 0)[2]
+        stage = None if phase is None else self.ways[phase][1]
         oldest = next(w for w in self.put_off if stage in (None, w[2]))
         self.put_off.remove(oldest)
         self.blocks.append((oldest,))
 
 
-def _order(place: int, half_ranks: int, count: int, task) -> list:
+def _order(place: int, half_ranks: int, count: int, ways: Ways) -> list:
     """The eight steps of a rank ``place`` ranks from its end; ``count`` microbatches come from each side."""
     to_middle = half_ranks - place - 1
-    w = _Writer(task)
-    for _ in range(2 * to_middle):
-        w.forward(0)
-    for _ in range(place + 1):
-        w.forward(0)
-        w.forward(1)
-    for _ in range(to_middle):
-        w.backward(1, split=True)
-        w.weights()
-        w.forward(1)
+    w = _Writer(ways)
+    w.repeat(2 * to_middle, (w.forward, 0))
+    w.repeat(place + 1, (w.forward, 0), (w.forward, 1))
+    w.repeat(to_middle, (w.split, 1), (w.weights,), (w.forward, 1))
     for turn in range(count - 2 * half_ranks + place + 1):
         if turn == 0 and to_middle == 0:  # published so: apart, the two ends of the middle wait less
             w.forward(0)
@@ -173,24 +164,10 @@ def _order(place: int, half_ranks: int, count: int, task) -> list:
         else:
             w.both(0, 1)
         w.both(1, 0)
-    for _ in range(to_middle):
-        w.backward(1)
-        w.both(1, 0)
-    _drain(w, place)
-    for _ in range(to_middle):
-        w.weights()
-        w.backward(0, split=True)
-    for _ in range(place + 1):
-        w.weights()
+    w.repeat(to_middle, (w.backward, 1), (w.both, 1, 0))
+    for turn in range(2 * (place + 1)):  # in the second half the gradients of the weights are put off
+        write = w.backward if turn <= place else w.split
+        write(1 - turn % 2)
+    w.repeat(to_middle, (w.weights,), (w.split, 0))
+    w.repeat(place + 1, (w.weights,))
     return w.blocks
-
-
-def _drain(w: _Writer, place: int) -> None:
-    """The last backward passes in pairs; in their second half the gradients of the weights are put off."""
-    split = False
-    for turn in range(place + 1):
-        middle = turn == (place + 1) // 2
-        split = split or (middle and place % 2 == 1)
-        w.backward(1, split)
-        split = split or (middle and place % 2 == 0)
-        w.backward(0, split)

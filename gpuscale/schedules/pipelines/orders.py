@@ -8,8 +8,6 @@ between neighbours. Everything is a Fraction in the unit of the numbers given.
 from gpuscale.schedules.counts import need_count
 from gpuscale.schedules.pipelines.timetable import PipelineRun, Task, need_time, need_times, single, timetable
 
-Order = list[tuple[Task, ...]]
-
 
 def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> PipelineRun:
     """The timetable of orders whose backward pass is one piece."""
@@ -20,9 +18,8 @@ def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> Pipe
 def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> PipelineRun:
     """GPipe: all forward passes, then all backward passes, the last microbatch first."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
-    orders: list[Order] = [
-        [(("F", m, s),) for m in range(count)] + [(("B", m, s),) for m in reversed(range(count))] for s in range(p)
-    ]
+    kinds = [("F", m) for m in range(count)] + [("B", m) for m in reversed(range(count))]
+    orders = [[((kind, m, s),) for kind, m in kinds] for s in range(p)]
     return whole_backward("GPipe", orders, p, count, t_F, t_B, t_hop)
 
 
@@ -39,7 +36,7 @@ def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bo
     return whole_backward("1F1B, running ahead" if eager else "1F1B", orders, p, count, t_F, t_B, t_hop)
 
 
-def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> Order:
+def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> list[tuple[Task, ...]]:
     """``ahead`` forward tasks, then pairs of a forward and a backward one, then the backward ones that are left."""
     ahead = min(ahead, len(forward))
     tasks = forward[:ahead]
@@ -72,9 +69,9 @@ def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Pipel
     """ZB-H1: 1F1B with the gradients of the weights cut off; rank r does them r microbatches late, so that every rank
     keeps as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
-    orders: list[Order] = []
+    orders = []
     for s in range(p):
-        order: Order = []
+        order = []
         pairs = _alternate([("F", m, s) for m in range(count)], [("B", m, s) for m in range(count)], p - s - 1)
         for block in pairs:
             order.append(block)

@@ -38,6 +38,8 @@ class PipelineTransfer(NamedTuple):
 
 
 Task = tuple[str, int, int]  # kind, microbatch, stage
+Order = Sequence[tuple[Task, ...]]  # the blocks of tasks of a rank
+Lasts = Callable[[tuple[Task, ...]], Sequence[Fraction]]  # how long each task of a block takes
 
 
 def _number(time: Fraction) -> str:
@@ -134,34 +136,9 @@ class PipelineRun:
         """The most activations that a rank keeps at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
 
-    def check(self) -> None:
-        """Raises ValueError where two slots of a rank overlap, work comes before what it needs, or a piece of it is
-        missing or done twice."""
-        for rank in range(self.ranks):
-            row = self.of(rank)
-            for first, then in zip(row, row[1:], strict=False):
-                if then.start < first.end:
-                    raise ValueError(f"rank {rank}: {_name(then)} starts before {_name(first)} ends")
-        done = {(slot.kind, slot.microbatch, slot.stage): slot for slot in self.slots}
-        sent = {(move.kind, move.microbatch, move.stage): move for move in self.transfers}
-        if len(done) != len(self.slots):
-            raise ValueError("slots: a piece of work is done twice")
-        wanted = {(kind, m, s) for kind in "FB" for m in range(self.microbatches) for s in range(self.stages)}
-        if missing := wanted - set(done):
-            raise ValueError(f"slots: {min(missing)} is never done")
-        for task, slot in done.items():
-            for need in _needs(task, self.stages):
-                ready = done[need]
-                arrives = sent[need].end if ready.rank != slot.rank else ready.end
-                if slot.start < arrives:
-                    raise ValueError(f"{_name(slot)} starts before {need} is there")
 
-
-def _name(slot: Slot) -> str:
-    return f"{slot.kind} of microbatch {slot.microbatch}, stage {slot.stage}"
-
-
-def _needs(task: Task, stages: int) -> list[Task]:
+def needs_of(task: Task, stages: int) -> list[Task]:
+    """The tasks that have to be done before this one."""
     kind, m, s = task
     if kind == "F":
         return [("F", m, s - 1)] if s else []
@@ -171,12 +148,7 @@ def _needs(task: Task, stages: int) -> list[Task]:
 
 
 def timetable(
-    title: str,
-    orders: Sequence[Sequence[tuple[Task, ...]]],
-    stages: int,
-    microbatches: int,
-    lasts: Callable[[tuple[Task, ...]], Sequence[Fraction]],
-    t_hop: Fraction,
+    title: str, orders: Sequence[Order], stages: int, microbatches: int, lasts: Lasts, t_hop: Fraction
 ) -> PipelineRun:
     """Lets every rank work through its list.
 
@@ -188,13 +160,8 @@ def timetable(
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
     bare = max(slot.end for slot in free)
-    return PipelineRun(
-        title, len(orders), stages, microbatches, tuple(sorted(slots, key=_when)), tuple(transfers), bare
-    )
-
-
-def _when(slot: Slot) -> tuple:
-    return slot.start, slot.rank, slot.end
+    slots = sorted(slots, key=lambda slot: (slot.start, slot.rank, slot.end))
+    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare)
 
 
 class _State:
@@ -212,7 +179,7 @@ class _State:
 
     def ready(self, rank, block) -> Fraction | None:
         """When all that a block needs is there; None if some of it is not done yet."""
-        needs = [need for task in block for need in _needs(task, self.stages) if need not in block]
+        needs = [need for task in block for need in needs_of(task, self.stages) if need not in block]
         if any(need not in self.done for need in needs):
             return None
         times = (self.done[need] if self.home[need] == rank else self.there[need] for need in needs)
@@ -278,6 +245,6 @@ def need_times(value, name: str, stages: int) -> list[Fraction]:
     return [need_time(value, name)] * stages
 
 
-def single(times: Mapping[str, Sequence[Fraction]]) -> Callable[[tuple[Task, ...]], list[Fraction]]:
+def single(times: Mapping[str, Sequence[Fraction]]) -> Lasts:
     """``lasts`` of a timetable from the times of each kind, one for each stage."""
     return lambda block: [times[kind][stage] for kind, _, stage in block]

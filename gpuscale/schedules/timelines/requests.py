@@ -25,14 +25,7 @@ class Traffic:
 
 
 def run(
-    window: int,
-    size: float,
-    start: float,
-    link: float,
-    *,
-    rounds: int = 40,
-    spread: float = 0.0,
-    seed: int = 1,
+    window: int, size: float, start: float, link: float, *, rounds: int = 40, spread: float = 0.0, seed: int = 1
 ) -> Traffic:
     """Keeps ``window`` requests of ``size`` bytes in flight: when one has arrived, the next is asked for.
 

@@ -85,9 +85,6 @@ def _run(program, lanes, active, path, issues) -> None:
             continue
         holds = active.copy()
         holds[active] = np.asarray(item.condition(lanes[active]), dtype=bool)
-        for taken, name, body in (
-            (holds, item.text, item.then),
-            (active & ~holds, f"not {item.text}", item.other),
-        ):
+        for taken, name, body in ((holds, item.text, item.then), (active & ~holds, f"not {item.text}", item.other)):
             if taken.any():
                 _run(body, lanes, taken, name, issues)

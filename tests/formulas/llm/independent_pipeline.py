@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 from formulas.harness import at, checks
 from hypothesis import strategies as st
+from support.timetables import check
 
 from gpuscale.schedules.collectives import ring
 from gpuscale.schedules.pipelines import both_ways, orders
@@ -122,7 +123,7 @@ def slots_of_gpipe_and_1f1b(lib, case):
     given = {"N_stages": p, "N_MB": m, "t_F": t_F, "t_B": t_B}
     for schedule in (orders.gpipe, orders.one_f_one_b):
         run = schedule(p, m, t_F, t_B)
-        run.check()
+        check(run)
         assert at(lib.pipeline_step, **given) == run.makespan
         assert {at(lib.bubble_time, **given)} == {run.idle(rank) for rank in range(p)}
         assert at(lib.bubble_overhead, **given) == run.bubble_overhead
@@ -139,7 +140,7 @@ def share_of_the_slots_that_are_empty(lib, case):
 def slots_of_an_interleaved_pipeline(lib, case):
     p, groups, v, t_F, t_B = case
     run = orders.interleaved(p, groups * p, v, t_F / v, t_B / v)
-    run.check()
+    check(run)
     given = {"N_stages": p, "N_MB": groups * p, "n_virt": v, "t_F": t_F, "t_B": t_B}
     assert at(lib.interleaved_step, **given) == run.makespan
     assert {at(lib.interleaved_bubble, **given, T_mb=t_F + t_B)} == {run.idle(rank) for rank in range(p)}
@@ -158,7 +159,7 @@ def slots_of_zb_h1(lib, case):
     p, m, t_F, t_in, t_W = case
     p += 1  # one stage alone waits for nothing
     run = orders.zb_h1(p, m, t_F, t_in + t_W, t_W)
-    run.check()
+    check(run)
     given = {"N_stages": p, "N_MB": m, "t_F": t_F, "t_B": t_in + t_W, "t_W": t_W}
     assert {at(lib.zb_bubble, **given)} == {run.idle(rank) for rank in range(p)}
     assert at(lib.zb_overhead, **given) == run.bubble_overhead
@@ -171,7 +172,7 @@ def slots_of_zb_v(lib, case):
     m = 2 * p - 1 + more
     times = {"t_F": t_F, "t_B": t_in + t_W, "t_W": t_W}
     run = both_ways.zb_v(p, m, **{name: time / 2 for name, time in times.items()})
-    run.check()
+    check(run)
     assert {at(lib.zb_v_bubble, N_stages=p, **times)} == {run.idle(rank) for rank in range(p)}
     assert at(lib.zb_v_overhead, N_stages=p, N_MB=m, **times) == run.bubble_overhead
 
@@ -189,7 +190,7 @@ def slots_of_dualpipe(lib, case):
     p, times = 2 * case[0] + 2, dual(case, both=False)
     m = 2 * p + 2 * case[1]
     run = both_ways.dualpipe(p, m, **times)
-    run.check()
+    check(run)
     assert {at(lib.dualpipe_bubble, N_stages=p, **times)} == {run.idle(rank) for rank in range(p)}
 
 
@@ -205,7 +206,7 @@ def slots_of_a_v(lib, case):
     p, times = case[0] + 1, dual(case, both=False)
     m = 2 * p + case[1]
     run = both_ways.v_schedule(p, m, **{name: time / 2 for name, time in times.items()})
-    run.check()
+    check(run)
     assert {at(lib.v_bubble, N_stages=p, **times)} == {run.idle(rank) for rank in range(p)}
 
 
