@@ -4,6 +4,8 @@
 dimensions filled in.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
@@ -18,32 +20,12 @@ from gpuscale.specs.reading import SpecError
 from gpuscale.specs.registry import model as _model
 from gpuscale.symbols import b
 
-# The symbol of each number of a model, and what it is where the model does not state it (None: it has to).
-FIELDS = {
-    "L": ("layers", None),
-    "D": ("d_model", None),
-    "F": ("d_ff", None),
-    "n_q": ("heads", None),
-    "n_mat": ("mlp_matrices", None),
-    "n_vocab": ("vocab", None),
-    "n_norm": ("norm_vectors", 1),
-    "n_emb": ("vocab_matrices", 2),
-    "n_pos": ("positions", 0),
-    "n_bias": ("biases", 0),
-}
-EXPERTS = {
-    "E": ("experts", None),
-    "k": ("active_experts", None),
-    "n_shared": ("shared_experts", 0),
-    "L_dense": ("dense_layers", 0),
-}
-LATENT = {
-    "r_q": ("q_rank", None),
-    "r_kv": ("kv_rank", None),
-    "d_nope": ("nope_dim", None),
-    "d_rope": ("rope_dim", None),
-    "d_v": ("value_dim", None),
-}
+# The number of a model that each symbol stands for, and what it is where the model does not state it.
+FIELDS = {"L": "layers", "D": "d_model", "F": "d_ff", "n_q": "heads", "n_mat": "mlp_matrices", "n_vocab": "vocab"}
+FIELDS |= {"n_norm": "norm_vectors", "n_emb": "vocab_matrices", "n_pos": "positions", "n_bias": "biases"}
+EXPERTS = {"E": "experts", "k": "active_experts", "n_shared": "shared_experts", "L_dense": "dense_layers"}
+LATENT = {"r_q": "q_rank", "r_kv": "kv_rank", "d_nope": "nope_dim", "d_rope": "rope_dim", "d_v": "value_dim"}
+DEFAULTS = {"n_norm": 1, "n_emb": 2, "n_pos": 0, "n_bias": 0, "n_shared": 0, "L_dense": 0}
 
 
 class Counts(NamedTuple):
@@ -80,10 +62,10 @@ def inputs(model: Part | str) -> dict[str, int]:
     part = _model(model) if isinstance(model, str) else model
     fields = FIELDS | (EXPERTS if "experts" in part else {}) | (LATENT if "kv_rank" in part else {})
     found = {}
-    for symbol, (field, default) in fields.items():
-        if field not in part and default is None:
+    for symbol, field in fields.items():
+        if field not in part and symbol not in DEFAULTS:
             raise SpecError(f"{part.title} ({part.key}) has no {field!r}; expected a number to count its {symbol}")
-        found[symbol] = part.get(field, default)
+        found[symbol] = part.get(field, DEFAULTS.get(symbol))
     found["n_kv"] = part.get("kv_heads", found["n_q"])
     found["d_head"] = part.get("head_dim", found["D"] // found["n_q"])
     if found.get("L_dense"):
