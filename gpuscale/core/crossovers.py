@@ -44,18 +44,15 @@ class Crossover:
         Where two costs are equal along a stretch, its two ends are given. Raises TypeError for a missing or
         unknown name.
         """
-        self._checked(values)
+        wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]
+        must_name(f"crossing along {self.symbol}", wanted, values)
+        for q in wanted:
+            as_number(q, values[q.name])
         lo = max(lo, self.symbol.least)
         if self.exprs:
             found = [_real(e, values) for e in self.exprs]
             return sorted(x for x in found if x is not None and lo <= x <= hi)
         return _bisected(self._gap(values), lo, hi)
-
-    def _checked(self, values) -> None:
-        wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]
-        must_name(f"crossing along {self.symbol}", wanted, values)
-        for q in wanted:
-            as_number(q, values[q.name])
 
     def _gap(self, values):
         def difference(x):

@@ -43,7 +43,7 @@ class Where:
         return SpecError(f"{place}: {problem}; expected {expected}")
 
 
-def read(path: str | Path, kind: str = "chip") -> tuple[list[dict], dict[str, str]]:
+def read(path: str | Path) -> tuple[list[dict], dict[str, str]]:
     """The parts of a TOML file, checked (a measured table still as its body), and the file's source names."""
     path = Path(path).expanduser()
     where = Where(path.name)
@@ -54,7 +54,7 @@ def read(path: str | Path, kind: str = "chip") -> tuple[list[dict], dict[str, st
     except tomllib.TOMLDecodeError as error:
         raise where.wrong(f"is no TOML ({error})", "a TOML file of tables, one for each part") from error
     as_of = date_text(where.at(field="as_of"), tables.pop("as_of", ""))
-    kind = _kind(where, tables.pop("kind", kind))
+    kind = _kind(where, tables.pop("kind", "chip"))
     sources = tables.pop("sources", {})
     if not isinstance(sources, dict) or not all(isinstance(s, str) for s in sources.values()):
         raise where.at(field="sources").wrong("is no table of texts", 'key = "short name" for each source')
