@@ -52,18 +52,15 @@ class Crossover:
         if self.exprs:
             found = [_real(e, values) for e in self.exprs]
             return sorted(x for x in found if x is not None and lo <= x <= hi)
-        return _bisected(self._gap(values), lo, hi)
+        return _bisected(lambda x: self._gap(x, values), lo, hi)
 
-    def _gap(self, values):
-        def difference(x):
-            out = []
-            for expr in (self.f, self.g):
-                given = {q.name: x if q == self.symbol else values[q.name] for q in inputs(expr)}
-                out.append(np.broadcast_to(evaluate(expr, **given), np.shape(x)))
-            with np.errstate(invalid="ignore"):  # two infinite costs neither cross nor differ
-                return out[0] - out[1]
-
-        return difference
+    def _gap(self, x, values):
+        out = []
+        for expr in (self.f, self.g):
+            given = {q.name: x if q == self.symbol else values[q.name] for q in inputs(expr)}
+            out.append(np.broadcast_to(evaluate(expr, **given), np.shape(x)))
+        with np.errstate(invalid="ignore"):  # two infinite costs neither cross nor differ
+            return out[0] - out[1]
 
 
 def crossover(f, g, symbol: Quantity) -> Crossover:
