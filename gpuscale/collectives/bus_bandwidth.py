@@ -12,28 +12,18 @@ _TESTS = "nccl-tests, performance"
 _RING = "for the printed size V, as nccl-tests counts it"
 
 algorithm_bandwidth = Formula("Algorithm bandwidth", W_alg, V / T_comms, source=_TESTS, assumes=_RING)
-all_reduce_bus = Formula(
-    "Bus bandwidth of an all-reduce", W_bus, 2 * W_alg * (N - 1) / N, source=_TESTS,
-    assumes="as if a ring had moved the bytes; a link carries that much only if one has",
-)
-all_gather_bus = Formula(
-    "Bus bandwidth of an all-gather or reduce-scatter", W_bus, W_alg * (N - 1) / N, source=_TESTS,
-    assumes="when V is the full buffer, not the shard of a rank",
-)
-all_to_all_bus = Formula(
-    "Bus bandwidth of an all-to-all", W_bus, W_alg * (N - 1) / N, source=_TESTS,
-    assumes="when V is what ONE rank sends and keeps, as nccl-tests counts it",
-)
-nic_rate = Formula(
-    "Rate of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
+all_reduce_bus = Formula("Bus bandwidth of an all-reduce", W_bus, 2 * W_alg * (N - 1) / N, source=_TESTS,
+    assumes="as if a ring had moved the bytes; a link carries that much only if one has")
+all_gather_bus = Formula("Bus bandwidth of an all-gather or reduce-scatter", W_bus, W_alg * (N - 1) / N, source=_TESTS,
+    assumes="when V is the full buffer, not the shard of a rank")
+all_to_all_bus = Formula("Bus bandwidth of an all-to-all", W_bus, W_alg * (N - 1) / N, source=_TESTS,
+    assumes="when V is what ONE rank sends and keeps, as nccl-tests counts it")
+nic_rate = Formula("Rate of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
     source="ml-engineering, network",
     assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what its node has scattered",
-    needs=(at_least(N, 2), divisible(N, M)),
-)
-ring_bus = Formula(
-    "Bus bandwidth of a ring with latency", W_bus, V / (N * alpha + V / W), source=_TESTS,
+    needs=(at_least(N, 2), divisible(N, M)))
+ring_bus = Formula("Bus bandwidth of a ring with latency", W_bus, V / (N * alpha + V / W), source=_TESTS,
     assumes="for a ring all-gather, reduce-scatter or all-reduce whose every step waits alpha",
-    approx=W, regime=((V, oo),), needs=(at_least(N, 2),),
-)
+    approx=W, regime=((V, oo),), needs=(at_least(N, 2),))
 
 declare(globals())

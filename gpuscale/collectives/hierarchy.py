@@ -59,8 +59,7 @@ def level_bandwidth(level: int) -> Formula:
     return Formula(
         f"Collective bandwidth of level {level}", W_coll, w * d / (d - 1), source=_BOOK,
         assumes="for two children or more, each lacking what its siblings hold", approx=w, regime=((d, oo),),
-        needs=(at_least(d, 2),),
-    )
+        needs=(at_least(d, 2),))
 
 
 def all_gather_rule(depth: int) -> Formula:
@@ -138,38 +137,26 @@ two_level_sum = all_gather_sum(2)
 two_level_phases, three_level_phases = (phased_all_gather(depth) for depth in (2, 3))
 two_level_links, three_level_links = (all_gather_links(depth) for depth in (2, 3))
 two_level_transit, three_level_transit = (all_gather_links(depth, rails=False) for depth in (2, 3))
-two_level_all_reduce_links = Formula(
-    "All-reduce by its busiest link, two levels, rails", T_comms, 2 * two_level_links.rhs, source=_BOOK,
-    assumes="for a reduce-scatter, then an all-gather, " + _RAILS,
-)
+two_level_all_reduce_links = Formula("All-reduce by its busiest link, two levels, rails", T_comms,
+    2 * two_level_links.rhs, source=_BOOK, assumes="for a reduce-scatter, then an all-gather, " + _RAILS)
 three_level_switches = in_network_all_reduce(3)
 two_level_sharded, three_level_sharded = (sharded_links(depth) for depth in (2, 3))
-nodes_bandwidth = Formula(
-    "Bandwidth of an all-gather over several nodes", W_coll,
+nodes_bandwidth = Formula("Bandwidth of an all-gather over several nodes", W_coll,
     1 / Max((D_1 - 1) / (D_1 * W_1), (1 - 1 / M) / W_2, (1 - Min(D_2 / M, 1)) / W_3), source=_BOOK,
     assumes="for full units of D_2 nodes, or a part of one; " + _RAILS,
-    needs=(at_least(M * D_1, 2), divisible(Max(M, D_2), D_2)),
-)
+    needs=(at_least(M * D_1, 2), divisible(Max(M, D_2), D_2)))
 
-child_bytes = Formula(
-    "Bytes into a part of the network", V_link, V * (1 - S_child / S_top), source=_BOOK, assumes=_LEAVES,
-    approx=V, regime=((S_top, oo),), needs=(divisible(S_top, S_child),),
-)
+child_bytes = Formula("Bytes into a part of the network", V_link, V * (1 - S_child / S_top), source=_BOOK,
+    assumes=_LEAVES, approx=V, regime=((S_top, oo),), needs=(divisible(S_top, S_child),))
 
 # One level of an all-gather over X, of an array that is also sharded over an inner axis Y
-sharded_bytes = Formula(
-    "Bytes into a child, sharded array", V_link,
+sharded_bytes = Formula("Bytes into a child, sharded array", V_link,
     V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_top, Y)), source=_SHARDED, assumes=_LEAVES,
-    needs=_nested(S_top),
-)
-sharded_bytes_rails = Formula(
-    "Bytes into a child, sharded array, rails", V_link,
-    V * _peers(1, S_unit), source=_SHARDED, assumes="for the NVLink level: " + _RAILS.removeprefix("when "),
-    needs=(_fits(S_unit),),
-)
-link_time = Formula(
-    "Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED, assumes="at the link's full bandwidth",
-)
+    needs=_nested(S_top))
+sharded_bytes_rails = Formula("Bytes into a child, sharded array, rails", V_link, V * _peers(1, S_unit),
+    source=_SHARDED, assumes="for the NVLink level: " + _RAILS.removeprefix("when "), needs=(_fits(S_unit),))
+link_time = Formula("Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED,
+    assumes="at the link's full bandwidth")
 
 
 def _link_time(sent: Formula, title: str) -> Formula:
@@ -178,30 +165,20 @@ def _link_time(sent: Formula, title: str) -> Formula:
 
 sharded_all_gather = _link_time(sharded_bytes, "All-gather of a sharded array, one level")
 sharded_all_gather_rails = _link_time(sharded_bytes_rails, "All-gather of a sharded array, node level with rails")
-sharded_switch_bytes = Formula(
-    "Bytes into a child, sharded array summed in the switches", V_link, V * Min(Y, S_child) / Y, source=_SHARDED,
+sharded_switch_bytes = Formula("Bytes into a child, sharded array summed in the switches", V_link,
+    V * Min(Y, S_child) / Y, source=_SHARDED,
     assumes="for an all-reduce over X that reaches beyond the child, whose switch adds what its own GPUs hold",
-    needs=(_fits(S_child),),
-)
-sharded_switch_all_reduce = _link_time(
-    sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level"
-)
+    needs=(_fits(S_child),))
+sharded_switch_all_reduce = _link_time(sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level")
 
 # What passes through the switches of one unit in an all-gather over the whole network
-unit_switch_in = Formula(
-    "Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top), source=_QUIZ,
-    assumes="from the unit's own GPUs, and from above",
-    needs=(divisible(S_top, S_unit),),
-)
-unit_switch_out = Formula(
-    "Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top), source=_QUIZ,
-    assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
-    needs=(divisible(S_top, S_unit),),
-)
-top_switch_out = Formula(
-    "Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
+unit_switch_in = Formula("Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top),
+    source=_QUIZ, assumes="from the unit's own GPUs, and from above", needs=(divisible(S_top, S_unit),))
+unit_switch_out = Formula("Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top),
+    source=_QUIZ, assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
+    needs=(divisible(S_top, S_unit),))
+top_switch_out = Formula("Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
     assumes="down to each of S_top/S_unit units all that it lacks, the switches making the copies below",
-    needs=(divisible(S_top, S_unit),),
-)
+    needs=(divisible(S_top, S_unit),))
 
 declare(globals())

@@ -2,7 +2,6 @@
 
 # fmt: off
 
-
 from sympy import oo
 
 from gpuscale.collectives.algorithms import all_reduce_bytes, time_of_steps
@@ -15,64 +14,45 @@ _NVLS = "nvidia-nvswitch3-blog"
 _FOUR = "when each GPU owns 1/N: it sends the other chunks, gets its sum, sends it, gets the other sums"
 _SELF = "as before, but the switch reads the owner's chunk too, and sends the owner its sum"
 
-nvls_steps = Formula(
-    "Trips through the switch in an all-reduce", n_steps, 2, source=_NVLS, assumes="one to reduce, one to multicast",
-)
-nvls_bytes = Formula(
-    "Bytes a GPU sends in an in-network all-reduce", V_rank, V * (N - 1) / N + V / N, source=_SHARP, assumes=_FOUR,
-    needs=(at_least(N, 2),),
-)
-nvls_bytes_self = Formula(
-    "Bytes a GPU sends when the switch reads its own chunk too", V_rank, V + V / N, source=_NVLS, assumes=_SELF,
-    approx=V, regime=((N, oo),),
-)
+nvls_steps = Formula("Trips through the switch in an all-reduce", n_steps, 2, source=_NVLS,
+    assumes="one to reduce, one to multicast")
+nvls_bytes = Formula("Bytes a GPU sends in an in-network all-reduce", V_rank, V * (N - 1) / N + V / N, source=_SHARP,
+    assumes=_FOUR, needs=(at_least(N, 2),))
+nvls_bytes_self = Formula("Bytes a GPU sends when the switch reads its own chunk too", V_rank, V + V / N, source=_NVLS,
+    assumes=_SELF, approx=V, regime=((N, oo),))
 
-multicast_bytes = Formula(
-    "Bytes a GPU receives in an in-network all-gather", V_rank, V * (N - 1) / N, source=_NVLS,
+multicast_bytes = Formula("Bytes a GPU receives in an in-network all-gather", V_rank, V * (N - 1) / N, source=_NVLS,
     assumes="when each GPU sends its shard once and the switch copies it: a reduce-scatter sends as much",
-    approx=V, regime=((N, oo),),
-)
+    approx=V, regime=((N, oo),))
 
 
 def _timed(sent: Formula, title: str) -> Formula:
     return time_of_steps.where(
         nvls_steps, sent, title=title, source=sent.source, assumes=sent.assumes,
-        approx=V / W, regime=((V, oo), *sent.regime),
-    )
+        approx=V / W, regime=((V, oo), *sent.regime))
 
 
 nvls_all_reduce = _timed(nvls_bytes, "In-network all-reduce")
 nvls_all_reduce_self = _timed(nvls_bytes_self, "In-network all-reduce, own chunk read too")
 
-nvls_gain = Formula(
-    "Gain over the ring", g_speed, all_reduce_bytes.rhs / nvls_bytes.rhs.simplify(), source=_SHARP,
-    assumes="for large buffers; " + _FOUR, approx=2, regime=((N, oo),), needs=nvls_bytes.needs,
-)
-nvls_gain_self = Formula(
-    "Gain over the ring, own chunk read too", g_speed, (all_reduce_bytes.rhs / nvls_bytes_self.rhs).simplify(),
-    source=_NVLS, assumes="for large buffers; " + _SELF, approx=2, regime=((N, oo),),
-)
+nvls_gain = Formula("Gain over the ring", g_speed, all_reduce_bytes.rhs / nvls_bytes.rhs.simplify(), source=_SHARP,
+    assumes="for large buffers; " + _FOUR, approx=2, regime=((N, oo),), needs=nvls_bytes.needs)
+nvls_gain_self = Formula("Gain over the ring, own chunk read too", g_speed,
+    (all_reduce_bytes.rhs / nvls_bytes_self.rhs).simplify(), source=_NVLS, assumes="for large buffers; " + _SELF,
+    approx=2, regime=((N, oo),))
 
-switch_in = Formula(
-    "Bytes that enter the switch", V_in, N * V, source="scaling-book-gpus, quiz 4 question 2", assumes=_FOUR,
-)
-switch_out = Formula(
-    "Bytes that leave the switch", V_out, N * V, source="scaling-book-gpus, quiz 4 question 2", assumes=_FOUR,
-)
+switch_in = Formula("Bytes that enter the switch", V_in, N * V, source="scaling-book-gpus, quiz 4 question 2",
+    assumes=_FOUR)
+switch_out = Formula("Bytes that leave the switch", V_out, N * V, source="scaling-book-gpus, quiz 4 question 2",
+    assumes=_FOUR)
 
-nvls_bus = Formula(
-    "Bus bandwidth of an in-network all-reduce", W_bus, 2 * eta * W * (N - 1) / (N + 1), source=_NVLS,
+nvls_bus = Formula("Bus bandwidth of an in-network all-reduce", W_bus, 2 * eta * W * (N - 1) / (N + 1), source=_NVLS,
     assumes="when the links run at the share eta of their peak for a large buffer; the switch reads all chunks",
-    approx=2 * eta * W, regime=((N, oo),),
-)
-ring_share = Formula(
-    "Ring against what the switch path keeps of a link", r_ring, W_ring / (eta * W), source="ml-engineering, network",
-    assumes="for large buffers, both measured on the same links",
-)
-nvls_from = Formula(
-    "Ranks from which in-network reduction wins", N_cross, (2 + r_ring) / (2 - r_ring), source=_NVLS,
+    approx=2 * eta * W, regime=((N, oo),))
+ring_share = Formula("Ring against what the switch path keeps of a link", r_ring, W_ring / (eta * W),
+    source="ml-engineering, network", assumes="for large buffers, both measured on the same links")
+nvls_from = Formula("Ranks from which in-network reduction wins", N_cross, (2 + r_ring) / (2 - r_ring), source=_NVLS,
     assumes="for large buffers, where the two bus bandwidths are equal; the ring share below 2",
-    needs=(below(r_ring, 2),),
-)
+    needs=(below(r_ring, 2),))
 
 declare(globals())

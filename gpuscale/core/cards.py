@@ -75,21 +75,13 @@ def formula_card(f) -> Html:
     for one transfer that waits once and then runs at the full bandwidth
     """
     key = f"formula-{anchor(f.name or f.title)}"
-    symbols = ((inline(q), escape(q.meaning), escape(q.unit)) for q in (f.lhs, *f.inputs))
-    html = element(
-        "section",
-        heading(f.title, call(f), id=f"{key}-t"),
-        region(f"Equation: {f.title}", equation(f), kind="equation"),
-        f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}",
-        details(
-            "Symbols, units and source",
-            table(["Symbol", "Meaning", "Unit"], symbols),
-            f'<p class="note">Source: {cite(f.source)}.</p>',
-        ),
-        class_="card formula",
-        id=key,
-        aria_labelledby=f"{key}-t",
-    )
+    inside = [heading(f.title, call(f), id=f"{key}-t")]
+    inside += [region(f"Equation: {f.title}", equation(f), kind="equation")]
+    inside += [f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}"]
+    rows = ((inline(q), escape(q.meaning), escape(q.unit)) for q in (f.lhs, *f.inputs))
+    symbols = table(["Symbol", "Meaning", "Unit"], rows)
+    inside += [details("Symbols, units and source", symbols, f'<p class="note">Source: {cite(f.source)}.</p>')]
+    html = element("section", *inside, class_="card formula", id=key, aria_labelledby=f"{key}-t")
     return Html(html, f"{f.title}: {f!r}  [{f.lhs.unit}]\n{f.assumes}", stored=True)
 
 
@@ -99,10 +91,8 @@ def _approximation(f) -> str:
     exact = f.rhs.args[0][0] if isinstance(f.rhs, sympy.Piecewise) else f.rhs  # the branch the regime leads to
     ratio = sympy.expand(sympy.simplify((f.approx / exact).subs(flop, 1)))
     claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
-    return (
-        f'<div class="approx">{claim}'
-        f"<span>as {limit(f)}. Divided by the exact value it is {inline(ratio)}.</span></div>"
-    )
+    told = f"<span>as {limit(f)}. Divided by the exact value it is {inline(ratio)}.</span>"
+    return f'<div class="approx">{claim}{told}</div>'
 
 
 def derivation_html(derivation) -> str:
@@ -115,12 +105,10 @@ def derivation_html(derivation) -> str:
     """
     rows = []
     for step in derivation.steps:
-        proof = (
-            f'<span class="mark" aria-hidden="true">✓</span><span class="how">{step.proof}'
-            '<span class="quiet">, checked</span></span>'
-            if step.proof
-            else "given"
-        )
+        proof = "given"
+        if step.proof:
+            how = f'<span class="how">{step.proof}<span class="quiet">, checked</span></span>'
+            proof = f'<span class="mark" aria-hidden="true">✓</span>{how}'
         left = span(step.left) if step.left else ""
         body = span(tex(step.expr), display=True)
         rows.append((left, span(_RELATION[step.relation]), body, escape(step.why), proof))

@@ -44,29 +44,23 @@ class Crossover:
         Where two costs are equal along a stretch, its two ends are given. Raises TypeError for a missing or
         unknown name.
         """
-        self._checked(values)
-        lo = max(lo, self.symbol.least)
-        if self.exprs:
-            found = [_real(e, values) for e in self.exprs]
-            return sorted(x for x in found if x is not None and lo <= x <= hi)
-        return _bisected(self._gap(values), lo, hi)
-
-    def _checked(self, values) -> None:
         wanted = [q for q in inputs(sympy.Tuple(self.f, self.g)) if q != self.symbol]
         must_name(f"crossing along {self.symbol}", wanted, values)
         for q in wanted:
             as_number(q, values[q.name])
+        lo = max(lo, self.symbol.least)
+        if self.exprs:
+            found = [_real(e, values) for e in self.exprs]
+            return sorted(x for x in found if x is not None and lo <= x <= hi)
+        return _bisected(lambda x: self._gap(x, values), lo, hi)
 
-    def _gap(self, values):
-        def difference(x):
-            out = []
-            for expr in (self.f, self.g):
-                given = {q.name: x if q == self.symbol else values[q.name] for q in inputs(expr)}
-                out.append(np.broadcast_to(evaluate(expr, **given), np.shape(x)))
-            with np.errstate(invalid="ignore"):  # two infinite costs neither cross nor differ
-                return out[0] - out[1]
-
-        return difference
+    def _gap(self, x, values):
+        out = []
+        for expr in (self.f, self.g):
+            given = {q.name: x if q == self.symbol else values[q.name] for q in inputs(expr)}
+            out.append(np.broadcast_to(evaluate(expr, **given), np.shape(x)))
+        with np.errstate(invalid="ignore"):  # two infinite costs neither cross nor differ
+            return out[0] - out[1]
 
 
 def crossover(f, g, symbol: Quantity) -> Crossover:

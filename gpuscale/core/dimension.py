@@ -42,14 +42,15 @@ def words(dim: Dim | None) -> str:
 
 def _join(expr, parts) -> Dim | None:
     """The dimension that all parts share; a bare zero fits anything."""
-    known = [(p, dimension(p)) for p in parts]
-    known = [(p, d) for p, d in known if d is not None]
-    for p, d in known[1:]:
-        if d != known[0][1]:
-            raise DimensionError(
-                f"{known[0][0]} is {words(known[0][1])}, {p} is {words(d)}: they cannot stand together in {expr}"
-            )
-    return known[0][1] if known else None
+    first = found = None
+    for part in parts:
+        this = dimension(part)
+        if found is None:
+            first, found = part, this
+        elif this not in (None, found):
+            both = f"{first} is {words(found)}, {part} is {words(this)}"
+            raise DimensionError(f"{both}: they cannot stand together in {expr}")
+    return found
 
 
 def _count(expr) -> Dim:
@@ -95,9 +96,8 @@ def dimension(expr) -> Dim | None:
         _count(sympy.Tuple(expr.exp))
         inner = dimension(expr.base) or ()
         if inner and not (expr.exp.is_Rational or expr.exp.is_Float):
-            raise DimensionError(
-                f"{expr.base} is {words(inner)}; a power {expr.exp} that is not fixed needs a plain number"
-            )
+            told = f"a power {expr.exp} that is not fixed needs a plain number"
+            raise DimensionError(f"{expr.base} is {words(inner)}; {told}")
         return _pack({name: power * expr.exp for name, power in inner})
     if isinstance(expr, sympy.Piecewise):
         return _piecewise(expr)
@@ -137,6 +137,5 @@ def must_fit(what: str, quantity: Quantity, expr) -> None:
     except DimensionError as error:
         raise DimensionError(f"{what}: {error}") from None
     if not balanced:
-        raise DimensionError(
-            f"{what} is {words(dimension(expr))}; {quantity} is {WORDS[quantity.unit]} [{quantity.unit}]"
-        )
+        told = f"{quantity} is {WORDS[quantity.unit]} [{quantity.unit}]"
+        raise DimensionError(f"{what} is {words(dimension(expr))}; {told}")

@@ -78,9 +78,9 @@ class Formula:
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
 
         ``f.where(g, N=n, V=b*n)``. Other parts that change are passed by name: ``lhs``, ``title``, ``source``,
-        ``assumes``,
-        ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``. Raises if two
-        formulas give one quantity, if a name is not an input, or if an expression's dimension is not its symbol's.
+        ``assumes``, ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``.
+        Raises if two formulas give one quantity, if a name is not an input, or if an expression's dimension is not
+        its symbol's.
 
         >>> from gpuscale.collectives import ring_all_reduce
         >>> ring_all_reduce.where(alpha=0, N=8, title="Ring all-reduce of eight, without latency")
@@ -94,11 +94,10 @@ class Formula:
             swaps[other.lhs] = other.rhs
         known = quantities()
         for name, expr in values.items():
-            if known.get(name) not in self.inputs:
-                raise TypeError(f"where: {name} is no input of {self.title}; {expected(self.inputs)}")
-            if known[name] in swaps:
+            symbol = known.get(name, name)
+            if symbol in swaps:
                 raise ValueError(f"where: {name} is given twice")
-            swaps[known[name]] = sympy.sympify(expr)
+            swaps[symbol] = sympy.sympify(expr)
         for symbol, expr in swaps.items():
             if symbol not in self.inputs:
                 raise TypeError(f"where: {symbol} is no input of {self.title}; {expected(self.inputs)}")

@@ -4,8 +4,6 @@ face.
 What stands inside an element is HTML: ``escape`` text first. Attributes are text, and are escaped here.
 """
 
-from __future__ import annotations
-
 import html as escaping
 import json
 import os
@@ -116,9 +114,8 @@ def heading(title: str, note: str, id: str = "") -> str:
     >>> heading("Time to move bytes", "transfer_time(V, W)")
     '<div class="head"><h3>Time to move bytes</h3><code class="note">transfer_time(V, W)</code></div>'
     """
-    return element(
-        "div", element("h3", escape(title), id=id), element("code", escape(note), class_="note"), class_="head"
-    )
+    inside = element("h3", escape(title), id=id), element("code", escape(note), class_="note")
+    return element("div", *inside, class_="head")
 
 
 class Head(NamedTuple):
@@ -164,15 +161,9 @@ def table(
         else:
             cells = "".join(_cell(head, inside, cell) for head, inside in zip(heads, row, strict=True))
         body += element("tr", cells, role=line, id=name)
-    return element(
-        "table",
-        element("caption", caption) if caption else "",
-        element("thead", element("tr", top, role=line)),
-        element("tbody", body, role=group),
-        class_=kind,
-        role="table" if stack else "",
-        **attributes,
-    )
+    inside = [element("caption", caption) if caption else "", element("thead", element("tr", top, role=line))]
+    inside += [element("tbody", body, role=group)]
+    return element("table", *inside, class_=kind, role="table" if stack else "", **attributes)
 
 
 def _cell(head: Head, inside, role: str) -> str:

@@ -42,13 +42,11 @@ class _LatexPrinter(LatexPrinter):
         factors = sorted(sympy.Mul.make_args(_without_flop(expr)), key=_rank)
         if len(factors) == 1 and bare:
             return self._print(factors[0])
-        wrap = (sympy.Add, sympy.Piecewise)
-        return (
-            r" \, ".join(
-                rf"\left({self._print(f)}\right)" if isinstance(f, wrap) else self._print(f) for f in factors if f != 1
-            )
-            or "1"
-        )
+        return r" \, ".join(self._factor(f) for f in factors if f != 1) or "1"
+
+    def _factor(self, expr):
+        text = self._print(expr)
+        return rf"\left({text}\right)" if isinstance(expr, sympy.Add | sympy.Piecewise) else text
 
     def _print_Add(self, expr, order=None):
         terms = sorted(_without_flop(expr).args, key=lambda t: (_negative(t), t.is_number, _rank(t)))

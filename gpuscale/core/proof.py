@@ -12,7 +12,7 @@ _BRANCH = (sympy.Max, sympy.Min, sympy.Piecewise)
 _POINTS = 24
 
 
-def _points(symbols, count=_POINTS):
+def _points(symbols, count):
     """Exact points, the same each time: rationals over five decades, so that each cost wins somewhere."""
     draw = random.Random(7)
     for _ in range(count):
@@ -37,7 +37,7 @@ def proof_of_equality(a, b) -> str:
     gap = sympy.simplify(a - b) if not (a - b).has(log2, sympy.floor, sympy.ceiling) else a - b
     if gap == 0:
         return "equal"
-    for point in _points(_ordered(a, b)):
+    for point in _points(_ordered(a, b), _POINTS):
         rest = _plain_logs((a - b).subs(point))
         if sympy.expand(sympy.fraction(sympy.together(rest))[0]) != 0 and sympy.simplify(rest) != 0:
             return ""
@@ -58,13 +58,10 @@ def _branches(expr):
     joins = sorted(outermost, key=str)
     if not joins:
         return [expr]
-    picks = itertools.product(*(_arguments(j) for j in joins))
+    values = ([value for value, _ in j.args] if isinstance(j, sympy.Piecewise) else j.args for j in joins)
+    picks = itertools.product(*values)
     swapped = [expr.xreplace(dict(zip(joins, pick, strict=True))) for pick in picks]
     return [branch for one in swapped for branch in _branches(one)]
-
-
-def _arguments(join):
-    return [value for value, _ in join.args] if isinstance(join, sympy.Piecewise) else join.args
 
 
 def _far(target, k):
@@ -78,9 +75,8 @@ def _out_there(symbols, regime):
     """Exact points along the regime, in threes at doubling exponents, the first symbol far the farthest."""
     last = len(regime) - 1
     for base in _points([q for q in symbols if q not in dict(regime)], _POINTS // 2):
-        yield [
-            base | {q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)} for k in (16, 32, 64)
-        ]
+        far = ({q: _far(target, k * 4 ** (last - i)) for i, (q, target) in enumerate(regime)} for k in (16, 32, 64))
+        yield [base | point for point in far]
 
 
 def _closes_in(ratio, points) -> bool:

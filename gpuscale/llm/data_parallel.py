@@ -21,21 +21,16 @@ _RING = "for a reduce-scatter and an all-gather at the full bandwidth, latency l
 _HIDES = "when the gradients of one layer travel while the backward pass of another computes"
 
 # Who computes what
-dp_tokens = Formula(
-    "Tokens of a data-parallel rank", B_gpu, B / X, source=_BOOK, assumes="when every rank takes as many tokens",
-)
-dp_forward_math = Formula(
-    "Forward pass of an MLP layer, data parallel", T_math, 2 * n_mat * flop * B * D * F / (X * C), source=_BOOK,
-    assumes="at the peak rate, matrix products alone",
-)
-dp_math = Formula(
-    "Backward pass of an MLP layer, data parallel", T_math, 4 * n_mat * flop * B * D * F / (X * C), source=_BOOK,
-    assumes="at the peak rate: for each matrix one product for its own gradient, one for that of its input",
-)
-moe_dp_math = Formula(
-    "Backward pass of a layer of experts, data parallel", T_math, 4 * n_mat * k * flop * B * D * F / (X * C),
-    source=_MOE, assumes="at the peak rate, when k experts of width F work on each token and the load is even",
-)
+dp_tokens = Formula("Tokens of a data-parallel rank", B_gpu, B / X, source=_BOOK,
+    assumes="when every rank takes as many tokens")
+dp_forward_math = Formula("Forward pass of an MLP layer, data parallel", T_math, 2 * n_mat * flop * B * D * F / (X * C),
+    source=_BOOK, assumes="at the peak rate, matrix products alone")
+dp_math = Formula("Backward pass of an MLP layer, data parallel", T_math, 4 * n_mat * flop * B * D * F / (X * C),
+    source=_BOOK,
+    assumes="at the peak rate: for each matrix one product for its own gradient, one for that of its input")
+moe_dp_math = Formula("Backward pass of a layer of experts, data parallel", T_math,
+    4 * n_mat * k * flop * B * D * F / (X * C), source=_MOE,
+    assumes="at the peak rate, when k experts of width F work on each token and the load is even")
 
 
 # What a rank sends in a step for P parameters
@@ -45,76 +40,53 @@ def _traffic(title: str, size, source: str, assumes: str, moved=all_gather_bytes
     return moved.where(N=X, V=size, title=title, source=source, assumes=assumes, approx=limit, regime=((X, oo),))
 
 
-dp_traffic = _traffic(
-    "Bytes a data-parallel rank sends in a step", b_grad * P, _ZERO,
-    "for one all-reduce of the gradients of P parameters", all_reduce_bytes,
-)
-zero2_traffic = _traffic(
-    "Bytes a rank sends in a step under ZeRO-1 and ZeRO-2", (b_grad + b_w) * P, _ZERO,
-    "for a reduce-scatter of the gradients and an all-gather of the new weights",
-)
-zero3_traffic = _traffic(
-    "Bytes a rank sends in a step under ZeRO-3", (2 * b_w + b_grad) * P, _ZERO,
-    "when weights are gathered for the forward and again for the backward pass, gradients scattered, one microbatch",
-)
+dp_traffic = _traffic("Bytes a data-parallel rank sends in a step", b_grad * P, _ZERO,
+    "for one all-reduce of the gradients of P parameters", all_reduce_bytes)
+zero2_traffic = _traffic("Bytes a rank sends in a step under ZeRO-1 and ZeRO-2", (b_grad + b_w) * P, _ZERO,
+    "for a reduce-scatter of the gradients and an all-gather of the new weights")
+zero3_traffic = _traffic("Bytes a rank sends in a step under ZeRO-3", (2 * b_w + b_grad) * P, _ZERO,
+    "when weights are gathered for the forward and again for the backward pass, gradients scattered, one microbatch")
 
 
 # Time of that for one layer
 def _layer_time(title: str, ring: Formula, size, source: str, assumes: str) -> Formula:
     limit = ring.approx.subs(V, size)
     return ring.where(
-        alpha=0, N=X, V=size, title=title, source=source, assumes=assumes, approx=limit, regime=((X, oo),),
-    )
+        alpha=0, N=X, V=size, title=title, source=source, assumes=assumes, approx=limit, regime=((X, oo),))
 
 
 _MLP = n_mat * D * F
-dp_comms = _layer_time(
-    "Gradient all-reduce of an MLP layer", ring_all_reduce, b_grad * _MLP, _BOOK, _RING,
-)
-moe_dp_comms = _layer_time(
-    "Gradient all-reduce of a layer of experts", ring_all_reduce, b_grad * E * _MLP, _MOE,
-    "when every rank holds all E experts: " + _RING.removeprefix("for "),
-)
-zero3_forward_comms = _layer_time(
-    "Weights gathered for the forward pass of an MLP layer", ring_all_gather, b_w * _MLP, _ZERO,
-    "under ZeRO-3, for an all-gather at the full bandwidth, latency left out",
-)
-zero3_backward_comms = _layer_time(
-    "Weights gathered, gradients scattered, backward pass of an MLP layer", ring_all_gather, (b_w + b_grad) * _MLP,
-    _ZERO, "under ZeRO-3, for an all-gather, then a reduce-scatter, latency left out",
-)
+dp_comms = _layer_time("Gradient all-reduce of an MLP layer", ring_all_reduce, b_grad * _MLP, _BOOK, _RING)
+moe_dp_comms = _layer_time("Gradient all-reduce of a layer of experts", ring_all_reduce, b_grad * E * _MLP, _MOE,
+    "when every rank holds all E experts: " + _RING.removeprefix("for "))
+zero3_forward_comms = _layer_time("Weights gathered for the forward pass of an MLP layer", ring_all_gather, b_w * _MLP,
+    _ZERO, "under ZeRO-3, for an all-gather at the full bandwidth, latency left out")
+zero3_backward_comms = _layer_time("Weights gathered, gradients scattered, backward pass of an MLP layer",
+    ring_all_gather, (b_w + b_grad) * _MLP, _ZERO,
+    "under ZeRO-3, for an all-gather, then a reduce-scatter, latency left out")
 
 # Where the two times are equal, in tokens for each GPU
 _RATE = b_grad * C / (2 * flop)
-dp_threshold = Formula(
-    "Tokens per GPU that hide a gradient all-reduce", B_min, _RATE * (X - 1) / (X * W), source=_BOOK, assumes=_HIDES,
-    approx=_RATE / W, regime=((X, oo),),
-)
-switch_dp_threshold = Formula(
-    "Tokens per GPU that hide an all-reduce in the switches", B_min, _RATE / (2 * W), source="graham2016",
-    assumes="for two ranks or more; " + _HIDES,
-)
-moe_dp_threshold = Formula(
-    "Tokens per GPU that hide the gradients of experts", B_min, E / k * _RATE * (X - 1) / (X * W), source=_MOE,
-    assumes="for k of E experts working on a token, all E on every rank; " + _HIDES,
-    approx=E / k * _RATE / W, regime=((X, oo),),
-)
-zero3_forward_threshold = Formula(
-    "Tokens per GPU that hide ZeRO-3's forward pass", B_min, b_w * C * (X - 1) / (2 * flop * X * W), source=_ZERO,
+dp_threshold = Formula("Tokens per GPU that hide a gradient all-reduce", B_min, _RATE * (X - 1) / (X * W), source=_BOOK,
+    assumes=_HIDES, approx=_RATE / W, regime=((X, oo),))
+switch_dp_threshold = Formula("Tokens per GPU that hide an all-reduce in the switches", B_min, _RATE / (2 * W),
+    source="graham2016", assumes="for two ranks or more; " + _HIDES)
+moe_dp_threshold = Formula("Tokens per GPU that hide the gradients of experts", B_min,
+    E / k * _RATE * (X - 1) / (X * W), source=_MOE,
+    assumes="for k of E experts working on a token, all E on every rank; " + _HIDES, approx=E / k * _RATE / W,
+    regime=((X, oo),))
+zero3_forward_threshold = Formula("Tokens per GPU that hide ZeRO-3's forward pass", B_min,
+    b_w * C * (X - 1) / (2 * flop * X * W), source=_ZERO,
     assumes="when the weights of the next layer are gathered while this one computes, one microbatch a step",
-    approx=b_w * C / (2 * flop * W), regime=((X, oo),),
-)
-zero3_backward_threshold = Formula(
-    "Tokens per GPU that hide ZeRO-3's backward pass", B_min, (b_w + b_grad) * C * (X - 1) / (4 * flop * X * W),
-    source=_ZERO, assumes="when the next layer is gathered and the last one's gradients are scattered meanwhile",
-    approx=(b_w + b_grad) * C / (4 * flop * W), regime=((X, oo),),
-)
+    approx=b_w * C / (2 * flop * W), regime=((X, oo),))
+zero3_backward_threshold = Formula("Tokens per GPU that hide ZeRO-3's backward pass", B_min,
+    (b_w + b_grad) * C * (X - 1) / (4 * flop * X * W), source=_ZERO,
+    assumes="when the next layer is gathered and the last one's gradients are scattered meanwhile",
+    approx=(b_w + b_grad) * C / (4 * flop * W), regime=((X, oo),))
 
 # Several levels: the time of a collective is V over the bandwidth that it sees, whichever link is the busiest
-seen_dp_threshold = Formula(
-    "Tokens per GPU from the bandwidth that a collective sees", B_min, _RATE / W_coll, source=_FEW,
-    assumes="for a reduce-scatter and an all-gather that each take V/W_coll; " + _HIDES,
-)
+seen_dp_threshold = Formula("Tokens per GPU from the bandwidth that a collective sees", B_min, _RATE / W_coll,
+    source=_FEW, assumes="for a reduce-scatter and an all-gather that each take V/W_coll; " + _HIDES)
 
 
 def threshold_over(gather: Formula, title: str, **units) -> Formula:
@@ -124,22 +96,16 @@ def threshold_over(gather: Formula, title: str, **units) -> Formula:
     return seen.where(**units)
 
 
-two_level_dp_threshold = threshold_over(
-    hierarchy.two_level_links, "Tokens per GPU over nodes, NICs at the GPUs", D_2=M
-)
-two_level_dp_transit_threshold = threshold_over(
-    hierarchy.two_level_transit, "Tokens per GPU over nodes, network traffic through NVLink", D_2=M
-)
-sharded_dp_threshold = threshold_over(
-    hierarchy.two_level_sharded, "Tokens per GPU over nodes, each model copy on several GPUs", D_2=M
-)
+two_level_dp_threshold = threshold_over(hierarchy.two_level_links, "Tokens per GPU over nodes, NICs at the GPUs", D_2=M)
+two_level_dp_transit_threshold = threshold_over(hierarchy.two_level_transit,
+    "Tokens per GPU over nodes, network traffic through NVLink", D_2=M)
+sharded_dp_threshold = threshold_over(hierarchy.two_level_sharded,
+    "Tokens per GPU over nodes, each model copy on several GPUs", D_2=M)
 
 # The whole run
-dp_batch = Formula(
-    "Smallest batch of a run", B, N_gpu * B_min, source=_BOOK, assumes="when every GPU needs B_min tokens",
-)
-dp_gpus = Formula(
-    "Most GPUs that a batch keeps busy", N_gpu, B / B_min, source=_BOOK, assumes="when every GPU needs B_min tokens",
-)
+dp_batch = Formula("Smallest batch of a run", B, N_gpu * B_min, source=_BOOK,
+    assumes="when every GPU needs B_min tokens")
+dp_gpus = Formula("Most GPUs that a batch keeps busy", N_gpu, B / B_min, source=_BOOK,
+    assumes="when every GPU needs B_min tokens")
 
 declare(globals())

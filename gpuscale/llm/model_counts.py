@@ -4,6 +4,8 @@
 dimensions filled in.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple

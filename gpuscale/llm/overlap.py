@@ -20,24 +20,16 @@ _DDP = "pytorch-ddp, section 3.2"
 _PEAK = "at the peak and the full bandwidth, latency left out"
 
 # Two times beside each other
-comm_ratio = Formula(
-    "Communication over arithmetic", r_comm, T_comms / T_math, source=_MATHS,
-    assumes="hidden up to 1, when both run at the same time",
-)
-serial_time = Formula(
-    "Arithmetic, then communication", T, T_math + T_comms, source=_MATHS, assumes="when nothing overlaps",
-)
-overlapped_time = Formula(
-    "Arithmetic beside communication", T, Max(T_math, T_comms), source=_MATHS,
-    assumes="when all of both overlaps and neither slows the other",
-)
-exposed_time = Formula(
-    "Communication that is not hidden", T_exp, Max(T_comms - T_math, 0), source=_MATHS, assumes=overlapped_time.assumes,
-)
-overlap_gain = Formula(
-    "Gain of full overlap", g_hide, (1 + r_comm) / Max(1, r_comm), source=_MATHS,
-    assumes="two at the most, where both take equally long",
-)
+comm_ratio = Formula("Communication over arithmetic", r_comm, T_comms / T_math, source=_MATHS,
+    assumes="hidden up to 1, when both run at the same time")
+serial_time = Formula("Arithmetic, then communication", T, T_math + T_comms, source=_MATHS,
+    assumes="when nothing overlaps")
+overlapped_time = Formula("Arithmetic beside communication", T, Max(T_math, T_comms), source=_MATHS,
+    assumes="when all of both overlaps and neither slows the other")
+exposed_time = Formula("Communication that is not hidden", T_exp, Max(T_comms - T_math, 0), source=_MATHS,
+    assumes=overlapped_time.assumes)
+overlap_gain = Formula("Gain of full overlap", g_hide, (1 + r_comm) / Max(1, r_comm), source=_MATHS,
+    assumes="two at the most, where both take equally long")
 
 
 # The ratio of each parallelism, from its own two times
@@ -50,108 +42,69 @@ def _ratio(title: str, comms: Formula, math: Formula, assumes: str, approx: Expr
 
 _TOKENS = {"B": X * B_gpu}
 _PASS = C / (2 * flop * B_gpu * W)  # seconds of a byte over seconds of a forward pass, for each parameter
-dp_ratio = _ratio(
-    "Overlap ratio of data parallelism", data_parallel.dp_comms, data_parallel.dp_math,
-    "for the gradients of one layer beside the backward pass of another, " + _PEAK,
-    b_grad * _PASS, X, **_TOKENS,
-)
-dp_node_ratio = Formula(
-    "Overlap ratio of data parallelism over nodes", r_comm, data_parallel.two_level_dp_threshold.rhs / B_gpu,
-    source="scaling-book-gpus, data parallelism, few nodes",
+dp_ratio = _ratio("Overlap ratio of data parallelism", data_parallel.dp_comms, data_parallel.dp_math,
+    "for the gradients of one layer beside the backward pass of another, " + _PEAK, b_grad * _PASS, X, **_TOKENS)
+dp_node_ratio = Formula("Overlap ratio of data parallelism over nodes", r_comm,
+    data_parallel.two_level_dp_threshold.rhs / B_gpu, source="scaling-book-gpus, data parallelism, few nodes",
     assumes="for gradients beside the backward pass; " + data_parallel.two_level_dp_threshold.assumes,
-    needs=data_parallel.two_level_dp_threshold.needs,
-)
-zero3_forward_ratio = _ratio(
-    "Overlap ratio of ZeRO-3, forward", data_parallel.zero3_forward_comms, data_parallel.dp_forward_math,
-    "for the weights of the next layer beside the forward pass of this one, " + _PEAK,
-    b_w * _PASS, X, **_TOKENS,
-)
-zero3_backward_ratio = _ratio(
-    "Overlap ratio of ZeRO-3, backward", data_parallel.zero3_backward_comms, data_parallel.dp_math,
+    needs=data_parallel.two_level_dp_threshold.needs)
+zero3_forward_ratio = _ratio("Overlap ratio of ZeRO-3, forward", data_parallel.zero3_forward_comms,
+    data_parallel.dp_forward_math, "for the weights of the next layer beside the forward pass of this one, " + _PEAK,
+    b_w * _PASS, X, **_TOKENS)
+zero3_backward_ratio = _ratio("Overlap ratio of ZeRO-3, backward", data_parallel.zero3_backward_comms,
+    data_parallel.dp_math,
     "for the next layer's weights and the last one's gradients beside the backward pass of this one, " + _PEAK,
-    (b_w + b_grad) / 2 * _PASS, X, **_TOKENS,
-)
-tp_ratio = _ratio(
-    "Overlap ratio of tensor parallelism", tensor_parallel.tp_comms, tensor_parallel.tp_math,
+    (b_w + b_grad) / 2 * _PASS, X, **_TOKENS)
+tp_ratio = _ratio("Overlap ratio of tensor parallelism", tensor_parallel.tp_comms, tensor_parallel.tp_math,
     "for an MLP in the forward pass cut into pieces, so that the gather of one runs beside the product of another",
-    b * C * Y / (n_mat * flop * F * W), Y,
-)
-tp_backward_ratio = _ratio(
-    "Overlap ratio of tensor parallelism, backward", tensor_parallel.tp_backward_comms,
+    b * C * Y / (n_mat * flop * F * W), Y)
+tp_backward_ratio = _ratio("Overlap ratio of tensor parallelism, backward", tensor_parallel.tp_backward_comms,
     tensor_parallel.tp_math.where(B=2 * tensor_parallel.B),
     "for three collectives beside twice the products of the forward pass",
-    3 * b * C * Y / (4 * n_mat * flop * F * W), Y,
-)
-tp_node_ratio = comm_ratio.where(
-    tensor_parallel.tp_node_comms, tensor_parallel.tp_math, title="Overlap ratio of tensor parallelism over nodes",
-    assumes=tensor_parallel.tp_node_comms.assumes,
-)
-stage_math = layer_forward_time.where(
-    ops_attn=0, P_layer=L_stage * P_layer, title="Forward pass of a stage by its matrices",
-    assumes="for L_stage layers at the peak, attention without its matrices left out",
-)
-pp_hop = pipeline.hop_time.where(
-    pipeline.hop_bytes.where(N_MB=1, B=n_seq * S), lhs=T_comms, title="Hop of a microbatch",
-    assumes="for n_seq sequences of S tokens, at the link's full bandwidth",
-)
-pp_ratio = _ratio(
-    "Overlap ratio of a pipeline", pp_hop, stage_math,
-    "for a hop beside the forward pass of one microbatch in a stage; in the backward pass half of that",
-)
-pp_layers = Formula(
-    "Layers of a stage that hide a hop", L_hide, pp_ratio.rhs * L_stage, source=_MATHS,
-    assumes="in the forward pass, the matrices of all layers being alike",
-)
-ep_ratio = _ratio(
-    "Overlap ratio of expert parallelism", expert_parallel.ep_comms, expert_parallel.ep_math,
-    "for dispatch and combine beside the experts' work on other tokens, forward, behind one switch",
-)
-ep_node_ratio = _ratio(
-    "Overlap ratio of expert parallelism over nodes", expert_parallel.ep_node_comms,
+    3 * b * C * Y / (4 * n_mat * flop * F * W), Y)
+tp_node_ratio = comm_ratio.where(tensor_parallel.tp_node_comms, tensor_parallel.tp_math,
+    title="Overlap ratio of tensor parallelism over nodes", assumes=tensor_parallel.tp_node_comms.assumes)
+stage_math = layer_forward_time.where(ops_attn=0, P_layer=L_stage * P_layer,
+    title="Forward pass of a stage by its matrices",
+    assumes="for L_stage layers at the peak, attention without its matrices left out")
+pp_hop = pipeline.hop_time.where(pipeline.hop_bytes.where(N_MB=1, B=n_seq * S), lhs=T_comms,
+    title="Hop of a microbatch", assumes="for n_seq sequences of S tokens, at the link's full bandwidth")
+pp_ratio = _ratio("Overlap ratio of a pipeline", pp_hop, stage_math,
+    "for a hop beside the forward pass of one microbatch in a stage; in the backward pass half of that")
+pp_layers = Formula("Layers of a stage that hide a hop", L_hide, pp_ratio.rhs * L_stage, source=_MATHS,
+    assumes="in the forward pass, the matrices of all layers being alike")
+ep_ratio = _ratio("Overlap ratio of expert parallelism", expert_parallel.ep_comms, expert_parallel.ep_math,
+    "for dispatch and combine beside the experts' work on other tokens, forward, behind one switch")
+ep_node_ratio = _ratio("Overlap ratio of expert parallelism over nodes", expert_parallel.ep_node_comms,
     expert_parallel.ep_math.where(Z=M * expert_parallel.D_1),
-    "for dispatch and combine across nodes of D_1 ranks, f_hit counting nodes",
-)
+    "for dispatch and combine across nodes of D_1 ranks, f_hit counting nodes")
 
 # Gradients in buckets: a bucket leaves as soon as its part of the backward pass is done
-bucket_count = Formula(
-    "Buckets of the gradients", n_bucket, ceiling(V / V_bucket), source=_DDP, assumes="for buckets of V_bucket at most",
-)
-bucket_time = ring_all_reduce.where(
-    N=X, V=V / n_bucket, lhs=T_bucket, title="All-reduce of a bucket", source=_DDP,
+bucket_count = Formula("Buckets of the gradients", n_bucket, ceiling(V / V_bucket), source=_DDP,
+    assumes="for buckets of V_bucket at most")
+bucket_time = ring_all_reduce.where(N=X, V=V / n_bucket, lhs=T_bucket, title="All-reduce of a bucket", source=_DDP,
     assumes="for gradients of V bytes in equal buckets, each a ring whose steps wait alpha",
-    approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),),
-)
+    approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),))
 _EVEN = "for equal buckets that the backward pass finishes one by one, and one all-reduce at a time"
-bucketed_exposed = Formula(
-    "Bucketed communication that is not hidden", T_exp,
-    Max(T_bucket, n_bucket * T_bucket - T_math * (1 - 1 / n_bucket)), source=_DDP, assumes=_EVEN,
-)
-ring_bucketed_exposed = bucketed_exposed.where(
-    bucket_time, title="Bucketed rings that are not hidden", assumes=_EVEN + ", a ring whose steps wait alpha",
-)
-best_buckets = Formula(
-    "Best number of buckets", n_best,
+bucketed_exposed = Formula("Bucketed communication that is not hidden", T_exp,
+    Max(T_bucket, n_bucket * T_bucket - T_math * (1 - 1 / n_bucket)), source=_DDP, assumes=_EVEN)
+ring_bucketed_exposed = bucketed_exposed.where(bucket_time, title="Bucketed rings that are not hidden",
+    assumes=_EVEN + ", a ring whose steps wait alpha")
+best_buckets = Formula("Best number of buckets", n_best,
     Max(1, sqrt(T_math / (n_steps * alpha)), (T_math - T_comms) / (n_steps * alpha)), source=_DDP,
     assumes="for an all-reduce of n steps that wait alpha, T_comms being the time of all bytes without waits; up to "
-    "rounding", needs=(below(0, n_steps * alpha),),
-)
-best_bucket = Formula(
-    "Best size of a bucket", V_bucket, V / n_best, source=_DDP, assumes="for equal buckets",
-)
+    "rounding", needs=(below(0, n_steps * alpha),))
+best_bucket = Formula("Best size of a bucket", V_bucket, V / n_best, source=_DDP, assumes="for equal buckets")
 
 # Communication that works on the SMs too
-sm_slowdown = Formula(
-    "Slowdown by SMs that communicate", g_slow, n_sm / (n_sm - n_comm), source="deepseek-v3, section 3.2.2",
-    assumes="when arithmetic spreads evenly over the SMs that are left", needs=(below(n_comm, n_sm),),
-)
-wave_slowdown = Formula(
-    "Slowdown by SMs that communicate, in waves", g_slow, ceiling(n_tiles / (n_sm - n_comm)) / ceiling(n_tiles / n_sm),
-    source="nvidia-forum-overlap", assumes="when an SM works on one tile at a time, and all tiles take equally long",
-    needs=(below(n_comm, n_sm),),
-)
-slowed_time = Formula(
-    "Arithmetic beside communication that slows it", T, Max(T_comms, T_math + T_comms * (1 - 1 / g_slow)),
-    source=_MATHS, assumes="when arithmetic is slower as long as the communication lasts, which keeps its own pace",
-)
+sm_slowdown = Formula("Slowdown by SMs that communicate", g_slow, n_sm / (n_sm - n_comm),
+    source="deepseek-v3, section 3.2.2", assumes="when arithmetic spreads evenly over the SMs that are left",
+    needs=(below(n_comm, n_sm),))
+wave_slowdown = Formula("Slowdown by SMs that communicate, in waves", g_slow,
+    ceiling(n_tiles / (n_sm - n_comm)) / ceiling(n_tiles / n_sm), source="nvidia-forum-overlap",
+    assumes="when an SM works on one tile at a time, and all tiles take equally long", needs=(below(n_comm, n_sm),))
+slowed_time = Formula("Arithmetic beside communication that slows it", T,
+    Max(T_comms, T_math + T_comms * (1 - 1 / g_slow)), source=_MATHS,
+    assumes="when arithmetic is slower as long as the communication lasts, which keeps its own pace")
 
 declare(globals())

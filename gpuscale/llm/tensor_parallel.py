@@ -20,101 +20,68 @@ _SP = "korthikanti2022, section 4.2.2"
 _QUIZ = "scaling-book-gpus, quiz 5 question 3"
 _FULL = "for Y within a node or over full nodes, the links of both levels at work at once"
 
-block_activations = Formula(
-    "Activations between two blocks", V, b * B * D, source=_SP, assumes="for B tokens of D numbers",
-)
+block_activations = Formula("Activations between two blocks", V, b * B * D, source=_SP,
+    assumes="for B tokens of D numbers")
 
 # The MLP, forward. A reduce-scatter takes as long as an all-gather.
 _GATHER = ring_all_gather.where(block_activations, N=Y, alpha=0).rhs
-tp_math = Formula(
-    "Arithmetic of a sharded MLP", T_math, 2 * n_mat * flop * B * D * F / (Y * C), source=_BOOK,
-    assumes="for the forward pass of n_mat matrices of D by F, at the peak rate",
-)
-tp_comms = Formula(
-    "Communication of a sharded MLP", T_comms, 2 * _GATHER, source=_BOOK,
+tp_math = Formula("Arithmetic of a sharded MLP", T_math, 2 * n_mat * flop * B * D * F / (Y * C), source=_BOOK,
+    assumes="for the forward pass of n_mat matrices of D by F, at the peak rate")
+tp_comms = Formula("Communication of a sharded MLP", T_comms, 2 * _GATHER, source=_BOOK,
     assumes="for the forward pass: an all-gather in and a reduce-scatter out, in one level",
-    approx=2 * b * B * D / W, regime=((Y, oo),),
-)
-tp_limit = Formula(
-    "Limit of tensor parallelism in one level", Y_lim, 1 + n_mat * flop * F * W / (b * C), source=_BOOK,
+    approx=2 * b * B * D / W, regime=((Y, oo),))
+tp_limit = Formula("Limit of tensor parallelism in one level", Y_lim, 1 + n_mat * flop * F * W / (b * C), source=_BOOK,
     assumes="for an MLP in the forward pass, its communication hidden behind its arithmetic",
-    approx=n_mat * flop * F * W / (b * C), regime=((F, oo),),
-)
-tp_efficiency = Formula(
-    "Share of the time a sharded MLP computes", eta_tp,
+    approx=n_mat * flop * F * W / (b * C), regime=((F, oo),))
+tp_efficiency = Formula("Share of the time a sharded MLP computes", eta_tp,
     n_mat * flop * F * W / (n_mat * flop * F * W + b * C * (Y - 1)), source=_BOOK,
-    assumes="for the forward pass, when nothing overlaps, in one level",
-)
-tp_backward_comms = Formula(
-    "Backward communication of a sharded MLP", T_comms, 3 * _GATHER, source=_SP,
+    assumes="for the forward pass, when nothing overlaps, in one level")
+tp_backward_comms = Formula("Backward communication of a sharded MLP", T_comms, 3 * _GATHER, source=_SP,
     assumes="for an all-gather of the gradients, one more of the input, a reduce-scatter, twice the arithmetic beside",
-    approx=3 * b * B * D / W, regime=((Y, oo),),
-)
+    approx=3 * b * B * D / W, regime=((Y, oo),))
 
 # Small batches: the start-ups of two rings
-tp_latency = Formula(
-    "Communication of a sharded MLP with start-ups", T_comms,
+tp_latency = Formula("Communication of a sharded MLP with start-ups", T_comms,
     2 * ring_all_gather.where(block_activations, N=Y).rhs, source=_BOOK,
-    assumes="for the forward pass by rings, each of their steps waiting alpha",
-    approx=tp_comms.rhs, regime=((B, oo),),
-)
-tp_half_batch = Formula(
-    "Tokens at which start-ups equal bytes", B_half, alpha * Y * W / (b * D), source=_BOOK,
-    assumes="for the tokens of all Y ranks and rings whose steps wait alpha; with fewer, start-ups take longer",
-)
+    assumes="for the forward pass by rings, each of their steps waiting alpha", approx=tp_comms.rhs, regime=((B, oo),))
+tp_half_batch = Formula("Tokens at which start-ups equal bytes", B_half, alpha * Y * W / (b * D), source=_BOOK,
+    assumes="for the tokens of all Y ranks and rings whose steps wait alpha; with fewer, start-ups take longer")
 
 # Over nodes of D_1 GPUs
-tp_node_comms = Formula(
-    "Communication of a sharded MLP over nodes", T_comms,
+tp_node_comms = Formula("Communication of a sharded MLP over nodes", T_comms,
     2 * b * B * D * Max((1 - 1 / Min(Y, D_1)) / W_1, (1 - D_1 / Max(Y, D_1)) / W_2), source=_BOOK,
-    assumes=_FULL, needs=(divisible(Max(Y, D_1), D_1),),
-)
-tp_node_limit = Formula(
-    "Limit of tensor parallelism over nodes", Y_lim,
+    assumes=_FULL, needs=(divisible(Max(Y, D_1), D_1),))
+tp_node_limit = Formula("Limit of tensor parallelism over nodes", Y_lim,
     Min(D_1 / (D_1 - 1) * n_mat * flop * F * W_1 / (b * C), D_1 + n_mat * flop * F * W_2 / (b * C)), source=_BOOK,
     assumes="for an MLP in the forward pass on two full nodes or more, its communication hidden behind its arithmetic",
-    needs=(at_least(D_1, 2),),
-)
+    needs=(at_least(D_1, 2),))
 
 # Attention: heads are what is cut
-tp_attention_params = Formula(
-    "Attention parameters on a rank", P_rank, 2 * D * d_head * (n_q / Y + Max(n_kv / Y, 1)), source=_MEGATRON,
+tp_attention_params = Formula("Attention parameters on a rank", P_rank, 2 * D * d_head * (n_q / Y + Max(n_kv / Y, 1)),
+    source=_MEGATRON,
     assumes="when each rank has whole heads; with more ranks than key heads, a key head is kept more than once",
-    needs=(divisible(n_q, Y), nested(n_kv, Y)),
-)
-tp_attention_math = Formula(
-    "Arithmetic of sharded attention", T_math,
+    needs=(divisible(n_q, Y), nested(n_kv, Y)))
+tp_attention_math = Formula("Arithmetic of sharded attention", T_math,
     flop * B * d_head * (4 * D * (n_q + Max(n_kv, Y)) + 2 * n_q * (S + 1)) / (Y * C), source=_MEGATRON,
     assumes="for the forward pass with a causal mask that is not computed through, sequences of S tokens, whole heads",
-    needs=(divisible(n_q, Y), nested(n_kv, Y)),
-)
-tp_attention_limit = Formula(
-    "Limit of tensor parallelism for attention", Y_lim,
+    needs=(divisible(n_q, Y), nested(n_kv, Y)))
+tp_attention_limit = Formula("Limit of tensor parallelism for attention", Y_lim,
     1 + flop * d_head * (2 * D * (n_q + n_kv) + n_q * (S + 1)) * W / (b * D * C), source=_MEGATRON,
-    assumes="for the forward pass in one level, a causal mask, no more ranks than key heads",
-)
-tp_layer_limit = Formula(
-    "Limit of tensor parallelism for a layer", Y_lim,
+    assumes="for the forward pass in one level, a causal mask, no more ranks than key heads")
+tp_layer_limit = Formula("Limit of tensor parallelism for a layer", Y_lim,
     1 + flop * (n_mat * D * F + d_head * (2 * D * (n_q + n_kv) + n_q * (S + 1))) * W / (2 * b * D * C),
     source=_MEGATRON,
-    assumes="for attention and MLP together, forward, in one level, a causal mask, no more ranks than key heads",
-)
+    assumes="for attention and MLP together, forward, in one level, a causal mask, no more ranks than key heads")
 
 # Beside data parallelism: what it sums is sharded over the Y ranks of a model
-relaxed_dp_limit = Formula(
-    "Tokens that hide data parallelism beside whole nodes", B_min,
+relaxed_dp_limit = Formula("Tokens that hide data parallelism beside whole nodes", B_min,
     (b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2) * (X - 1) / X, source=_QUIZ,
     assumes="for models of Y ranks on whole nodes: gradients out and weights back, against the backward pass",
-    approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(divisible(Y, D_1),),
-)
-mixed_dp_limit = Formula(
-    "Tokens that hide data parallelism beside model parallelism", B_min,
+    approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(divisible(Y, D_1),))
+mixed_dp_limit = Formula("Tokens that hide data parallelism beside model parallelism", B_min,
     (b_w + b_grad) * C / (4 * flop) * Max(
-        (1 - Y / Max(Y, D_1)) / (Y * W_1), Min(Y, D_1) / Y * (1 - Max(Y, D_1) / (X * Y)) / W_2,
-    ),
-    source=_QUIZ,
+        (1 - Y / Max(Y, D_1)) / (Y * W_1), Min(Y, D_1) / Y * (1 - Max(Y, D_1) / (X * Y)) / W_2), source=_QUIZ,
     assumes="for models of Y ranks that share nodes or fill them, both levels at work, against the backward pass",
-    needs=(nested(Y, D_1), divisible(X * Y, D_1)),
-)
+    needs=(nested(Y, D_1), divisible(X * Y, D_1)))
 
 declare(globals())

@@ -20,112 +20,76 @@ _KORTH = "korthikanti2022, section 4"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
 
 # Work
-whole_key_heads = Formula(
-    "Key heads of all ranks together", n_key, Max(n_kv, Y), source=_MEGATRON,
+whole_key_heads = Formula("Key heads of all ranks together", n_key, Max(n_kv, Y), source=_MEGATRON,
     assumes="when each rank has whole heads; with more ranks than key heads, a key head is kept more than once",
-    needs=(nested(n_kv, Y),),
-)
-mean_layer_matrices = Formula(
-    "Parameters that a token meets in an average layer, on all ranks", P_layer,
+    needs=(nested(n_kv, Y),))
+mean_layer_matrices = Formula("Parameters that a token meets in an average layer, on all ranks", P_layer,
     (P_act - D * n_vocab) / L + 2 * D * d_head * (n_key - n_kv), source=_LLAMA,
     needs=(at_most(D * n_vocab, P_act), at_most(n_kv, n_key)),
-    assumes="for all but the output head, and a product more for each copy of a key head",
-)
-microbatches = Formula(
-    "Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON, needs=(divisible(B, S * X * n_seq),),
-    assumes="for X copies of the model that take as many sequences each",
-)
-microbatch_tokens = Formula(
-    "Tokens of a microbatch", B_mb, n_seq * S / n_cp, source=_LLAMA,
-    assumes="for n_seq sequences, each cut over n_cp ranks",
-)
+    assumes="for all but the output head, and a product more for each copy of a key head")
+microbatches = Formula("Microbatches of a step", N_MB, B / (S * X * n_seq), source=_MEGATRON,
+    needs=(divisible(B, S * X * n_seq),), assumes="for X copies of the model that take as many sequences each")
+microbatch_tokens = Formula("Tokens of a microbatch", B_mb, n_seq * S / n_cp, source=_LLAMA,
+    assumes="for n_seq sequences, each cut over n_cp ranks")
 _HEAD, _LAYER = 2 * flop * D * n_vocab, 2 * flop * P_layer + ops_attn
-head_layers = Formula(
-    "Layers that cost as much as the head", L_head, ceiling(_HEAD / _LAYER), source=_LLAMA,
-    assumes="for equal layers, by their operations in the forward pass",
-)
+head_layers = Formula("Layers that cost as much as the head", L_head, ceiling(_HEAD / _LAYER), source=_LLAMA,
+    assumes="for equal layers, by their operations in the forward pass")
 _ROOM = n_virt * ceiling((L + Min(N_stages - 1, 1) * L_head) / (N_stages * n_virt))
 _SPARE = _ROOM - n_virt * ceiling(L / (N_stages * n_virt))
 _ON_TOP = 2 - Max(1, Min(2, ceiling(_HEAD / (Max(_SPARE, 1) * _LAYER))))  # 1 where the head costs less than the room
-stage_layers = Formula(
-    "Layers of the fullest stage", L_stage, _ROOM - _SPARE * _ON_TOP, source=_LLAMA,
-    assumes="for whole layers in equal virtual stages, with room for the head in the last stage, or the "
-    "head on top if less",
-)
-stage_flops = Formula(
-    "Operations of the slowest stage, for a token", ops_stage,
+stage_layers = Formula("Layers of the fullest stage", L_stage, _ROOM - _SPARE * _ON_TOP, source=_LLAMA,
+    assumes="for whole layers in equal virtual stages, with room for the head in the last stage, or the head on top "
+    "if less")
+stage_flops = Formula("Operations of the slowest stage, for a token", ops_stage,
     Max(L_stage * _LAYER + _HEAD * Min(1, _ROOM - L_stage), (L * _LAYER + _HEAD) / N_stages), source=_LLAMA,
-    assumes="for stages of L_stage layers, with room for the head in the last one, or with the head on top of it",
-)
-recomputed_flops = Formula(
-    "Operations that the backward pass recomputes, by choice", ops_recompute,
+    assumes="for stages of L_stage layers, with room for the head in the last one, or with the head on top of it")
+recomputed_flops = Formula("Operations that the backward pass recomputes, by choice", ops_recompute,
     Piecewise((0, n_recompute < 1),
               (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_recompute < 2),
               (training_compute.repeated_flops.rhs, True)),
-    source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers",
-)
-stage_forward = Formula(
-    "Forward pass of a microbatch in a stage", T_fwd,
+    source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers")
+stage_forward = Formula("Forward pass of a microbatch in a stage", T_fwd,
     Max(ops_stage * B_mb / (Y * C), b_w * P_rank / W_hbm) + V_fwd / W_hbm, source=_MEGATRON,
-    assumes="when Y ranks share all products evenly, reading weights once; other kernels run between the products",
-)
-stage_backward = Formula(
-    "Backward pass of a microbatch in a stage", T_bwd,
+    assumes="when Y ranks share all products evenly, reading weights once; other kernels run between the products")
+stage_backward = Formula("Backward pass of a microbatch in a stage", T_bwd,
     Max((2 * ops_stage + L_stage / L * ops_recompute) * B_mb / (Y * C), (b_w + 2 * b_grad) * P_rank / W_hbm)
     + V_bwd / W_hbm, source=_MEGATRON,
-    assumes="for two products for each one forward, and what is recomputed; gradients are read and written",
-)
+    assumes="for two products for each one forward, and what is recomputed; gradients are read and written")
 
 # A group of X ranks, each with Y inner neighbours, in nodes of D_1 GPUs: what arrives over which link
 _FITS = (nested(Y, D_1), nested(X * Y, D_1))
 _into_a_gpu = hierarchy.sharded_bytes_rails.where(S_unit=Min(D_1, X * Y)).rhs
-group_nvlink = Formula(
-    "Bytes of a group over NVLink", V_nvl, _into_a_gpu.subs({Min(1, Y): 1, Max(1, Y): Y}), source=_SHARDED,
-    needs=_FITS[:1],
-    assumes="for an all-gather over X ranks of an array cut in Y as well; NICs feed their GPUs directly",
-)
-group_network = hierarchy.sharded_bytes.where(
-    S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net, source=_SHARDED, title="Bytes of a group over the network",
-    needs=_FITS,
-    assumes="for an all-gather over X ranks of an array cut in Y as well: what a node lacks enters it once",
-)
-level_time = Formula(
-    "Time of what arrives over both levels", T_comms, Max(V_nvl / W_1, V_net / W_2), source=_SHARDED,
-    assumes="when NVLink and network work at the same time, at their full bandwidths",
-)
-tp_bytes = Formula(
-    "Arrays that tensor parallelism gathers and scatters", V,
+group_nvlink = Formula("Bytes of a group over NVLink", V_nvl, _into_a_gpu.subs({Min(1, Y): 1, Max(1, Y): Y}),
+    source=_SHARDED, needs=_FITS[:1],
+    assumes="for an all-gather over X ranks of an array cut in Y as well; NICs feed their GPUs directly")
+group_network = hierarchy.sharded_bytes.where(S_child=D_1, S_top=Max(D_1, X * Y), lhs=V_net, source=_SHARDED,
+    title="Bytes of a group over the network", needs=_FITS,
+    assumes="for an all-gather over X ranks of an array cut in Y as well: what a node lacks enters it once")
+level_time = Formula("Time of what arrives over both levels", T_comms, Max(V_nvl / W_1, V_net / W_2), source=_SHARDED,
+    assumes="when NVLink and network work at the same time, at their full bandwidths")
+tp_bytes = Formula("Arrays that tensor parallelism gathers and scatters", V,
     (1 + L_dense / L) * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)),
     source=_KORTH,
-    assumes="for a microbatch in a stage: two collectives for each block and pass, one more backward where tokens are "
-    "shared out, and the forward ones again where whole layers are recomputed; experts are not cut",
-)
+    assumes="for a microbatch in a stage: two collectives for each block and pass, one more backward where tokens "
+    "are shared out, and the forward ones again where whole layers are recomputed; experts are not cut")
 _PASSES = Piecewise((2, n_recompute < 2), (3, True))  # forward and backward, and forward again
-cp_bytes = Formula(
-    "Keys and values that context parallelism gathers and scatters", V,
+cp_bytes = Formula("Keys and values that context parallelism gathers and scatters", V,
     2 * b * L_stage * n_seq * S * n_key * d_head * (_PASSES + 1), source=_LLAMA,
-    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered",
-)
-latent_cp_bytes = Formula(
-    "Latent vectors that context parallelism gathers and scatters", V,
+    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered")
+latent_cp_bytes = Formula("Latent vectors that context parallelism gathers and scatters", V,
     b * L_stage * n_seq * S * Y * (r_kv + d_rope) * (_PASSES + 1), source=_LLAMA,
-    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered, whole by each of Y ranks",
-)
+    assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered, whole by each of Y ranks")
 
 # Experts, of a microbatch in a stage: dispatched and combined in each pass
 _EXCHANGES = _PASSES * L_stage * (L - L_dense) / L
 _GROUP = {B: Z * B_mb / Y, D_1: Min(Z, D_1), M: Max(Z / D_1, 1), f_hit: f_node}
 _SPREAD = (nested(Z, D_1), at_most(L_dense, L))
-exchange_nvlink = Formula(
-    "Bytes that experts exchange over NVLink", V_nvl,
+exchange_nvlink = Formula("Bytes that experts exchange over NVLink", V_nvl,
     _EXCHANGES * W_nvl * expert_parallel.ep_fan_out.rhs.xreplace({B: _GROUP[B], D_1: _GROUP[D_1]}),
-    source="deepseek-v3, section 3.2.2", needs=_SPREAD, assumes=expert_parallel.ep_fan_out.assumes,
-)
-exchange_network = Formula(
-    "Bytes that experts exchange over the network", V_net,
+    source="deepseek-v3, section 3.2.2", needs=_SPREAD, assumes=expert_parallel.ep_fan_out.assumes)
+exchange_network = Formula("Bytes that experts exchange over the network", V_net,
     _EXCHANGES * W_node * expert_parallel.ep_node_comms.rhs.xreplace(_GROUP),
-    source=_SHARDED, needs=_SPREAD, assumes=expert_parallel.ep_node_comms.assumes.replace("f_hit", "f_node"),
-)
+    source=_SHARDED, needs=_SPREAD, assumes=expert_parallel.ep_node_comms.assumes.replace("f_hit", "f_node"))
 
 # Parameters of the fullest stage: X n_cp copies of what is cut in Y, X n_cp Y/Z copies of what is cut in Z
 _ROUTED, _REPLICAS = P_exp * L_stage / L, X * n_cp
@@ -139,64 +103,46 @@ def _gathered(title: str, level: Formula) -> Formula:
     routed = level.rhs.xreplace({V: _ROUTED, X: _REPLICAS * Y / Z, Y: Z})
     return Formula(
         title, level.lhs, b * (dense + routed), source=_SHARDED, needs=_CUT,
-        assumes="for routed experts spread whole over Z ranks, all else cut Y ways; " + level.assumes,
-    )
+        assumes="for routed experts spread whole over Z ranks, all else cut Y ways; " + level.assumes)
 
 
 dp_nvlink = _gathered("Bytes of a stage's parameters over NVLink", group_nvlink)
 dp_network = _gathered("Bytes of a stage's parameters over the network", group_network)
-dp_passes = Formula(
-    "Bytes of a parameter that data parallelism moves in a step", b,
+dp_passes = Formula("Bytes of a parameter that data parallelism moves in a step", b,
     b_grad * Piecewise((2, n_zero < 1), (1, n_zero < 2), (N_MB, True))
     + b_w * Piecewise((0, n_zero < 1), (1, n_zero < 3), (2 * N_MB, True)), source=_ZERO,
     assumes="for gradients that are scattered and gathered, or scattered once, or (ZeRO-2) for each microbatch; and "
-    "weights that are gathered once, or (ZeRO-3) in each pass",
-)
-step_bytes = Formula(
-    "Bytes of a step", V_step, N_MB * V, source=_MEGATRON, assumes="when each microbatch moves as many",
-)
+    "weights that are gathered once, or (ZeRO-3) in each pass")
+step_bytes = Formula("Bytes of a step", V_step, N_MB * V, source=_MEGATRON,
+    assumes="when each microbatch moves as many")
 
-stage_hop = Formula(
-    "Transfer of a microbatch to the next stage", T_hop,
+stage_hop = Formula("Transfer of a microbatch to the next stage", T_hop,
     Piecewise((0, N_stages < 2), (b * B_mb * D / (Y * W_1), N_gpu <= D_1),
-              (b * B_mb * D / (Y * Min(W_1, W_2 / D_1)), True)),
-    source=_MEGATRON,
-    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its NIC",
-)
+              (b * B_mb * D / (Y * Min(W_1, W_2 / D_1)), True)), source=_MEGATRON,
+    assumes="when each of Y ranks sends a slice: over NVLink if the run is in a node, else through its NIC")
 
 # The step
-reached_flops = Formula(
-    "Rate of arithmetic that is reached", C, eta * C_ref, source=_MEGATRON, assumes="for a share of the peak C_ref",
-)
-reached_bandwidth = Formula(
-    "Bandwidth that is reached", W, eta * W_ref, source=_SHARDED, assumes="for a share of the peak W_ref",
-)
-microbatch_time = Formula(
-    "Time of a microbatch in a stage", T_mb, T_fwd + T_bwd + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, source=_MEGATRON,
-    assumes="when a share g of each communication is waited for, the rest hidden behind arithmetic",
-)
+reached_flops = Formula("Rate of arithmetic that is reached", C, eta * C_ref, source=_MEGATRON,
+    assumes="for a share of the peak C_ref")
+reached_bandwidth = Formula("Bandwidth that is reached", W, eta * W_ref, source=_SHARDED,
+    assumes="for a share of the peak W_ref")
+microbatch_time = Formula("Time of a microbatch in a stage", T_mb,
+    T_fwd + T_bwd + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, source=_MEGATRON,
+    assumes="when a share g of each communication is waited for, the rest hidden behind arithmetic")
 _SHARED = "when what a microbatch waits for is shared out between its passes by their length"
-forward_slot = Formula(
-    "Forward part of a microbatch's time", t_F, T_mb * T_fwd / (T_fwd + T_bwd), source=_MEGATRON, assumes=_SHARED,
-)
-backward_slot = Formula(
-    "Backward part of a microbatch's time", t_B, T_mb * T_bwd / (T_fwd + T_bwd), source=_MEGATRON, assumes=_SHARED,
-)
-exposed_dp = Formula(
-    "Data parallelism that nothing hides", T_dp,
+forward_slot = Formula("Forward part of a microbatch's time", t_F, T_mb * T_fwd / (T_fwd + T_bwd), source=_MEGATRON,
+    assumes=_SHARED)
+backward_slot = Formula("Backward part of a microbatch's time", t_B, T_mb * T_bwd / (T_fwd + T_bwd), source=_MEGATRON,
+    assumes=_SHARED)
+exposed_dp = Formula("Data parallelism that nothing hides", T_dp,
     Piecewise(
         (Max(2 * T_scatter - T_bwd, 0), n_zero < 1),
         (Max(T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0), n_zero < 2),
         (N_MB * Max(T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0), n_zero < 3),
-        (N_MB * (Max(T_gather + T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0)), True),
-    ),
-    source=_ZERO,
+        (N_MB * (Max(T_gather + T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0)), True)), source=_ZERO,
     assumes="when gradients travel during the last backward pass (where they are cut, ZeRO-2, during every one), new "
-    "weights during the first forward pass (where they are cut, ZeRO-3, during every pass)",
-)
-step_sum = Formula(
-    "Time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp, source=_MEGATRON,
-    assumes="for the busiest stage: its microbatches, its bubble, and what it waits for besides",
-)
+    "weights during the first forward pass (where they are cut, ZeRO-3, during every pass)")
+step_sum = Formula("Time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp, source=_MEGATRON,
+    assumes="for the busiest stage: its microbatches, its bubble, and what it waits for besides")
 
 declare(globals())

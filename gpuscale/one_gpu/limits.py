@@ -24,52 +24,35 @@ def _smem(amount):
     return sympy.Max(1, sympy.ceiling(amount / g_smem)) * g_smem
 
 
-warps_per_block = Formula(
-    "Warps of a block", w_block, sympy.ceiling(t_block / w_lanes), source=_RULES,
-    assumes="always: the last warp of a block may be partly empty",
-)
+warps_per_block = Formula("Warps of a block", w_block, sympy.ceiling(t_block / w_lanes), source=_RULES,
+    assumes="always: the last warp of a block may be partly empty")
 
 _per_warp = _units(R * w_lanes, g_reg)
 _register_warps = n_sub * sympy.floor(R_sm / n_sub / _per_warp)
 
-register_limit = Formula(
-    "Warps that the registers allow", w_res, w_block * sympy.floor(_register_warps / w_block), source=_RULES,
-    assumes="when a block's warps are spread over the subpartitions, each with its share of the registers",
-)
+register_limit = Formula("Warps that the registers allow", w_res, w_block * sympy.floor(_register_warps / w_block),
+    source=_RULES,
+    assumes="when a block's warps are spread over the subpartitions, each with its share of the registers")
 
-smem_limit = Formula(
-    "Warps that the shared memory allows", w_res,
+smem_limit = Formula("Warps that the shared memory allows", w_res,
     w_block * sympy.floor(S_smem / _smem(S_block + S_res)),
-    source=_RULES, assumes="always; a block without shared memory counts as one unit, which never binds",
-)
+    source=_RULES, assumes="always; a block without shared memory counts as one unit, which never binds")
 
-slot_limit = Formula(
-    "Warps that the warp slots allow", w_res, w_block * sympy.floor(w_max / w_block), source=_RULES,
-    assumes="always: a block is resident as a whole or not at all",
-)
+slot_limit = Formula("Warps that the warp slots allow", w_res, w_block * sympy.floor(w_max / w_block), source=_RULES,
+    assumes="always: a block is resident as a whole or not at all")
 
-block_limit = Formula(
-    "Warps that the block slots allow", w_res, w_block * n_block, source=_RULES, assumes="always",
-)
+block_limit = Formula("Warps that the block slots allow", w_res, w_block * n_block, source=_RULES, assumes="always")
 
-resident_warps = Formula(
-    "Resident warps", w_res,
+resident_warps = Formula("Resident warps", w_res,
     w_block * sympy.Min(
         sympy.floor(_register_warps / w_block), sympy.floor(S_smem / _smem(S_block + S_res)),
-        sympy.floor(w_max / w_block), n_block,
-    ),
-    source=_RULES, assumes="for a grid with enough blocks to fill the SM",
-)
+        sympy.floor(w_max / w_block), n_block),
+    source=_RULES, assumes="for a grid with enough blocks to fill the SM")
 
-register_file_warps = Formula(
-    "Warps that the register file holds", w_res, sympy.floor(R_sm / (R * w_lanes)),
-    source="scaling-book-gpus, memory",
-    assumes="when registers are handed out one by one, as a first estimate",
-)
+register_file_warps = Formula("Warps that the register file holds", w_res, sympy.floor(R_sm / (R * w_lanes)),
+    source="scaling-book-gpus, memory", assumes="when registers are handed out one by one, as a first estimate")
 
-occupancy = Formula(
-    "Occupancy", occ, resident_warps.rhs / w_max, source=_RULES,
-    assumes="for a grid with enough blocks to fill the SM",
-)
+occupancy = Formula("Occupancy", occ, resident_warps.rhs / w_max, source=_RULES,
+    assumes="for a grid with enough blocks to fill the SM")
 
 declare(globals())

@@ -12,6 +12,6 @@ __getattr__, __dir__ = face(
     registry="UnknownPart capability chip chips link links load measured model models part parts table",
     entry="Part",
     measured_table="Column MeasuredTable",
-    number="Other Spec",
+    number="Spec",
     reading="SpecError",
 )

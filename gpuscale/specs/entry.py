@@ -17,14 +17,11 @@ class Part:
     is None for a number that is not published, ``part.about()`` is a card of everything. Parts do not change.
     """
 
-    __slots__ = ("as_of", "key", "kind", "labels", "origin", "specs", "title")
-
     def __init__(self, kind: str, key: str, title: str, labels: Mapping, specs: Mapping, as_of="", origin=""):
         order = [*known_fields().get(kind, {}), *specs]
         ranked = {name: specs[name] for name in sorted(specs, key=order.index)}
-        values = (as_of, key, kind, MappingProxyType(dict(labels)), origin, MappingProxyType(ranked), title)
-        for slot, value in zip(Part.__slots__, values, strict=True):
-            object.__setattr__(self, slot, value)
+        head = {"kind": kind, "key": key, "title": title, "as_of": as_of, "origin": origin}
+        self.__dict__.update(head, labels=MappingProxyType(dict(labels)), specs=MappingProxyType(ranked))
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -47,7 +44,7 @@ class Part:
         return getattr(self, name) if name in self else default
 
     def __getattr__(self, name: str):
-        if name.startswith("__") or name in Part.__slots__:
+        if name.startswith("__"):
             raise AttributeError(name)
         if name in self.specs:
             return self.specs[name].base

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpuscale.core.html import Head, Html, aligned, element, escape, heading, region, table
 from gpuscale.sources import cited
-from gpuscale.specs.number import Spec, amount, known_fields
+from gpuscale.specs.number import amount, known_fields
 
 NONE = "–"
 
@@ -44,8 +44,11 @@ def _title(name: str) -> str:
 def _number(part, field: str) -> tuple[str, str]:
     if field in part.labels:
         return part.labels[field], escape(part.labels[field])
-    spec = part.specs.get(field)
-    return (spec.text, number_button(spec)) if spec else (NONE, NONE)
+    if field not in part.specs:
+        return NONE, NONE
+    spec = part.specs[field]
+    basis = f"{spec.basis}, {spec.date}" if spec.date else spec.basis
+    return spec.text, provenance(spec.text, spec.as_printed, basis, spec.source, spec.note)
 
 
 def _derived(part, make: Callable) -> tuple[str, str]:
@@ -59,12 +62,6 @@ def _derived(part, make: Callable) -> tuple[str, str]:
     return shown, f"<i>{escape(shown)}</i>"
 
 
-def number_button(spec: Spec) -> str:
-    """A number as a button that tells its provenance."""
-    basis = f"{spec.basis}, {spec.date}" if spec.date else spec.basis
-    return provenance(spec.text, spec.as_printed, basis, spec.source, spec.note)
-
-
 def provenance(shown: str, printed: str, basis: str, source: str, note: str) -> str:
     """A button whose tip tells where what it shows comes from."""
     said = {"data_printed": printed, "data_basis": basis, "data_source": cited(source), "data_note": note}
@@ -75,14 +72,10 @@ def part_card(part, rows: list[tuple[str, ...]]) -> str:
     """The HTML card of a part: name, value, basis, source and remarks of each number."""
     heads = [Head("Name", leads=True), Head("Value", "num"), "Basis", "Source", "Remarks"]
     cells = ((f"<code>{field}</code>", *map(escape, said)) for field, *said in rows)
-    return element(
-        "section",
-        heading(part.title, f'{part.kind}("{part.key}")'),
-        region(f"Numbers of {part.title}", table(heads, cells)),
-        f'<p class="note">As of {part.as_of}.</p>' if part.as_of else "",
-        class_="card part",
-        aria_label=part.title,
-    )
+    inside = [heading(part.title, f'{part.kind}("{part.key}")')]
+    inside += [region(f"Numbers of {part.title}", table(heads, cells))]
+    inside += [f'<p class="note">As of {part.as_of}.</p>' if part.as_of else ""]
+    return element("section", *inside, class_="card part", aria_label=part.title)
 
 
 def specs_table(caption: str, heads: Sequence[Head], rows: Iterable[Sequence[str]], note: str = "") -> str:

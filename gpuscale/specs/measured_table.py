@@ -74,12 +74,6 @@ class MeasuredTable:
     def __setattr__(self, name, value):
         raise AttributeError("tables do not change; load() adds your own")
 
-    def __getstate__(self):
-        return dict(self.__dict__)
-
-    def __setstate__(self, state):
-        self.__dict__.update(state)
-
     @property
     def rows(self) -> list[dict]:
         """One dict a row, numbers as floats in base units."""
@@ -115,9 +109,8 @@ class MeasuredTable:
         tells where they come from. ``names``: what to show for keys of parts, so that a column "part" beside one of
         chips has nothing to add."""
         names = names or {}
-        shown = [
-            (i, c) for i, c in enumerate(self._columns) if not (names and c.name == "part" and "chip" in self.columns)
-        ]
+        hidden = "part" if names and "chip" in self.columns else ""
+        shown = [(i, c) for i, c in enumerate(self._columns) if c.name != hidden]
         rows = [[_shown(row[i], c.unit, names) for i, c in shown] for row in self._cells]
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
         html = specs_table(self.title, [_head(c) for _, c in shown], ([*map(escape, row)] for row in rows), note)

@@ -4,7 +4,7 @@ vouches for: no relation to other numbers, no second source.
 """
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -15,28 +15,11 @@ MISSING = "-"
 
 
 @dataclass(frozen=True)
-class Other:
-    """A value that another source has, and why it is not the one used."""
-
-    value: float
-    unit: str
-    basis: str
-    source: str
-    why: str
-    single: bool = False
-
-    @property
-    def base(self) -> float:
-        return self.value * SCALE[self.unit][0]
-
-    @property
-    def as_printed(self) -> str:
-        return _as_printed(self.value, self.unit)
-
-
-@dataclass(frozen=True)
 class Spec:
-    """One number: ``value`` and ``unit`` as written, ``base`` in base units, and where it comes from."""
+    """One number: ``value`` and ``unit`` as written, ``base`` in base units, and where it comes from.
+
+    ``others`` are the values that other sources have, each with ``why`` it is not the one used.
+    """
 
     field: str
     value: float
@@ -46,8 +29,9 @@ class Spec:
     note: str = ""
     printed: str = ""
     date: str = ""
-    others: tuple[Other, ...] = field(default=())
+    others: tuple["Spec", ...] = ()
     single: bool = False
+    why: str = ""
 
     @property
     def base_unit(self) -> str:
@@ -68,7 +52,8 @@ class Spec:
     @property
     def as_printed(self) -> str:
         """What the source prints, where it differs from the value; else the value in its own unit."""
-        return self.printed or _as_printed(self.value, self.unit)
+        number = f"{self.value:,.10g}" if abs(self.value) < 1e15 else f"{self.value:.10g}"
+        return self.printed or (number if self.unit == "1" else number + NBSP + self.unit)
 
 
 def amount(base: float, unit: str) -> str:
@@ -80,11 +65,6 @@ def amount(base: float, unit: str) -> str:
         whole = len(str(abs(int(base / SCALE[unit][0]))))
         return show(base, unit, short=True, digits=max(3, whole))
     return show(base, home, short=True)
-
-
-def _as_printed(value: float, unit: str) -> str:
-    number = f"{value:,.10g}" if abs(value) < 1e15 else f"{value:.10g}"
-    return number if unit == "1" else number + NBSP + unit
 
 
 @cache

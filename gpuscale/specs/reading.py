@@ -10,7 +10,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpuscale.specs.number import Other, Spec, known_fields
+from gpuscale.specs.number import Spec, known_fields
 from gpuscale.units import UnitError, base_unit, dimension_word
 
 KINDS = ("chip", "link", "model", "recipe", "capability", "measured", "level", "topology", "torus", "mesh")
@@ -43,7 +43,7 @@ class Where:
         return SpecError(f"{place}: {problem}; expected {expected}")
 
 
-def read(path: str | Path, kind: str = "chip") -> tuple[list[dict], dict[str, str]]:
+def read(path: str | Path) -> tuple[list[dict], dict[str, str]]:
     """The parts of a TOML file, checked (a measured table still as its body), and the file's source names."""
     path = Path(path).expanduser()
     where = Where(path.name)
@@ -54,7 +54,7 @@ def read(path: str | Path, kind: str = "chip") -> tuple[list[dict], dict[str, st
     except tomllib.TOMLDecodeError as error:
         raise where.wrong(f"is no TOML ({error})", "a TOML file of tables, one for each part") from error
     as_of = date_text(where.at(field="as_of"), tables.pop("as_of", ""))
-    kind = _kind(where, tables.pop("kind", kind))
+    kind = _kind(where, tables.pop("kind", "chip"))
     sources = tables.pop("sources", {})
     if not isinstance(sources, dict) or not all(isinstance(s, str) for s in sources.values()):
         raise where.at(field="sources").wrong("is no table of texts", 'key = "short name" for each source')
@@ -93,8 +93,9 @@ def _part(where: Where, key: str, body, kind: str, as_of: str) -> dict:
 def _may_be_text(where: Where, field_name: str, kind: str) -> bool:
     if field_name in known_fields()[kind]:
         return False
-    if field_name not in LABELS and (close := _close(field_name, [*LABELS, *known_fields()[kind]])):
-        raise where.wrong("is no text that a part can have", f"{close}?")
+    known = [*LABELS, *known_fields()[kind]]
+    if field_name not in LABELS and (close := difflib.get_close_matches(field_name, known, 1, 0.8)):
+        raise where.wrong("is no text that a part can have", f"{close[0]}?")
     return True
 
 
@@ -114,12 +115,12 @@ def number(where: Where, entry, kind: str) -> Spec:
     return Spec(where.field, value, entry["unit"], date=date, others=others, single=entry.get("single", False), **texts)
 
 
-def _other(where: Where, entry, rule: dict) -> Other:
-    where = where.at(field=f"{where.field}.others")
+def _other(where: Where, entry, rule: dict) -> Spec:
+    what, where = where.field, where.at(field=f"{where.field}.others")
     _keys(where, entry, (*NEEDED, "why"), ("single",))
     value = quantity(where, entry["value"], entry["unit"], rule)
-    texts = (text(where, entry[k], k) for k in ("basis", "source", "why"))
-    return Other(value, entry["unit"], *texts, single=entry.get("single", False))
+    texts = {k: text(where, entry[k], k) for k in ("basis", "source", "why")}
+    return Spec(what, value, entry["unit"], single=entry.get("single", False), **texts)
 
 
 def _keys(where: Where, entry, needed, optional) -> None:
@@ -182,7 +183,3 @@ def name(where: Where, key: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", key) or key.endswith("_"):
         raise where.wrong(f"{key!r} is no name", "small letters, digits and underscores, such as h100_sxm")
     return key
-
-
-def _close(word: str, words) -> str:
-    return next(iter(difflib.get_close_matches(word, list(words), 1, 0.8)), "")

@@ -23,10 +23,8 @@ class UnknownPart(KeyError):
         return self.args[0]
 
 
-FILES = (
-    *("chips", "links", "models", "recipes", "measured", "measured_network", "measured_training"),
-    *("topologies", "clusters"),
-)
+FILES = ("chips", "links", "models", "recipes", "measured", "measured_network", "measured_training")
+FILES += ("topologies", "clusters")
 
 
 @cache

@@ -69,16 +69,8 @@ def indexed(q: Quantity, level: int) -> Quantity:
         base, _, sub = q.tex.partition("_")
         inner = sub.removeprefix("{").removesuffix("}") if sub.startswith("{") else sub
         meaning = f"{_LEVELS.get(q.name, q.meaning)} at level {level}"
-        Quantity(
-            name,
-            q.unit,
-            meaning,
-            f"{base}_{{{inner + ',' if inner else ''}{level}}}",
-            least=q.least,
-            most=q.most,
-            whole=q.whole,
-            zero=q.zero,
-        )
+        bounds = {"least": q.least, "most": q.most, "whole": q.whole, "zero": q.zero}
+        Quantity(name, q.unit, meaning, f"{base}_{{{inner + ',' if inner else ''}{level}}}", **bounds)
     return _registry[name]
 
 
