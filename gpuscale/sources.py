@@ -1,7 +1,5 @@
 """Sources and their names: a key of the bibliography on every formula and number, a short title for the reader."""
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from html import escape

@@ -6,8 +6,6 @@ An expression may use every formula by its name; the rooms ``one_gpu``, ``networ
 letter; a few functions of arithmetic; and the inputs that its row names.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import math

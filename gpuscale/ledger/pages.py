@@ -3,8 +3,6 @@
 Links name notebooks, so that they lead somewhere in JupyterLab; the site turns them into links to its pages.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table

@@ -6,8 +6,6 @@ may say where the difference comes from: ``approximation`` is an expression for 
 Everything else ``disagrees``. The row also states its verdict, and a test compares the two.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass, field, fields

@@ -1,7 +1,5 @@
 """The generated pages at the end of the book: notation, formula index, hardware tables."""
 
-from __future__ import annotations
-
 from gpuscale import specs
 from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded

@@ -1,7 +1,5 @@
 """Pieces of a page whose numbers come from the library: sentences, and the card of what to remember."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sympy

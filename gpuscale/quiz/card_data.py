@@ -1,7 +1,5 @@
 """What a question is drawn and graded from, in Python and on the page; it holds no answer."""
 
-from __future__ import annotations
-
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording

@@ -1,7 +1,5 @@
 """What the reader sees of a question: its card, its solution, and all cards of a set, as HTML and as text."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from gpuscale.core.cards import derivation_html, derivation_list, equation

@@ -1,7 +1,5 @@
 """The verdict on an answer given in Python: read, brought to base units, looked up among the question's outcomes."""
 
-from __future__ import annotations
-
 import numbers
 from types import EllipsisType
 

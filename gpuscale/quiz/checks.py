@@ -1,7 +1,5 @@
 """What a question must satisfy before anyone is asked: every slip of an author is named here."""
 
-from __future__ import annotations
-
 import itertools
 
 import sympy

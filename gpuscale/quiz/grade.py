@@ -5,8 +5,6 @@
 ``--execute`` runs a copy in memory first. The exit status is 0 whatever the score, 1 for an unreadable file.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -4,8 +4,6 @@ Each helper gives a dict ``{message: mistake}`` to spread into a question's ``mi
 mistake is made in that input; without one it is made in the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

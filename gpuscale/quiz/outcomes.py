@@ -1,7 +1,5 @@
 """What a question can come to: its right answer, its mistakes, and which two lie too near to tell apart."""
 
-from __future__ import annotations
-
 import sympy
 
 from gpuscale.quiz import grading, wording

@@ -1,7 +1,5 @@
 """The fixed points at which formula answers are compared: the same for the page and for Python."""
 
-from __future__ import annotations
-
 import random
 
 import sympy

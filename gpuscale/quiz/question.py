@@ -1,7 +1,5 @@
 """A question: its text, and answers that are formulas. A QuestionSet checks each of its own."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

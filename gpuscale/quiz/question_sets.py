@@ -1,7 +1,5 @@
 """Sets of questions: one for each module under ``exercises/``, and how a question is found by its name."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import pkgutil

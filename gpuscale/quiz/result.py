@@ -1,7 +1,5 @@
 """What ``check`` leaves in a notebook: a line for the reader, and a record that ``grade`` reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 

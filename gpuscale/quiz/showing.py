@@ -1,7 +1,5 @@
 """How questions are shown: a card, all cards of a set, the line that counts what is right."""
 
-from __future__ import annotations
-
 from gpuscale.core.html import Html, as_json
 from gpuscale.quiz import card_html
 from gpuscale.quiz.question_sets import Item, QuestionSet, item, load_set

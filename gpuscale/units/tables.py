@@ -1,7 +1,5 @@
 """Every unit that is written or read, its size, and what it measures. Page and notebook have these tables alike."""
 
-from __future__ import annotations
-
 import itertools
 
 B = 1.0
