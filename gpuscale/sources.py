@@ -2,7 +2,6 @@
 
 import tomllib
 from functools import cache
-from html import escape
 from pathlib import Path
 
 NAMES = Path(__file__).parent / "specs" / "data" / "sources.toml"
@@ -28,8 +27,3 @@ def cited(source: str) -> str:
     """A source in plain text: short name, then the place; several are joined by a semicolon."""
     parts = (one.partition(",") for one in source.split("; "))
     return "; ".join(source_name(key.strip()) + comma + place for key, comma, place in parts)
-
-
-def cite(source: str) -> str:
-    """A source as HTML: short name, then the place."""
-    return escape(cited(source), quote=False)

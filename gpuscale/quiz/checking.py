@@ -9,8 +9,7 @@ from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import as_json, escape
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question
+from gpuscale.quiz.question import Question, values_at
 from gpuscale.quiz.question_sets import Item, item
 from gpuscale.quiz.result import Result
 from gpuscale.units import UnitError, Unreadable

@@ -9,9 +9,7 @@ from gpuscale.core.dimension import DimensionError, dimension, fits, words
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.outcomes import close, outcomes, solution_texts, texts, used
-from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question, QuestionError, side
+from gpuscale.quiz.question import Question, QuestionError, side, values_at
 
 
 def check_question(question: Question) -> None:
@@ -31,7 +29,7 @@ def _check(question: Question) -> None:
     else:
         _answer(question)
     _texts(question)
-    if unused := [n for n in question.given[0] if n not in used(question)]:
+    if unused := [n for n in question.given[0] if n not in _used(question)]:
         raise QuestionError(f"given {', '.join(unused)}, which nothing uses")
     if question.kind == "number":
         _numbers(question)
@@ -71,21 +69,43 @@ def _answer(question: Question) -> None:
         raise QuestionError(f"the answer is {found}, the declared unit {question.asked_unit!r}")
 
 
+def _all_texts(question: Question) -> list[str]:
+    """Every text in which the reader sees given values."""
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return [*card, *(text for choice in question.choices for text in choice[:2]), *_solution_texts(question)]
+
+
+def _solution_texts(question: Question) -> list[str]:
+    """Those of the solution."""
+    parts = question.solution if isinstance(question.solution, (list, tuple)) else [question.solution]
+    return [text for part in parts for text in (part if isinstance(part, tuple) else (part,)) if isinstance(text, str)]
+
+
+def _used(question: Question) -> set[str]:
+    """The names of given values that the question uses anywhere."""
+    names = {name for text in _all_texts(question) for name, _ in wording.placeholders(text)}
+    exprs = [*question.named().values()] if question.kind == "number" else []
+    for choice in question.choices:
+        mark = choice[2] if len(choice) > 2 else False
+        exprs += [] if isinstance(mark, bool) else [side(mark)]
+    return names | {q.name for e in exprs for q in sympy.sympify(e).free_symbols}
+
+
 def _texts(question: Question) -> None:
     feedback = [question.remark, question.hint, *question.mistakes, *(c[1] for c in question.choices)]
     for given in question.given:
-        for text in texts(question):
+        for text in _all_texts(question):
             wording.render(text, given, tex=text not in feedback)
 
 
 def _numbers(question: Question) -> None:
     for variant in range(len(question.given)):
-        found = outcomes(question, variant)
+        found = question.outcomes(variant)
         right = found[0][1]
         if question.exact and (right != round(right) or abs(right) >= 2**53):
             raise QuestionError(f"exact, but the answer is {right!r}; expected a whole number")
         for (one, a), (other, b) in itertools.combinations(found, 2):
-            if close(question, a, b):
+            if question.close(a, b):
                 raise QuestionError(
                     f"variant {variant + 1}: {one} ({question.show(a)}) and {other} "
                     f"({question.show(b)}) are within tolerance of each other"
@@ -122,7 +142,7 @@ def _formulas(question: Question) -> None:
 def _solution(question: Question) -> None:
     """A solution that ends in an expression must end in the answer."""
     parts = question.solution if isinstance(question.solution, list) else [question.solution]
-    if len(question.given) > 1 and any(wording.placeholders(text) for text in solution_texts(question)):
+    if len(question.given) > 1 and any(wording.placeholders(text) for text in _solution_texts(question)):
         raise QuestionError("the solution stays the same in all variants, but it holds a value")
     for part in parts:
         if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):

@@ -31,8 +31,7 @@ from gpuscale.quiz import (
     sets,
     wording,
 )
-from gpuscale.quiz.checks import values_at
-from gpuscale.quiz.outcomes import outcomes
+from gpuscale.quiz.question import values_at
 from gpuscale.quiz.question_sets import PACKAGE, Item
 from gpuscale.quiz.result import MIME
 from gpuscale.symbols import D, F, T, V, W, W_hbm, alpha, b
@@ -187,7 +186,7 @@ def test_large_round_counts_are_said_in_words():
 )
 def test_standard_mistakes(mistake, factor):
     question = make(mistakes=mistake)
-    (_, right), (_, wrong) = outcomes(question, 0)
+    (_, right), (_, wrong) = question.outcomes(0)
     assert wrong == pytest.approx(factor * right, rel=1e-9)
     said = next(iter(mistake))
     result = check(Item("x", 1, question), wrong)
@@ -355,7 +354,7 @@ def test_the_page_source_gives_no_answer_away(one):
     for message in one.question.mistakes:
         assert message not in text
     if one.question.kind == "number":
-        right = outcomes(one.question, 0)[0][1]
+        right = one.question.outcomes(0)[0][1]
         shown = one.question.show(right)
         assert one.question.exact or shown not in text
     for grade in (v["grade"] for v in source["variants"]):
