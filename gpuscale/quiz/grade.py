@@ -14,8 +14,8 @@ from pathlib import Path
 
 from gpuscale.core.html import as_json
 from gpuscale.quiz import grading
+from gpuscale.quiz.checking import MIME, Result, read
 from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
-from gpuscale.quiz.result import MIME, Result, read
 from gpuscale.quiz.wording import strip
 from gpuscale.widgets.shared import SCORE, VERDICTS
 
