@@ -119,11 +119,7 @@ class Found(Sequence):
         if not self.formulas:
             return said
         rows = (
-            (
-                f"{escape(f.title)}<br><code>{escape(call(f, 60))}</code>",
-                equation(f),
-                f.room.partition(".")[2],
-            )
+            (f"{escape(f.title)}<br><code>{escape(call(f, 60))}</code>", equation(f), f.room.partition(".")[2])
             for f in self.formulas[:SHOWN]
         )
         rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""

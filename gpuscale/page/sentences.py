@@ -60,13 +60,7 @@ def remember(rows: Sequence[tuple]) -> Html:
     html = element(
         "section",
         '<h3 id="remember-t">What to remember</h3>',
-        table(
-            ["Formula", "Holds for", "Order of magnitude"],
-            body,
-            "stack",
-            stack=True,
-            aria_labelledby="remember-t",
-        ),
+        table(["Formula", "Holds for", "Order of magnitude"], body, "stack", stack=True, aria_labelledby="remember-t"),
         class_="card remember",
         aria_labelledby="remember-t",
     )
