@@ -51,9 +51,8 @@ def expects(question: Question) -> str:
 
 def _example(question: Question) -> str:
     base, unit = question.base, question.asked_unit
-    fixed = unit != base
     taken = [v for i in range(len(question.given)) for _, v in question.outcomes(i)]
-    texts = [f"{n} {unit}" for n in (40, 7)] if fixed else BASE_UNITS[base][2:]
+    texts = [f"{n} {unit}" for n in (40, 7)] if unit != base else BASE_UNITS[base][2:]
     if base == "1" and not question.exact and abs(taken[0]) < 1:
         texts = ["0.4", "0.75"]
     for text in texts:
@@ -92,8 +91,7 @@ def _common(question: Question, found: list) -> list:
     out = []
     for factor, message in SLIPS.items():
         value = factor * found[0][1]
-        scaled = factor not in (2.0, 0.5)
-        if scaled and question.base in ("1", "FLOP/B", "USD/h"):
+        if factor not in (2.0, 0.5) and question.base in ("1", "FLOP/B", "USD/h"):
             continue
         if not any(question.close(value, v) for _, v in found + out):
             out.append((message, value))

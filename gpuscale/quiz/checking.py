@@ -12,7 +12,7 @@ import sympy
 
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import as_json, escape
+from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.question import Question, values_at
 from gpuscale.quiz.question_sets import Item, item
@@ -82,8 +82,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
             verdict, message = _verdict(one, spec, variant - 1, typed)
         except UnitError as reason:
             verdict, message = "unclear", f"{escape(reason)}."
-    stamp = grading.salted_hash("spec", as_json(spec))
-    return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
+    return Result(one.id, variant, _as_text(typed), verdict, message, one.stamp)
 
 
 def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdict:

@@ -145,7 +145,8 @@ def _solution(question: Question) -> None:
     if len(question.given) > 1 and any(wording.placeholders(text) for text in _solution_texts(question)):
         raise QuestionError("the solution stays the same in all variants, but it holds a value")
     for part in parts:
-        if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):
+        step = isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and part[1]
+        if part is not None and not isinstance(part, (str, Formula, Derivation)) and not step:
             raise QuestionError(f"solution {part!r}; expected a Derivation, a Formula, a text or (expression, why)")
     ends = [e for e in map(_end, parts) if e is not None]
     if question.kind == "choice" or not ends:
@@ -153,13 +154,8 @@ def _solution(question: Question) -> None:
     last = ends[-1]
     if not fits(last, question.base):
         raise QuestionError(f"the solution ends in {last}, which is no {question.base}")
-    gap = _gap(question, last)
-    if gap > 1e-9:
+    if _gap(question, last) > 1e-9:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
-
-
-def _is_step(part) -> bool:
-    return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and bool(part[1])
 
 
 def _end(part):
@@ -173,10 +169,8 @@ def _gap(question: Question, last) -> float:
     if question.kind == "formula":
         if set(inputs(last)) - set(question.may_use):
             return 1.0
-        pairs = zip(
-            values_at(last, question.fixed_points), values_at(question.expr, question.fixed_points), strict=True
-        )
+        ends, answers = (values_at(expr, question.fixed_points) for expr in (last, question.expr))
     else:
         variants = range(len(question.given))
-        pairs = [(question.value(last, v), question.value(question.expr, v)) for v in variants]
-    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in pairs)
+        ends, answers = ([question.value(expr, v) for v in variants] for expr in (last, question.expr))
+    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in zip(ends, answers, strict=True))

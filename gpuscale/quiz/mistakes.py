@@ -21,10 +21,7 @@ class Times:
     factor: float
 
 
-def result_times(factor: float) -> Times:
-    """The right answer times a factor."""
-    return Times(factor)
-
+result_times = Times  # as a question reads it
 
 Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of both, or Times
 
