@@ -61,11 +61,6 @@ def names(text: str) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
-def reaches(text: str) -> frozenset[str]:
-    """The names of the library that an expression reads: formulas, rooms, and what looks up a part."""
-    return frozenset(name for name in names(text) if name in sweep_names() or name in PARTS or name in ROOMS)
-
-
 @cache
 def sweep_names() -> dict[str, str]:
     """The name of each formula, with its key in the catalogue."""

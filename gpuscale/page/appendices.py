@@ -20,18 +20,15 @@ def notation() -> Html:
         also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
         rows.append((inline(q), f"<code>{q.name}</code>", unit, f"{escape(q.meaning)} {also}"))
     heads, ids = ["Symbol", "In Python", "Unit", "Meaning"], [f"symbol-{q.name}" for q in them]
-    return Html(
-        region("Notation", table(heads, rows, "plain-table notation", ids=ids)),
-        "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them),
-    )
+    plain = "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them)
+    return Html(region("Notation", table(heads, rows, "plain-table notation", ids=ids)), plain)
 
 
 def units() -> Html:
     """The base units and what they measure."""
     rows = [(escape(u), escape(w)) for u, w in WORDS.items()]
-    return Html(
-        region("Units", table(["Base unit", "Measures"], rows)), "\n".join(f"{u}: {w}" for u, w in WORDS.items())
-    )
+    plain = "\n".join(f"{u}: {w}" for u, w in WORDS.items())
+    return Html(region("Units", table(["Base unit", "Measures"], rows)), plain)
 
 
 def formula_search() -> Html:
@@ -56,10 +53,9 @@ def formula_index(file: str) -> Html:
     if not found:
         there = ", ".join(name.removeprefix("gpuscale.") for name in sweep.modules())
         raise KeyError(f"no formulas in {file!r}; files with formulas: {there}")
-    return Html(
-        element("div", *(_entry(key, f) for key, f in found.items()), class_="formula-index"),
-        "\n".join(f"{k}: {f!r}" for k, f in found.items()),
-    )
+    entries = [_entry(key, f) for key, f in found.items()]
+    plain = "\n".join(f"{key}: {f!r}" for key, f in found.items())
+    return Html(element("div", *entries, class_="formula-index"), plain)
 
 
 def _entry(key: str, f) -> str:
