@@ -2,8 +2,4 @@
 
 from gpuscale.faces import face
 
-__getattr__, __dir__ = face(
-    __name__,
-    search="find",
-    sweep="formula formulas",
-)
+__getattr__, __dir__ = face(__name__, search="find", sweep="formula formulas")

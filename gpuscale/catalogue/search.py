@@ -112,22 +112,15 @@ class Found(Sequence):
         return "\n".join([self.heading, *lines, *([f"  {self.rest}"] if self.rest else ())])
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return Html(self._html(), repr(self))._repr_mimebundle_()
-
-    def _html(self) -> str:
-        said = f"<p>{escape(self.heading)}</p>"
-        if not self.formulas:
-            return said
-        rows = (
-            (
-                f"{escape(f.title)}<br><code>{escape(call(f, 60))}</code>",
-                equation(f),
-                f.room.partition(".")[2],
+        html = f"<p>{escape(self.heading)}</p>"
+        if self.formulas:
+            rows = (
+                (f"{escape(f.title)}<br><code>{escape(call(f, 60))}</code>", equation(f), f.room.partition(".")[2])
+                for f in self.formulas[:SHOWN]
             )
-            for f in self.formulas[:SHOWN]
-        )
-        rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""
-        return said + region("Formulas found", table(["Formula", "Equation", "Room"], rows), rest)
+            rest = f'<p class="note">{escape(self.rest)}</p>' if self.rest else ""
+            html += region("Formulas found", table(["Formula", "Equation", "Room"], rows), rest)
+        return Html(html, repr(self))._repr_mimebundle_()
 
 
 # Words

@@ -6,8 +6,6 @@ An expression may use every formula by its name; the rooms ``one_gpu``, ``networ
 letter; a few functions of arithmetic; and the inputs that its row names.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import math
@@ -61,11 +59,6 @@ def names(text: str) -> frozenset[str]:
         if isinstance(node, FORBIDDEN) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
             raise ExpressionError(f"{text!r}: {ast.unparse(node)} is not allowed here")
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def reaches(text: str) -> frozenset[str]:
-    """The names of the library that an expression reads: formulas, rooms, and what looks up a part."""
-    return frozenset(name for name in names(text) if name in sweep_names() or name in PARTS or name in ROOMS)
 
 
 @cache

@@ -3,8 +3,6 @@
 Links name notebooks, so that they lead somewhere in JupyterLab; the site turns them into links to its pages.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
@@ -117,15 +115,9 @@ def ledger_filter() -> Html:
 def ledger_rows(chapter: str) -> Html:
     """All statements that a chapter covers, as a table. Raises KeyError for a chapter without any."""
     rows = _of(chapter)
-    cells = [_cells(row) for row in rows]
-    html = table(
-        COLUMNS,
-        cells,
-        "ledger stack",
-        ids=[f"claim-{anchor(row.id)}" for row in rows],
-        stack=True,
-        aria_label=f"Published statements: {chapter.replace('_', ' ')}",
-    )
+    ids = [f"claim-{anchor(row.id)}" for row in rows]
+    label = f"Published statements: {chapter.replace('_', ' ')}"
+    html = table(COLUMNS, map(_cells, rows), "ledger stack", ids=ids, stack=True, aria_label=label)
     box = element("div", html, id=f"chapter-{chapter}", class_="ledger-rows")
     return Html(box, "\n".join(map(_plain, rows)))
 
@@ -183,10 +175,8 @@ def _plain(row: Claim | Wording) -> str:
     if isinstance(row, Wording):
         return f"{row.id}: {row.says}. {cited(_where(row))}. {row.verdict}. {row.reason}".strip()
     published, ours = row.shown
-    distance = f", {row.distance_text}" if row.distance_text else ""
-    return (
-        f"{row.id}: {row.says}. {cited(_where(row))}. Published {published}, computed {ours}: {row.verdict}{distance}"
-    )
+    verdict = f"{row.verdict}, {row.distance_text}" if row.distance_text else row.verdict
+    return f"{row.id}: {row.says}. {cited(_where(row))}. Published {published}, computed {ours}: {verdict}"
 
 
 def _derived(one: Erratum) -> str:

@@ -6,10 +6,9 @@ may say where the difference comes from: ``approximation`` is an expression for 
 Everything else ``disagrees``. The row also states its verdict, and a test compares the two.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
@@ -76,8 +75,22 @@ class LedgerError(ValueError):
     """A row of the ledger that is not complete; the message names it and says what is expected."""
 
 
+class _Row:
+    """What all rows have: inputs, ``given`` in the file; a statement also has a reason for its verdict."""
+
+    @cached_property
+    def inputs(self) -> dict[str, float]:
+        """The inputs of the row, or numbers that it states and that nothing recomputes, in base units."""
+        return expressions.inputs(self.given)
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in words: the row's own, or those of its first erratum."""
+        return fill(self.why, self) or (errata()[self.errata[0]].told if self.errata else "")
+
+
 @dataclass(frozen=True)
-class Claim:
+class Claim(_Row):
     """A published number.
 
     ``published`` is the number as printed with its unit, or ``form`` the printed formula as an expression in the inputs
@@ -107,11 +120,6 @@ class Claim:
     errata: tuple[str, ...] = ()
     own_numbers: bool = False  # arithmetic on the source's own numbers, which reaches nothing of the library
     distance: bool = True  # False for a name or number of a thing, where a share of ours would say nothing
-
-    @cached_property
-    def inputs(self) -> dict[str, float]:
-        """The inputs of the row, in base units."""
-        return expressions.inputs(self.given)
 
     @cached_property
     def published(self) -> float:
@@ -167,11 +175,6 @@ class Claim:
         return f"{100 * self.error:+.3g}%".replace("-", "−")
 
     @property
-    def reason(self) -> str:
-        """Why the verdict is what it is, in words: the row's own, or those of its first erratum."""
-        return fill(self.why, self) or (errata()[self.errata[0]].told if self.errata else "")
-
-    @property
     def formulas(self) -> tuple[str, ...]:
         """The catalogue's keys of the formulas that recompute it."""
         texts = [self.expression, *(text for text in self.given.values() if isinstance(text, str))]
@@ -180,7 +183,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Wording:
+class Wording(_Row):
     """A published statement without a number: what it says, the verdict, and the place that covers it."""
 
     id: str
@@ -193,19 +196,9 @@ class Wording:
     why: str = ""
     errata: tuple[str, ...] = ()
 
-    @cached_property
-    def inputs(self) -> dict[str, float]:
-        """The numbers that it states and that nothing recomputes, such as a measurement, in base units."""
-        return expressions.inputs(self.given)
-
-    @property
-    def reason(self) -> str:
-        """Why, in words: the row's own, or those of its first erratum."""
-        return fill(self.why, self) or (errata()[self.errata[0]].told if self.errata else "")
-
 
 @dataclass(frozen=True)
-class Erratum:
+class Erratum(_Row):
     """What is wrong or approximate in the sources, told in our words, with the place that derives what is right."""
 
     id: str
@@ -213,11 +206,6 @@ class Erratum:
     text: str
     derivation: str  # "chapter" or "chapter#heading"
     given: dict[str, object] = field(default_factory=dict)
-
-    @cached_property
-    def inputs(self) -> dict[str, float]:
-        """The inputs of its text, in base units."""
-        return expressions.inputs(self.given)
 
     @property
     def told(self) -> str:
@@ -239,7 +227,7 @@ def fill(text: str, row) -> str:
         if not colon:
             raise LedgerError(f"{row.id}: {{{inside}}} has no unit; expected {{expression:unit}}")
         unit, _, digits = unit.partition(",")
-        known = getattr(row, "inputs", {})
+        known = row.inputs
         if isinstance(row, Claim):
             known = known | {"published": row.published, "ours": row.ours}
         return show(expressions.value(expression, known), unit, digits=int(digits or 3), short=not digits)
@@ -273,12 +261,9 @@ def _row(kind: type, entry: dict):
 
 def _table(kind: type, entries: list[dict]) -> dict:
     rows = [_row(kind, entry) for entry in entries]
-    found = {row.id: row for row in rows}
-    if len(found) < len(rows):
-        seen: set[str] = set()
-        twice = [row.id for row in rows if row.id in seen or seen.add(row.id)]
+    if twice := [name for name, count in Counter(row.id for row in rows).items() if count > 1]:
         raise LedgerError(f"two rows are called {', '.join(twice)}")
-    return found
+    return {row.id: row for row in rows}
 
 
 @cache

@@ -2,7 +2,4 @@
 
 from gpuscale.faces import face
 
-__getattr__, __dir__ = face(
-    __name__,
-    sentences="Sentence remember say",
-)
+__getattr__, __dir__ = face(__name__, sentences="Sentence remember say")

@@ -1,7 +1,5 @@
 """The generated pages at the end of the book: notation, formula index, hardware tables."""
 
-from __future__ import annotations
-
 from gpuscale import specs
 from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded
@@ -22,18 +20,15 @@ def notation() -> Html:
         also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
         rows.append((inline(q), f"<code>{q.name}</code>", unit, f"{escape(q.meaning)} {also}"))
     heads, ids = ["Symbol", "In Python", "Unit", "Meaning"], [f"symbol-{q.name}" for q in them]
-    return Html(
-        region("Notation", table(heads, rows, "plain-table notation", ids=ids)),
-        "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them),
-    )
+    plain = "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them)
+    return Html(region("Notation", table(heads, rows, "plain-table notation", ids=ids)), plain)
 
 
 def units() -> Html:
     """The base units and what they measure."""
     rows = [(escape(u), escape(w)) for u, w in WORDS.items()]
-    return Html(
-        region("Units", table(["Base unit", "Measures"], rows)), "\n".join(f"{u}: {w}" for u, w in WORDS.items())
-    )
+    plain = "\n".join(f"{u}: {w}" for u, w in WORDS.items())
+    return Html(region("Units", table(["Base unit", "Measures"], rows)), plain)
 
 
 def formula_search() -> Html:
@@ -58,10 +53,9 @@ def formula_index(file: str) -> Html:
     if not found:
         there = ", ".join(name.removeprefix("gpuscale.") for name in sweep.modules())
         raise KeyError(f"no formulas in {file!r}; files with formulas: {there}")
-    return Html(
-        element("div", *(_entry(key, f) for key, f in found.items()), class_="formula-index"),
-        "\n".join(f"{k}: {f!r}" for k, f in found.items()),
-    )
+    entries = [_entry(key, f) for key, f in found.items()]
+    plain = "\n".join(f"{key}: {f!r}" for key, f in found.items())
+    return Html(element("div", *entries, class_="formula-index"), plain)
 
 
 def _entry(key: str, f) -> str:
@@ -78,32 +72,27 @@ def _entry(key: str, f) -> str:
 
 # Tables of parts: the kind of part, and the numbers that are shown; their titles stand with the fields.
 GROUPS = {
-    "Units of a GPU": (
-        "chip",
-        ("sm", "tensor_cores_per_sm", "fp32_lanes_per_sm", "base_clock", "boost_clock", "tensor_clock"),
-    ),
-    "Memory": ("chip", ("register_file_per_sm", "smem_l1_per_sm", "tmem_per_sm", "l2", "hbm", "hbm_bw")),
-    "Arithmetic": ("chip", ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")),
-    "Links of a GPU": ("chip", ("nvlink_bw", "host_bw", "pcie_bw", "nic_bw")),
-    "Links and NICs": ("link", ("bw", "links", "link_bw", "lanes", "latency")),
-    "Switches": (
-        "link",
-        ("switch_generation", "switch_ports", "link_bw", "node_gpus", "node_switches", "power"),
-    ),
-    "Transceivers and cables": ("link", ("bw", "power")),
-    "Interconnects of TPUs": ("link", ("links", "link_bw", "latency", "pod_chips", "slice_chips")),
-    "Shape": ("model", ("layers", "d_model", "d_ff", "heads", "kv_heads", "vocab", "params")),
-    "Experts": ("model", ("experts", "active_experts", "shared_experts", "dense_layers", "active_params")),
+    "Units of a GPU": ("chip", "sm tensor_cores_per_sm fp32_lanes_per_sm base_clock boost_clock tensor_clock"),
+    "Memory": ("chip", "register_file_per_sm smem_l1_per_sm tmem_per_sm l2 hbm hbm_bw"),
+    "Arithmetic": ("chip", "fp64 fp32 tf32 fp16 bf16 fp8 int8 fp4"),
+    "Links of a GPU": ("chip", "nvlink_bw host_bw pcie_bw nic_bw"),
+    "Links and NICs": ("link", "bw links link_bw lanes latency"),
+    "Switches": ("link", "switch_generation switch_ports link_bw node_gpus node_switches power"),
+    "Transceivers and cables": ("link", "bw power"),
+    "Interconnects of TPUs": ("link", "links link_bw latency pod_chips slice_chips"),
+    "Shape": ("model", "layers d_model d_ff heads kv_heads vocab params"),
+    "Experts": ("model", "experts active_experts shared_experts dense_layers active_params"),
     "Bytes for each parameter, and for each number of the activations": (
         "recipe",
-        ("weights", "gradients", "master", "moment", "activations"),
+        "weights gradients master moment activations",
     ),
 }
 
 
 def numbers(group: str) -> Html:
     """One group of the tables of parts: those that have any of its numbers. Raises KeyError for another group."""
-    kind, fields = GROUPS[group]
+    kind, names = GROUPS[group]
+    fields = names.split()
     parts = [p for p in specs.parts(kind).values() if any(f in p for f in fields)]
     if kind == "link":
         parts = [p for p in parts if _group(p) == group]
@@ -118,43 +107,28 @@ def _group(link: specs.Part) -> str:
     return "Transceivers and cables" if "power" in link else "Links and NICs"
 
 
+# Groups of the published tables.
 MEASURED = {
     "one node": (
-        "allreduce_h200",
-        "allreduce_small_h200",
-        "nvls_by_gpu_count",
-        "collectives_h200",
-        "allreduce_azure",
-        "collectives_h100",
-        "allreduce_h100_figure",
-        "allreduce_stated",
-        "all_gather_stated",
-        "allreduce_a100",
-        "collectives_b200",
-        "allreduce_points",
-        "p2p_write",
+        "allreduce_h200 allreduce_small_h200 nvls_by_gpu_count collectives_h200 allreduce_azure collectives_h100 "
+        "allreduce_h100_figure allreduce_stated all_gather_stated allreduce_a100 collectives_b200 allreduce_points "
+        "p2p_write"
     ),
     "several nodes": (
-        "allreduce_h100_2_nodes",
-        "collectives_h100_10_nodes",
-        "collectives_by_gpus_per_node",
-        "allreduce_b200",
-        "allreduce_b200_nic",
-        "allreduce_b200_earlier",
-        "gb300_nvl72",
-        "allreduce_mi300x",
+        "allreduce_h100_2_nodes collectives_h100_10_nodes collectives_by_gpus_per_node allreduce_b200 "
+        "allreduce_b200_nic allreduce_b200_earlier gb300_nvl72 allreduce_mi300x"
     ),
-    "experts": ("deepep_normal", "deepep_low_latency"),
-    "TPUs": ("tpu_all_gather", "tpu_v7x_all_gather"),
-    "training": ("megatron_weak_scaling", "llama3_stages", "deepseek_v3_cost"),
-    "wiring": ("nvswitch_links", "dgx1_p100_links", "dgx1_v100_links", "superpod_components"),
+    "experts": "deepep_normal deepep_low_latency",
+    "TPUs": "tpu_all_gather tpu_v7x_all_gather",
+    "training": "megatron_weak_scaling llama3_stages deepseek_v3_cost",
+    "wiring": "nvswitch_links dgx1_p100_links dgx1_v100_links superpod_components",
 }
 
 
 def measured(group: str) -> Html:
     """One group of the published tables; the head of a column says where its numbers come from."""
     names = {key: part.short for part in ("chip", "model") for key, part in specs.parts(part).items()}
-    tables = [specs.measured(key).view(names) for key in MEASURED[group]]
+    tables = [specs.measured(key).view(names) for key in MEASURED[group].split()]
     return Html("".join(t.html for t in tables), "\n\n".join(t.text for t in tables))
 
 

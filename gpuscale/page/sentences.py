@@ -1,7 +1,5 @@
 """Pieces of a page whose numbers come from the library: sentences, and the card of what to remember."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sympy
@@ -51,30 +49,20 @@ def say(text: str, **values) -> Sentence:
 
 def remember(rows: Sequence[tuple]) -> Html:
     """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
-    body = []
-    for formula, holds, size in rows:
-        equation = (
-            inline(formula.lhs) + " = " + inline(_usual(formula.rhs))
-            if isinstance(formula, Formula)
-            else escape(formula)
-        )
-        body.append((equation, escape(holds), escape(size)))
+    body = [(_equation(formula), escape(holds), escape(size)) for formula, holds, size in rows]
     html = element(
         "section",
         '<h3 id="remember-t">What to remember</h3>',
-        table(
-            ["Formula", "Holds for", "Order of magnitude"],
-            body,
-            "stack",
-            stack=True,
-            aria_labelledby="remember-t",
-        ),
+        table(["Formula", "Holds for", "Order of magnitude"], body, "stack", stack=True, aria_labelledby="remember-t"),
         class_="card remember",
         aria_labelledby="remember-t",
     )
     return Html(html, "\n".join(f"{formula!r} | {holds} | {size}" for formula, holds, size in rows))
 
 
-def _usual(expr):
-    """The branch that holds as a rule, where a formula has several: a line to remember needs no cases."""
-    return expr.args[0][0] if isinstance(expr, sympy.Piecewise) else expr
+def _equation(formula: Formula | str) -> str:
+    """Of several branches, the one that holds as a rule: a line to remember needs no cases."""
+    if not isinstance(formula, Formula):
+        return escape(formula)
+    usual = formula.rhs.args[0][0] if isinstance(formula.rhs, sympy.Piecewise) else formula.rhs
+    return f"{inline(formula.lhs)} = {inline(usual)}"

@@ -11,12 +11,11 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    checking="check",
+    cards="ask quiz score",
+    checking="Result check",
     checks="check_question",
-    showing="ask quiz score",
     question="Question QuestionError",
     question_sets="QuestionSet UnknownQuestion item load_set sets",
-    result="Result",
     mistakes=(
         "Times bits_for_bytes both_directions bytes_for_bits fma_twice gb_for_gib gib_for_gb mb_for_mib "
         "mib_for_mb one_direction result_times with_sparsity without_fma"

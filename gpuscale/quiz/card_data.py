@@ -1,13 +1,9 @@
 """What a question is drawn and graded from, in Python and on the page; it holds no answer."""
 
-from __future__ import annotations
-
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.outcomes import close, outcomes
-from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question
+from gpuscale.quiz.question import Question, values_at
 from gpuscale.units import BASE_UNITS, WORDS, parse
 
 # Slips of anybody's, added where they hit no other outcome.
@@ -55,13 +51,12 @@ def expects(question: Question) -> str:
 
 def _example(question: Question) -> str:
     base, unit = question.base, question.asked_unit
-    fixed = unit != base
-    taken = [v for i in range(len(question.given)) for _, v in outcomes(question, i)]
-    texts = [f"{n} {unit}" for n in (40, 7)] if fixed else BASE_UNITS[base][2:]
+    taken = [v for i in range(len(question.given)) for _, v in question.outcomes(i)]
+    texts = [f"{n} {unit}" for n in (40, 7)] if unit != base else BASE_UNITS[base][2:]
     if base == "1" and not question.exact and abs(taken[0]) < 1:
         texts = ["0.4", "0.75"]
     for text in texts:
-        if not any(close(question, parse(text, base), v) for v in taken):
+        if not any(question.close(parse(text, base), v) for v in taken):
             return text
     return texts[-1]
 
@@ -77,7 +72,7 @@ def _grade(question: Question, salt: str, variant: int) -> dict:
     hint = wording.render(question.hint, given, tex=False)
     if question.kind == "formula":
         return _formula_grade(question, salt, said, remark, hint)
-    found = outcomes(question, variant)
+    found = question.outcomes(variant)
     said["the answer"] = f"It is {escape(question.show(found[0][1]))}.{remark}"
     found += _common(question, found)
     rows = [
@@ -96,10 +91,9 @@ def _common(question: Question, found: list) -> list:
     out = []
     for factor, message in SLIPS.items():
         value = factor * found[0][1]
-        scaled = factor not in (2.0, 0.5)
-        if scaled and question.base in ("1", "FLOP/B", "USD/h"):
+        if factor not in (2.0, 0.5) and question.base in ("1", "FLOP/B", "USD/h"):
             continue
-        if not any(close(question, value, v) for _, v in found + out):
+        if not any(question.close(value, v) for _, v in found + out):
             out.append((message, value))
     return out
 

@@ -1,25 +1,67 @@
-"""The verdict on an answer given in Python: read, brought to base units, looked up among the question's outcomes."""
+"""The verdict on an answer given in Python: read, brought to base units, looked up among the question's outcomes.
 
-from __future__ import annotations
+What ``check`` leaves in a notebook is a line for the reader, and a record that ``grade`` reads.
+"""
 
 import numbers
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from types import EllipsisType
 
 import sympy
 
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import as_json, escape
+from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question
+from gpuscale.quiz.question import Question, values_at
 from gpuscale.quiz.question_sets import Item, item
-from gpuscale.quiz.result import Result
 from gpuscale.units import UnitError, Unreadable
 from gpuscale.units.arithmetic import brief, finite
 from gpuscale.units.messages import NO_NAME, NOT_FINITE
+from gpuscale.widgets.shared import VERDICTS
 
+MIME = "application/vnd.gpuscale.result+json"
+VERSION = 1
 Typed = str | float | sympy.Expr | Formula | EllipsisType | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict on one answer. ``message`` is HTML; ``stamp`` changes when the question does."""
+
+    id: str
+    variant: int
+    typed: str
+    verdict: str
+    message: str
+    stamp: str
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer is right."""
+        return self.verdict == "right"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        mark, word, _ = VERDICTS[self.verdict]
+        html = (
+            f'<p class="feedback {self.verdict}"><span class="mark" aria-hidden="true">{mark}</span> '
+            f"<span><b>{word}</b> {self.message}</span></p>"
+        )
+        return {"text/html": html, "text/plain": repr(self), MIME: {"version": VERSION, **asdict(self)}}
+
+    def __repr__(self) -> str:
+        mark, word, _ = VERDICTS[self.verdict]
+        return f"{self.id} {mark} {word} {wording.strip(self.message)}"
+
+
+def read(record: object) -> Result | None:
+    """The result that a notebook stores, or None if it is none of this version."""
+    if not isinstance(record, Mapping) or record.get("version") != VERSION:
+        return None
+    kept = {one.name: record.get(one.name) for one in fields(Result)}
+    good = all(isinstance(v, int if k == "variant" else str) for k, v in kept.items())
+    return Result(**kept) if good and kept["verdict"] in VERDICTS else None
 
 
 def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
@@ -40,8 +82,7 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
             verdict, message = _verdict(one, spec, variant - 1, typed)
         except UnitError as reason:
             verdict, message = "unclear", f"{escape(reason)}."
-    stamp = grading.salted_hash("spec", as_json(spec))
-    return Result(one.id, variant, _as_text(typed), verdict, message, stamp)
+    return Result(one.id, variant, _as_text(typed), verdict, message, one.stamp)
 
 
 def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdict:

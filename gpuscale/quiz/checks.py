@@ -1,7 +1,5 @@
 """What a question must satisfy before anyone is asked: every slip of an author is named here."""
 
-from __future__ import annotations
-
 import itertools
 
 import sympy
@@ -11,9 +9,7 @@ from gpuscale.core.dimension import DimensionError, dimension, fits, words
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.quiz import grading, wording
-from gpuscale.quiz.outcomes import close, outcomes, solution_texts, texts, used
-from gpuscale.quiz.points import values_at
-from gpuscale.quiz.question import Question, QuestionError, side
+from gpuscale.quiz.question import Question, QuestionError, side, values_at
 
 
 def check_question(question: Question) -> None:
@@ -33,7 +29,7 @@ def _check(question: Question) -> None:
     else:
         _answer(question)
     _texts(question)
-    if unused := [n for n in question.given[0] if n not in used(question)]:
+    if unused := [n for n in question.given[0] if n not in _used(question)]:
         raise QuestionError(f"given {', '.join(unused)}, which nothing uses")
     if question.kind == "number":
         _numbers(question)
@@ -73,21 +69,43 @@ def _answer(question: Question) -> None:
         raise QuestionError(f"the answer is {found}, the declared unit {question.asked_unit!r}")
 
 
+def _all_texts(question: Question) -> list[str]:
+    """Every text in which the reader sees given values."""
+    card = [question.ask, question.remark, question.hint, *question.mistakes]
+    return [*card, *(text for choice in question.choices for text in choice[:2]), *_solution_texts(question)]
+
+
+def _solution_texts(question: Question) -> list[str]:
+    """Those of the solution."""
+    parts = question.solution if isinstance(question.solution, (list, tuple)) else [question.solution]
+    return [text for part in parts for text in (part if isinstance(part, tuple) else (part,)) if isinstance(text, str)]
+
+
+def _used(question: Question) -> set[str]:
+    """The names of given values that the question uses anywhere."""
+    names = {name for text in _all_texts(question) for name, _ in wording.placeholders(text)}
+    exprs = [*question.named().values()] if question.kind == "number" else []
+    for choice in question.choices:
+        mark = choice[2] if len(choice) > 2 else False
+        exprs += [] if isinstance(mark, bool) else [side(mark)]
+    return names | {q.name for e in exprs for q in sympy.sympify(e).free_symbols}
+
+
 def _texts(question: Question) -> None:
     feedback = [question.remark, question.hint, *question.mistakes, *(c[1] for c in question.choices)]
     for given in question.given:
-        for text in texts(question):
+        for text in _all_texts(question):
             wording.render(text, given, tex=text not in feedback)
 
 
 def _numbers(question: Question) -> None:
     for variant in range(len(question.given)):
-        found = outcomes(question, variant)
+        found = question.outcomes(variant)
         right = found[0][1]
         if question.exact and (right != round(right) or abs(right) >= 2**53):
             raise QuestionError(f"exact, but the answer is {right!r}; expected a whole number")
         for (one, a), (other, b) in itertools.combinations(found, 2):
-            if close(question, a, b):
+            if question.close(a, b):
                 raise QuestionError(
                     f"variant {variant + 1}: {one} ({question.show(a)}) and {other} "
                     f"({question.show(b)}) are within tolerance of each other"
@@ -124,10 +142,11 @@ def _formulas(question: Question) -> None:
 def _solution(question: Question) -> None:
     """A solution that ends in an expression must end in the answer."""
     parts = question.solution if isinstance(question.solution, list) else [question.solution]
-    if len(question.given) > 1 and any(wording.placeholders(text) for text in solution_texts(question)):
+    if len(question.given) > 1 and any(wording.placeholders(text) for text in _solution_texts(question)):
         raise QuestionError("the solution stays the same in all variants, but it holds a value")
     for part in parts:
-        if part is not None and not isinstance(part, (str, Formula, Derivation)) and not _is_step(part):
+        step = isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and part[1]
+        if part is not None and not isinstance(part, (str, Formula, Derivation)) and not step:
             raise QuestionError(f"solution {part!r}; expected a Derivation, a Formula, a text or (expression, why)")
     ends = [e for e in map(_end, parts) if e is not None]
     if question.kind == "choice" or not ends:
@@ -135,13 +154,8 @@ def _solution(question: Question) -> None:
     last = ends[-1]
     if not fits(last, question.base):
         raise QuestionError(f"the solution ends in {last}, which is no {question.base}")
-    gap = _gap(question, last)
-    if gap > 1e-9:
+    if _gap(question, last) > 1e-9:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
-
-
-def _is_step(part) -> bool:
-    return isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and bool(part[1])
 
 
 def _end(part):
@@ -155,10 +169,8 @@ def _gap(question: Question, last) -> float:
     if question.kind == "formula":
         if set(inputs(last)) - set(question.may_use):
             return 1.0
-        pairs = zip(
-            values_at(last, question.fixed_points), values_at(question.expr, question.fixed_points), strict=True
-        )
+        ends, answers = (values_at(expr, question.fixed_points) for expr in (last, question.expr))
     else:
         variants = range(len(question.given))
-        pairs = [(question.value(last, v), question.value(question.expr, v)) for v in variants]
-    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in pairs)
+        ends, answers = ([question.value(expr, v) for v in variants] for expr in (last, question.expr))
+    return max(abs(a - b) / max(abs(b), 1e-300) for a, b in zip(ends, answers, strict=True))

@@ -5,19 +5,16 @@
 ``--execute`` runs a copy in memory first. The exit status is 0 whatever the score, 1 for an unreadable file.
 """
 
-from __future__ import annotations
-
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gpuscale.core.html import as_json
-from gpuscale.quiz import grading
-from gpuscale.quiz.question_sets import UnknownQuestion, item, load_set
-from gpuscale.quiz.result import MIME, Result, read
+from gpuscale.quiz.checking import MIME, Result, read
+from gpuscale.quiz.question_sets import UnknownQuestion, load_set
 from gpuscale.quiz.wording import strip
 from gpuscale.widgets.shared import SCORE, VERDICTS
 
@@ -97,25 +94,13 @@ def results(nb) -> list[Result]:
 
 def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
     """The results of a notebook file. Raises UnreadableNotebook for what is no notebook."""
-    found = results(notebook(Path(path), execute))
-    old, missing = [], []
-    for result in found:
-        try:
-            stamp = grading.salted_hash("spec", as_json(item(result.id).spec))
-        except (ImportError, UnknownQuestion):
-            stamp = ""
-        if stamp != result.stamp:
-            old.append(result.id)
-    for name in dict.fromkeys(r.id.rpartition(".")[0] for r in found):
-        missing += _unchecked(name, {r.id for r in found})
-    return GradedNotebook(str(path), found, old, missing)
-
-
-def _unchecked(name: str, found: set[str]) -> list[str]:
-    try:
-        return [one.id for one in load_set(name) if one.id not in found]
-    except (ImportError, UnknownQuestion):
-        return []
+    found = {r.id: r for r in results(notebook(Path(path), execute))}
+    there = {}
+    for name in dict.fromkeys(key.rpartition(".")[0] for key in found):
+        with contextlib.suppress(ImportError, UnknownQuestion):  # a set that is not there has changed
+            there |= {one.id: one for one in load_set(name)}
+    old = [key for key, r in found.items() if key not in there or there[key].stamp != r.stamp]
+    return GradedNotebook(str(path), list(found.values()), old, [key for key in there if key not in found])
 
 
 def grade_table(sheet: GradedNotebook) -> str:

@@ -6,8 +6,6 @@ message, sealed with a key from that bucket. A bucket is a sixteenth of the tole
 scale; zero and whole numbers of exact questions are compared as they are.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable, Mapping

@@ -4,8 +4,6 @@ Each helper gives a dict ``{message: mistake}`` to spread into a question's ``mi
 mistake is made in that input; without one it is made in the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -23,10 +21,7 @@ class Times:
     factor: float
 
 
-def result_times(factor: float) -> Times:
-    """The right answer times a factor."""
-    return Times(factor)
-
+result_times = Times  # as a question reads it
 
 Mistake = object  # a Formula or expression, a dict of changed inputs, a pair of both, or Times
 

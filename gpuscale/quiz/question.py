@@ -1,8 +1,7 @@
 """A question: its text, and answers that are formulas. A QuestionSet checks each of its own."""
 
-from __future__ import annotations
-
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,10 +12,12 @@ import sympy
 from gpuscale.core.dimension import dimension, of_unit, words
 from gpuscale.core.evaluation import as_number, evaluate, inputs
 from gpuscale.core.formula import Formula
+from gpuscale.quiz import grading
 from gpuscale.quiz.mistakes import Mistake, expression
-from gpuscale.quiz.points import fixed_points
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import DIMENSIONS, base_unit, show
+
+POINTS = 5  # at which a formula answer is compared, the same for the page and for Python
 
 
 class QuestionError(ValueError):
@@ -105,8 +106,21 @@ class Question:
 
     @cached_property
     def fixed_points(self) -> tuple[dict[str, float], ...]:
-        """The points at which a formula answer is compared: those declared, or five that suit the question."""
-        return tuple(dict(p) for p in self.points) or tuple(fixed_points(self, list(self.named().values())))
+        """The points at which a formula answer is compared: those declared, or five that depend on the question alone.
+
+        At those, every outcome lies mid-bucket, and they reach every branch of a Max or Min of the answer. Raises
+        ValueError if none are found: then give ``points``.
+        """
+        if self.points:
+            return tuple(dict(p) for p in self.points)
+        exprs, dice = list(self.named().values()), random.Random(self.ask)
+        for _ in range(200):
+            points = tuple(p for p in (_point(self, exprs, dice) for _ in range(POINTS)) if p)
+            if len(points) == POINTS and _all_branches(self.expr, points):
+                return points
+        raise ValueError(
+            "no points found that its quantities allow and that tell its branches apart; give points=[{...}, ...]"
+        )
 
     def named(self) -> dict[str, sympy.Expr]:
         """The right answer as "the answer", and what each likely mistake amounts to by its message in quotes."""
@@ -128,13 +142,23 @@ class Question:
             raise ValueError(f"{expr} is {out} for the given values; expected a finite number")
         return out
 
+    def outcomes(self, variant: int) -> list[tuple[str, float]]:
+        """The right answer ("the answer") and every mistake with its value in a variant."""
+        return [(name, self.value(expr, variant)) for name, expr in self.named().items()]
+
+    def close(self, a: float, b: float) -> bool:
+        """Whether two values are too near to be told apart."""
+        if a == 0 or b == 0 or (self.exact and float(a).is_integer() and float(b).is_integer()):
+            return a == b
+        gap = grading.bucket(a, self.tolerance) - grading.bucket(b, self.tolerance)
+        return (a < 0) == (b < 0) and abs(gap) <= grading.APART
+
     def right(self, variant: int) -> int:
         """The index of the right choice. Raises QuestionError where it is none or several."""
         if self.pick:
             return self._picked(variant)
         marks = [self._holds(c[2], variant) for c in self.choices]
-        if marks.count(True) != 1:
-            found = marks.count(True)
+        if (found := marks.count(True)) != 1:
             raise QuestionError(f"variant {variant + 1} has {found} right choices; expected one")
         return marks.index(True)
 
@@ -151,8 +175,7 @@ class Question:
         values = [self.value(side(c[2]), variant) for c in self.choices]
         best = max(values) if self.pick == "largest" else min(values)
         if sum(abs(v - best) <= 0.05 * abs(best) for v in values) > 1:
-            near = f"two choices are within 5% of the {self.pick}"
-            raise QuestionError(f"variant {variant + 1}: {near}")
+            raise QuestionError(f"variant {variant + 1}: two choices are within 5% of the {self.pick}")
         return values.index(best)
 
     def show(self, value: float) -> str:
@@ -168,6 +191,12 @@ def side(value):
     return value.rhs if isinstance(value, Formula) else sympy.sympify(value)
 
 
+def values_at(expr, points) -> list[float]:
+    """An expression at each point; the points may hold more symbols than it needs."""
+    names = [q.name for q in inputs(expr)]
+    return [evaluate(expr, **{n: p[n] for n in names}) for p in points]
+
+
 def _numbers(given: Mapping) -> dict[str, float]:
     if not isinstance(given, Mapping):
         raise QuestionError(f"given is {given!r}; expected a dict of values in base units, or a list")
@@ -178,3 +207,30 @@ def _numbers(given: Mapping) -> dict[str, float]:
             raise QuestionError(f"given {name!r} is no quantity; see gpuscale/symbols")
         out[name] = float(as_number(known[name], value))
     return out
+
+
+def _point(question: Question, exprs: list, dice: random.Random) -> dict[str, float] | None:
+    for _ in range(100):
+        point = {q.name: _draw(q, dice) for q in question.may_use}
+        try:
+            if all(grading.mid_bucket(v) for e in exprs for v in values_at(e, [point])):
+                return point
+        except ValueError:
+            continue
+    return None
+
+
+def _draw(quantity: Quantity, dice: random.Random) -> float:
+    if quantity.whole:
+        least = max(int(quantity.least), 2)
+        return float(dice.randint(least, least + 46))
+    return float(f"{max(quantity.least, 1) * 10 ** (0.1 + 1.5 * dice.random()):.3g}")
+
+
+def _all_branches(expr, points) -> bool:
+    for join in expr.atoms(sympy.Max, sympy.Min):
+        best = max if isinstance(join, sympy.Max) else min
+        rows = zip(*(values_at(arg, points) for arg in join.args), strict=True)
+        if len({row.index(best(row)) for row in rows}) < len(join.args):
+            return False
+    return True

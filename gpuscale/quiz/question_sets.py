@@ -1,14 +1,14 @@
 """Sets of questions: one for each module under ``exercises/``, and how a question is found by its name."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from gpuscale.quiz import card_data
+from gpuscale.core.html import as_json
+from gpuscale.quiz import card_data, grading
 from gpuscale.quiz.checks import check_question
 from gpuscale.quiz.question import Question, QuestionError
 
@@ -35,10 +35,15 @@ class Item:
         """The name by which it is asked and checked."""
         return f"{self.set_name}.{self.number}"
 
-    @property
+    @cached_property
     def spec(self) -> dict:
         """What it is drawn and graded from; it holds no answer."""
         return card_data.spec(self.question, self.set_name, self.number)
+
+    @property
+    def stamp(self) -> str:
+        """What changes when the question does."""
+        return grading.salted_hash("spec", as_json(self.spec))
 
 
 @dataclass(frozen=True, eq=False)

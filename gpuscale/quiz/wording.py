@@ -5,8 +5,6 @@ digits, ``{V:GiB,4}`` both, ``{V:count}`` a whole number; ``{V:symbol}`` and ``$
 are exact.
 """
 
-from __future__ import annotations
-
 import html as _html
 import re
 from collections.abc import Mapping

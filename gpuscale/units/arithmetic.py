@@ -4,8 +4,6 @@ The page's twin is widgets/static/grading.js, with the limits, patterns and mess
 same texts through both.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

@@ -1,7 +1,5 @@
 """Typed formulas: what they are, and what they measure. The page's twin is widgets/static/grading.js."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from gpuscale.units import messages

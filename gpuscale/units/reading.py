@@ -5,8 +5,6 @@ Capitals count: Mb is bits, MB bytes, Ms megaseconds. Where they are wrong, a un
 second one is spelt alike: 65 US is microseconds, but 5 gb/s may be bits or bytes and 5 MS milli or mega.
 """
 
-from __future__ import annotations
-
 import re
 
 from gpuscale.units import messages

@@ -1,7 +1,5 @@
 """Amounts for people. The page's twin is ``show`` in widgets/static/numbers.js, with the tables of this room."""
 
-from __future__ import annotations
-
 import math
 
 from gpuscale.units.tables import BARE, COUNT, NBSP, ONE, SCALE, SHARE, STEPS, base_unit

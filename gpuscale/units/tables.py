@@ -1,7 +1,5 @@
 """Every unit that is written or read, its size, and what it measures. Page and notebook have these tables alike."""
 
-from __future__ import annotations
-
 import itertools
 
 B = 1.0
@@ -50,14 +48,9 @@ PREFIXES = {
 # makes another base unit of this one does so (B/s); any other leaves it (FLOP/cycle, GPUs).
 UNITS: tuple[tuple, ...] = (
     ("", "1 half halves USD way switch switches microbatch microbatches x ×", 1, "1"),
-    (
-        "",
-        "GPU SM core unit lane warp thread block register word link port token element parameter layer head ALU row "
-        "cycle time step hop node rank expert stage chip level group instruction operation",
-        1,
-        "1",
-        "s",
-    ),
+    ("", "GPU SM core unit lane warp thread block register word link port token element parameter", 1, "1", "s"),
+    ("", "layer head ALU row cycle time step hop node rank expert stage chip level group", 1, "1", "s"),
+    ("", "instruction operation", 1, "1", "s"),
     ("", "%", 0.01, "1"),
     ("", "USD/h", 1, "USD/h"),
     ("small large", "s", 1, "s"),

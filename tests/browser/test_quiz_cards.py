@@ -15,7 +15,7 @@ from browser.quizcard import Card, each, plain, respelled, typed
 from gpuscale import quiz
 from gpuscale.core.dimension import dimension, of_unit
 from gpuscale.quiz import wording
-from gpuscale.quiz.checks import values_at
+from gpuscale.quiz.question import values_at
 
 MALFORMED = ("foo", "", "1e999", "<b>x</b>", "3 4", "((1)")
 

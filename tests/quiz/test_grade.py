@@ -10,8 +10,8 @@ from support.quiz_demo import demo
 
 from gpuscale.book import normalise, sheets
 from gpuscale.quiz import QuestionSet, check, grade, sets
+from gpuscale.quiz.checking import MIME, read
 from gpuscale.quiz.question_sets import PACKAGE
-from gpuscale.quiz.result import MIME, read
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from gpuscale.quiz import (
     UnknownQuestion,
     ask,
     card_data,
-    card_html,
+    cards,
     check,
     check_question,
     grading,
@@ -31,10 +31,9 @@ from gpuscale.quiz import (
     sets,
     wording,
 )
-from gpuscale.quiz.checks import values_at
-from gpuscale.quiz.outcomes import outcomes
+from gpuscale.quiz.checking import MIME
+from gpuscale.quiz.question import values_at
 from gpuscale.quiz.question_sets import PACKAGE, Item
-from gpuscale.quiz.result import MIME
 from gpuscale.symbols import D, F, T, V, W, W_hbm, alpha, b
 from gpuscale.units import GB, MB, TB
 
@@ -141,7 +140,7 @@ def test_solution_may_be_a_derivation_a_formula_or_words():
     chain = Derivation(T).given(V / W, "once across")
     f = Formula("Time", T, V / W, "none", "none")
     for told in (chain, f, [(V / W, "once")], ["Words first.", (V / W, "once")], "Only words with $V/W$."):
-        assert "details" in card_html.question_card(make(solution=told), "x", 1)
+        assert "details" in cards.question_card(Item("x", 1, make(solution=told)))
     with pytest.raises(QuestionError, match="the solution ends in"):
         make(solution=Derivation(T).given(2 * V / W, "twice"))
 
@@ -150,7 +149,7 @@ def test_a_solution_sets_equal_only_what_is_equal():
     """An "=" before a row says that it is the row above in another form; other quantities stand by themselves."""
     parts = sympy.Add(V / (4 * W), 3 * V / (4 * W), evaluate=False)
     steps = [(4 * V, "of all"), (4 * V / W, "sent"), (V / W, "of one"), (parts, "in parts"), (V / W, "added up")]
-    card = card_html.question_card(make(solution=steps), "x", 1)
+    card = cards.question_card(Item("x", 1, make(solution=steps)))
     rows = re.findall(r'<li><span>.*?</span><span>(.*?)</span><span class="expr">', card)
     assert ["=" in relation for relation in rows] == [False, False, False, True, True]
 
@@ -187,7 +186,7 @@ def test_large_round_counts_are_said_in_words():
 )
 def test_standard_mistakes(mistake, factor):
     question = make(mistakes=mistake)
-    (_, right), (_, wrong) = outcomes(question, 0)
+    (_, right), (_, wrong) = question.outcomes(0)
     assert wrong == pytest.approx(factor * right, rel=1e-9)
     said = next(iter(mistake))
     result = check(Item("x", 1, question), wrong)
@@ -348,14 +347,14 @@ def test_formula_points_reach_both_branches():
 
 @pytest.mark.parametrize("one", list(demo), ids=lambda one: one.id)
 def test_the_page_source_gives_no_answer_away(one):
-    html = card_html.question_card(one.question, one.set_name, one.number)
+    html = cards.question_card(one)
     source = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
     assert source == json.loads(json.dumps(one.spec))
     text = json.dumps({k: v for k, v in source.items() if k != "choices"}, ensure_ascii=False)
     for message in one.question.mistakes:
         assert message not in text
     if one.question.kind == "number":
-        right = outcomes(one.question, 0)[0][1]
+        right = one.question.outcomes(0)[0][1]
         shown = one.question.show(right)
         assert one.question.exact or shown not in text
     for grade in (v["grade"] for v in source["variants"]):
@@ -363,8 +362,7 @@ def test_the_page_source_gives_no_answer_away(one):
 
 
 def test_cards_are_deterministic_and_anchored():
-    places = [(i.question, i.set_name, i.number) for i in demo]
-    first, again = (card_html.section("demo", "T", places) for _ in "ab")
+    first, again = (quiz(demo).html for _ in "ab")
     assert first == again
     ids = re.findall(r' id="([^"]+)"', first)
     assert ids == ["quiz-demo", *(f"q-demo-{i.number}" for i in demo)]
@@ -373,12 +371,12 @@ def test_cards_are_deterministic_and_anchored():
 
 
 def test_the_static_card_reads_without_a_script():
-    html = card_html.question_card(READ, "demo", 1)
+    html = cards.question_card(Item("demo", 1, READ))
     assert "<b>1.</b> How long does it take to read 64\u00a0MB at 3.35\u00a0TB/s?" in html
     assert "Answer: a time, such as 65 us" in html
     assert '<details class="solution" open>' in html
     assert "every byte crosses the link once" in html
-    assert card_html.question_card(demo[2].question, "demo", 2).count("<li>") == 3
+    assert cards.question_card(demo[2]).count("<li>") == 3
 
 
 def test_the_example_is_never_the_answer():
@@ -389,7 +387,7 @@ def test_the_example_is_never_the_answer():
 
 def test_json_cannot_end_its_script():
     question = make(ask="Is `</script>` {V} or {W}?")
-    html = card_html.question_card(question, "x", 1)
+    html = cards.question_card(Item("x", 1, question))
     assert html.count("</script") == 1
 
 
@@ -529,6 +527,6 @@ def test_every_question_grades_its_own_outcomes(one):
 def test_every_set_is_in_order(name):
     found = load_set(name)
     assert len({one.question.ask for one in found}) == len(found), "a question is asked twice"
-    assert all(card_html.solution(one.question) or one.question.kind == "choice" for one in found)
+    assert all(cards.solution(one.question) or one.question.kind == "choice" for one in found)
     kinds = {one.question.kind for one in found}
     assert kinds <= {"number", "choice", "formula"}

@@ -1,56 +1,71 @@
-"""What the reader sees of a question: its card, its solution, and all cards of a set, as HTML and as text."""
-
-from __future__ import annotations
+"""What the reader sees of questions, as HTML and as text: a card, its solution, all cards of a set, their score."""
 
 from functools import cache
 
 from gpuscale.core.cards import derivation_html, derivation_list, equation
 from gpuscale.core.derivation import Derivation
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import details, element, escape, script_json
+from gpuscale.core.html import Html, as_json, details, element, escape, script_json
 from gpuscale.core.latex import span, tex
 from gpuscale.core.proof import proof_of_equality
 from gpuscale.quiz import wording
-from gpuscale.quiz.card_data import expects, spec
-from gpuscale.quiz.question import Question
+from gpuscale.quiz.card_data import expects
+from gpuscale.quiz.question import Question, side
+from gpuscale.quiz.question_sets import Item, QuestionSet, item, load_set
 from gpuscale.symbols import quantities
 
 
-def anchor(set_name: str, number: int) -> str:
-    """The stable anchor of a question."""
-    return f"q-{set_name}-{number}"
+def ask(ref: str | Item):
+    """The card of a question: ``ask("hardware.3")``. In a notebook it grades as on the page."""
+    one = item(ref)
+    return _shown(as_json(one.spec), question_card(one), question_text(one))
 
 
-def question_card(question: Question, set_name: str, number: int) -> str:
+def quiz(name: str | QuestionSet):
+    """All cards of a set under one score: ``quiz("hardware")``."""
+    them = name if isinstance(name, QuestionSet) else load_set(name)
+    count = score(them)
+    about = {"class_": "quizset", "id": f"quiz-{them.name}", "data_set": them.name, "aria_label": them.title}
+    html = element("section", count.html, *map(question_card, them), **about)
+    return _shown("", html, "\n".join([count.text, *map(question_text, them)]))
+
+
+def score(name: str | QuestionSet) -> Html:
+    """The line over a set's cards that counts what is right, for sheets that show one card at a time.
+
+    The page's script turns it into a score with a mark for each question.
+    """
+    them = name if isinstance(name, QuestionSet) else load_set(name)
+    said = f"{len(them)} questions"
+    return Html(element("div", f"<span>{said}</span>", class_="score", data_set=them.name), f"{them.title}: {said}")
+
+
+def _shown(spec: str, html: str, text: str):
+    try:
+        from gpuscale.widgets.card import Card
+    except ImportError:
+        return Html(html, text)
+    return Card(spec=spec, html=html, text=text)
+
+
+def question_card(one: Item) -> str:
     """A question as HTML that reads well without a script, with the spec for the page's script."""
-    about = spec(question, set_name, number)
+    about = one.spec
     options = "".join(f"<li>{c['text']}</li>" for c in about.get("choices", ()))
     field = element("ol", options, class_="choices", type="A") if options else ""
     note = "" if options else f'<p class="note">Answer: {escape(about["expects"])}</p>'
-    told = solution(question)
+    told = solution(one.question)
     return element(
         "form",
-        element("div", f'<p class="prompt"><b>{number}.</b> {about["ask"]}</p>', field, note, class_="fallback"),
+        element("div", f'<p class="prompt"><b>{one.number}.</b> {about["ask"]}</p>', field, note, class_="fallback"),
         details("How it comes about", told, class_="solution", open=True) if told else "",
         script_json(about),
         class_="card quiz",
-        id=anchor(set_name, number),
+        id=f"q-{one.set_name}-{one.number}",
         data_gpuscale="quiz",
         autocomplete="off",
         novalidate=True,
     )
-
-
-def score(set_name: str, count: int) -> str:
-    """The line that the page's script turns into a score with a mark for each question."""
-    return element("div", f"<span>{count} questions</span>", class_="score", data_set=set_name)
-
-
-def section(set_name: str, title: str, places: list[tuple]) -> str:
-    """A whole set: the score and every card."""
-    cards = (question_card(*place) for place in places)
-    about = {"class_": "quizset", "id": f"quiz-{set_name}", "data_set": set_name, "aria_label": title}
-    return element("section", score(set_name, len(places)), *cards, **about)
 
 
 def solution(question: Question) -> str:
@@ -63,7 +78,7 @@ def solution(question: Question) -> str:
     for part in parts:
         if isinstance(part, tuple):
             rows.append(_row(part, before))
-            before = _right(part[0])
+            before = side(part[0])
             continue
         out += [_rows(rows), _part(part, question)]
         rows, before = [], None
@@ -83,10 +98,6 @@ def _rows(rows: list[tuple[str, ...]]) -> str:
     return derivation_list(rows) if rows else ""
 
 
-def _right(expr):
-    return expr.rhs if isinstance(expr, Formula) else expr
-
-
 @cache
 def _same(before, expr) -> bool:
     return bool(proof_of_equality(before, expr))
@@ -95,9 +106,9 @@ def _same(before, expr) -> bool:
 def _row(step: tuple, before) -> tuple[str, ...]:
     """A step with its reason; "=" only where it is the step before in another form."""
     expr, why = step
-    same = before is not None and _same(before, _right(expr))
+    same = before is not None and _same(before, side(expr))
     left = span(tex(expr.lhs)) if isinstance(expr, Formula) and not same else ""
-    body = span(tex(_right(expr)), display=True)
+    body = span(tex(side(expr)), display=True)
     relation = span("=") if left or same else ""
     return left, relation, body, wording.render(why, {}), ""
 
@@ -112,11 +123,11 @@ def _part(part, question: Question) -> str:
     return f"<p>{span(tex(part), display=True)}</p>"
 
 
-def question_text(question: Question, set_name: str, number: int) -> str:
+def question_text(one: Item) -> str:
     """A question in a line or two of text: what is asked and how, never the answer."""
-    count = len(question.given)
+    question, count = one.question, len(one.question.given)
     kind = f"{question.kind}, {count} variants" if count > 1 else question.kind
-    lines = [f"{set_name}.{number} ({kind}): {wording.plain(question.ask, question.given[0])}"]
+    lines = [f"{one.id} ({kind}): {wording.plain(question.ask, question.given[0])}"]
     for letter, choice in zip("ABCDEFGHIJ", question.choices, strict=False):
         lines.append(f"  {letter}. {wording.plain(choice[0], question.given[0])}")
     if not question.choices:
