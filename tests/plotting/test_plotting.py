@@ -558,3 +558,16 @@ def speed_by(x=None, y=None):
 def test_bad_input_is_named(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+def test_a_chart_goes_on_in_matplotlib():
+    given = {"W": 450e9, "alpha": 1e-6}
+    drawn = curves(Curve(EFFECTIVE, "effective"), x=V, axes=Axis(1e3, 1e9), given=given, y=W_eff, **NAMED)
+    ax = drawn.axes()
+    assert ax.get_xscale() == "log" and ax.get_xlim() == (1e3, 1e9)
+    assert ax.get_xlabel() == drawn.chart.x.heading and ax.xaxis.get_major_formatter()(1e6) == drawn.chart.x.tick(1e6)
+    x, y = ax.lines[0].get_data()
+    assert list(y) == list(drawn.chart.curves[0].formula[1]) and ax.lines[0].get_label() == "effective"
+    assert ax.get_legend() is not None and drawn.axes(ax) is ax
+    with pytest.raises(TypeError, match="has no axes; expected a chart of curves"):
+        blocks(Block("x"), **SHOWN).axes()

@@ -16,7 +16,7 @@ from gpuscale.faces import files
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gpuscale"
 # Who alone may import what is slow or needs a display.
-ALONE = {"anywidget": "widgets", "ipywidgets": "widgets"}
+ALONE = {"matplotlib": "plotting", "anywidget": "widgets", "ipywidgets": "widgets"}
 
 
 def table() -> dict[str, set[str]]:

@@ -146,5 +146,6 @@ class Chart:
 
     def paint(self, sheet) -> None:
         """Draws it on the whole of a sheet: margins, grid, ticks, titles, regions, notes; last the labels."""
+        sheet.chart = self
         sheet.down = sheet.down or (270 if sheet.narrow else 360)
         ChartLayout(self, sheet).paint()

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuscale.core.html import Head, Html, details, element, escape, region, table
+from gpuscale.plotting.drawing import export
 from gpuscale.plotting.drawing.ink import bare, printed, safe
 from gpuscale.plotting.drawing.sheet import Sheet
 
@@ -42,6 +43,7 @@ class Still(Html):
         narrow = Sheet(name, NARROW, narrow_height or min(height, 270), narrow=True)
         for sheet in (wide, narrow):
             paint(sheet)  # at once: what is wrong is said where it is written
+        self.chart = wide.chart
         self._drawn = {sheet.narrow: sheet.svg(alt) for sheet in (wide, narrow)}
         html = element(
             "figure",
@@ -60,6 +62,15 @@ class Still(Html):
     def svg(self, narrow: bool = False) -> str:
         """One of the drawings as SVG text, with the page's typeface and colours."""
         return self._drawn[narrow]
+
+    def axes(self, ax=None):
+        """The figure on matplotlib's Axes ``ax`` (default: new ones), which it returns, to go on with it there.
+
+        Raises TypeError for a figure without axes, such as a block diagram.
+        """
+        if self.chart is None:
+            raise TypeError(f"figure {self.name} has no axes; expected a chart of curves, such as roofline() draws")
+        return export.axes(self.chart, ax)
 
     def save(self, path, narrow: bool = False) -> Path:
         """Write one drawing as a file that stands alone: it names its own typefaces and colours."""

@@ -29,6 +29,7 @@ class Sheet:
 
     def __init__(self, name: str, across: float, down: float, narrow: bool):
         self.name, self.across, self.down, self.narrow = name, across, down, narrow
+        self.chart = None  # the Chart that was painted on it, if one was
         self.records: list[str] = []
         self.words: list[str] = []
         self._shapes: list[tuple[float, str, str]] = []  # level, style, path data; or level, "", an element
