@@ -35,14 +35,14 @@ class Verdict(NamedTuple):
 
 VERDICTS = {
     "agrees": Verdict("✓", "agrees", "agrees", "agree", "within 0.2% of ours", "Agree"),
-    "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of ours", "Rounded or approximate"),
+    "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of ours", "Close"),
     "approximation": Verdict(
         "≈",
         "an approximation",
         "is an approximation",
         "are approximations",
         "farther off, and offered as an approximation or a limit by its source",
-        "Rounded or approximate",
+        "Close",
     ),
     "convention": Verdict(
         "±",
@@ -50,7 +50,7 @@ VERDICTS = {
         "depends on a convention",
         "depend on a convention",
         "right under another convention of units or of what is counted",
-        "Rounded or approximate",
+        "Close",
     ),
     "wrong unit": Verdict(
         "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is put right", "Wrong"

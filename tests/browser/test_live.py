@@ -87,7 +87,7 @@ def plot_moves(figure):
     mouse, middle, before = figure.tab.mouse, (y0 + y1) / 2, figure.shown()
     left, *_, right = before["ends"]
     start = (before["dot"][0] - left) / (right - left) if before["dot"] else 0.5
-    away = start + (0.3 if start < 0.5 else -0.3)
+    away = start + (0.4 if start < 0.5 else -0.4)  # a slider of few steps needs some way
     mouse.move(x0 + start * (x1 - x0), middle)
     mouse.down()
     mouse.move(x0 + away * (x1 - x0), middle, steps=3)

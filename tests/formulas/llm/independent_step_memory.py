@@ -77,8 +77,8 @@ def what_all_mlps_keep(lib, m):
     held = [t for layer in range(m.layers) for t in shapes.kept(m, layer, 1, 1)]
     held = [t for t in held if t.name.startswith("MLP") or "expert" in t.name]
     again = [t for t in held if "enters down" in t.name or t.name.startswith("leaves")]
-    assert ask(lib.mean_kept_mlp, m, **known) * m.layers == shapes.elements(held)
-    assert ask(lib.mean_few_mlp, m, **known) * m.layers == shapes.elements(held) - shapes.elements(again)
+    assert ask(lib.mean_kept_mlp, m, **known) * m.layers == shapes.size(held)
+    assert ask(lib.mean_few_mlp, m, **known) * m.layers == shapes.size(held) - shapes.size(again)
 
 
 @checks(
