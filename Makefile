@@ -12,10 +12,10 @@ TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-wit
 .PHONY: help book serve test lab notebooks lint bench clean test-ready
 .DELETE_ON_ERROR:
 
-help: ## say what can be made
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-book: $(VENV)/.book ## build the site: run every notebook, strictly, then say what to open
+book: $(VENV)/.book ## build the site: run every notebook, strictly, then print what to open
 	@$(BIN)/python -m gpuscale.book.build
 
 serve: $(VENV)/.book ## serve the site on http://localhost:8000 (PORT=...)
@@ -29,19 +29,19 @@ test: test-ready ## build the site if it is stale, then run all tests: notebooks
 lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab $(LAB) --LabApp.extension_manager=readonly --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --notebook-dir . chapters
 
-notebooks: $(VENV)/.book ## run all notebooks again and store them in normal form
+notebooks: $(VENV)/.book ## execute all notebooks and store them in normal form
 	$(BIN)/python -m gpuscale.book.normalise --execute chapters exercises
 
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-bench: $(VENV)/.book $(VENV)/.test ## measure: weight of the pages, speed of the library and of the figures
+bench: $(VENV)/.book $(VENV)/.test ## measure the size of the pages and the speed of the library and of the figures
 	@$(BIN)/python -m gpuscale.book.build --if-stale
 	@PYTHONPATH=tests $(BIN)/python tests/bench/bench.py
 	@PYTHONPATH=tests $(BIN)/python tests/bench/bench_browser.py
 
-clean: ## remove what was built, and the environment
+clean: ## remove the build and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis
 
 test-ready: $(VENV)/.book $(VENV)/.test

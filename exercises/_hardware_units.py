@@ -11,6 +11,7 @@ H100_LANES = {"n_sm": h100.sm, "n_lane": h100.fp32_lanes_per_sm}
 B200_LANES = {"n_sm": b200.sm, "n_lane": b200.fp32_lanes_per_sm}
 PRODUCT = {"D": 4096, "F": 8192, "b": 2, "b_w": 2}
 ONE_SUBPARTITION = "That is one subpartition of each SM; an SM has four."
+TABLES = "Divide the dense peak rate by the HBM bandwidth. Both are in the hardware tables."
 lanes = processor.cuda_cores.rhs
 
 
@@ -22,123 +23,133 @@ def lanes_of(units: int, each: int) -> float:
 cores = [
     Question(
         heading="1. Cores",
-        ask="An H100 SXM has {n_sm} SMs. Each has four subpartitions, and each of those 32 fp32 lanes, "
-        "which NVIDIA calls CUDA cores. How many fp32 CUDA cores is that?",
+        ask="How many fp32 CUDA cores does an H100 SXM have? A CUDA core is one fp32 lane of an SM's vector units.",
         answer=processor.cuda_cores,
         given=H100_LANES,
         exact=True,
         noun="cores",
         mistakes={ONE_SUBPARTITION: lanes / 4, "Those are the subpartitions; each has 32 lanes.": n_sm * 4},
-        remark="A core here is a lane of a vector unit, with no program counter of its own to schedule.",
+        hint="Multiply the SMs of the chip by the four subpartitions of an SM and by the fp32 lanes of a subpartition. "
+        "All are in the chapter Inside a GPU.",
+        remark="A CUDA core is one lane of a vector unit. The scheduler issues instructions to warps, not to lanes.",
     ),
     Question(
-        "A B200 has {n_sm} SMs with as many lanes each. How many fp32 CUDA cores?",
+        "How many fp32 CUDA cores does a B200 have?",
         answer=processor.cuda_cores,
         given=B200_LANES,
         exact=True,
         noun="cores",
         mistakes={ONE_SUBPARTITION: lanes / 4},
+        hint="An SM of a B200 has as many lanes as one of an H100. The number of SMs is in the hardware tables.",
     ),
     Question(
-        "A TPU v5p has {n_sm} cores. The vector unit of each is 8 by 128 lanes wide and issues to 4 slots: "
-        "{n_lane} ALUs. "
-        "How many ALUs has the chip?",
+        "A TPU v5p has {n_sm} cores. Each core's vector unit has 8 by 128 lanes with 4 ALUs per lane. How many vector "
+        "ALUs does the chip have?",
         answer=processor.cuda_cores,
         given={"n_sm": v5p.cores_per_chip, "n_lane": v5p.vpu_alus_per_core},
         exact=True,
         noun="ALUs",
-        mistakes={"That is one core; the chip has two.": n_lane, "That counts one slot of four.": lanes / 4},
+        mistakes={"That is one core; the chip has two.": n_lane, "That counts one ALU per lane.": lanes / 4},
     ),
     Question(
-        "A TPU v5p has {n_cores} vector ALUs. What share of the fp32 lanes of an H100 ({n_sm} SMs, {n_lane} "
-        "lanes each) is that?",
+        "How many vector ALUs does a TPU v5p have, as a fraction of the CUDA cores of an H100 SXM?",
         answer=n_cores / (n_sm * n_lane),
         given=H100_LANES | {"n_cores": lanes_of(v5p.cores_per_chip, v5p.vpu_alus_per_core)},
         unit="1",
-        mistakes={"That is the other way round.": n_sm * n_lane / n_cores},
-        remark="The TPU spends its area on a few large matrix units instead.",
+        mistakes={"That is the inverse ratio.": n_sm * n_lane / n_cores},
+        hint="Divide the ALUs of the TPU by the CUDA cores of the H100, both from the questions above.",
+        remark="A TPU spends its area on a few large matrix units instead.",
     ),
 ]
 
 vector = [
     Question(
         heading="2. Vector arithmetic",
-        ask="How many fp32 operations a second can the fp32 lanes of an H100 ({n_sm} SMs, {n_lane} lanes each) do at "
-        "its base clock of {f_clock}, if each finishes one operation in a cycle?",
+        ask="How many fp32 FLOP/s can the CUDA cores of an H100 SXM do at its base clock of {f_clock}, if each finishes "
+        "one FLOP per cycle?",
         answer=processor.vector_peak,
         given=H100_LANES | {"f_clock": h100.base_clock, "k_op": 1},
         mistakes={
-            "A fused multiply-add would count twice; here a lane does one operation.": {"k_op": 2},
+            "A fused multiply-add counts as two FLOPs; here a lane does one per cycle.": {"k_op": 2},
             "That is one subpartition of each SM; there are four.": processor.vector_peak.rhs / 4,
         },
+        hint="Multiply the CUDA cores by the clock.",
     ),
     Question(
         "And at its boost clock of {f_clock}?",
         answer=processor.vector_peak,
         given=H100_LANES | {"f_clock": h100.boost_clock, "k_op": 1},
         mistakes={
-            "That is the data sheet's figure, which counts a fused multiply-add as two.": {"k_op": 2},
+            "That is the rate on the data sheet, which counts a fused multiply-add as two FLOPs.": {"k_op": 2},
             "That is the base clock.": {"f_clock": h100.base_clock},
         },
     ),
     Question(
-        "The Tensor Cores of an H100 do {C} in bf16. How many times is that the rate you just found "
-        "({n_sm} SMs, {n_lane} lanes each, {f_clock}, one operation a cycle)?",
+        "How many times as fast are the Tensor Cores of an H100 SXM, in dense bf16, as its CUDA cores in fp32? Take the "
+        "boost clock of {f_clock} and one FLOP per lane and cycle.",
         answer=processor.tensor_speedup.where(processor.vector_peak.where(lhs=P_run)),
         given=H100_LANES | {"C": h100.bf16, "f_clock": h100.boost_clock, "k_op": 1},
         mistakes={
-            "That divides by the data sheet's fp32 figure, which counts a fused multiply-add as two.": {"k_op": 2},
-            "That is against the base clock.": {"f_clock": h100.base_clock},
+            "That divides by the fp32 rate on the data sheet, which counts a fused multiply-add as two FLOPs.": {
+                "k_op": 2
+            },
+            "That takes the base clock.": {"f_clock": h100.base_clock},
         },
+        hint="The dense bf16 peak is in the hardware tables; divide it by the fp32 rate at the boost clock.",
     ),
 ]
 
 ridge = [
     Question(
-        heading="3. Intensity",
-        ask="What is the ridge point of an H100 in bf16: {C} against {W_hbm}?",
+        heading="3. Ridge points",
+        ask="What is the ridge point of an H100 SXM in bf16?",
         answer=roofline.ridge_point,
         given={"C": h100.bf16, "W_hbm": h100.hbm_bw},
         mistakes={
-            "That uses the figure with sparsity; peaks here are dense.": {"C": 2 * C},
+            "That is the peak with sparsity; peaks here are dense.": {"C": 2 * C},
         },
+        hint=TABLES,
     ),
     Question(
-        "Of a B200 in bf16: {C} against {W_hbm}?",
+        "What is the ridge point of a B200 in bf16?",
         answer=roofline.ridge_point,
         given={"C": b200.bf16, "W_hbm": b200.hbm_bw},
-        mistakes={"That uses the figure with sparsity; peaks here are dense.": {"C": 2 * C}},
-        remark="Arithmetic and bandwidth grew almost in step from Hopper to Blackwell.",
+        mistakes={"That is the peak with sparsity; peaks here are dense.": {"C": 2 * C}},
+        hint=TABLES,
+        remark="From Hopper to Blackwell, peak FLOP/s and HBM bandwidth grew by about the same factor.",
     ),
     Question(
-        "Of an H100 in fp8, where its Tensor Cores do {C:4} against the same {W_hbm}?",
+        "What is the ridge point of an H100 SXM in fp8?",
         answer=roofline.ridge_point,
         given={"C": h100.fp8, "W_hbm": h100.hbm_bw},
-        mistakes={"That is bf16: halving the width doubles the rate.": {"C": h100.bf16}},
+        mistakes={"That is bf16; the peak doubles in fp8.": {"C": h100.bf16}},
+        hint=TABLES,
     ),
     Question(
-        "Of a B200 in fp8: {C} against {W_hbm}?",
+        "What is the ridge point of a B200 in fp8?",
         answer=roofline.ridge_point,
         given={"C": b200.fp8, "W_hbm": b200.hbm_bw},
-        mistakes={"That is bf16: halving the width doubles the rate.": {"C": b200.bf16}},
+        mistakes={"That is bf16; the peak doubles in fp8.": {"C": b200.bf16}},
+        hint=TABLES,
     ),
     Question(
-        "Of a TPU v5e in bf16: {C} against {W_hbm}?",
+        "What is the ridge point of a TPU v5e in bf16?",
         answer=roofline.ridge_point,
         given={"C": v5e.bf16, "W_hbm": v5e.hbm_bw},
-        remark="It lies between an H200 and an H100.",
+        hint=TABLES,
+        remark="It lies between those of an H200 and an H100.",
     ),
     Question(
-        "A matrix product [B, D] times [D, F] in bf16 runs on a B200. By the rule for very wide matrices, from which B "
-        "on is it compute-bound? The ridge point is {I_ridge:4}.",
+        "A B200 runs the matmul [B, D] × [D, F] in bf16. By the rule for very wide matrices, at which batch size B does "
+        "it become compute-bound?",
         answer=roofline.rule_batch,
         given={"I_ridge": roofline.ridge_point(C=b200.bf16, W_hbm=b200.hbm_bw), "b_w": 2},
         noun="rows",
-        mistakes={"Two bytes an element and two operations a term cancel.": {"b_w": 4}},
+        mistakes={"Two bytes per weight and two FLOPs per multiply-add cancel.": {"b_w": 4}},
+        hint="Wide matrices move hardly anything but weights. Set the FLOPs per byte of weights equal to the ridge point.",
     ),
     Question(
-        "And exactly, for D = {D} and F = {F}, where the traffic of inputs and outputs counts too "
-        "(ridge point {I_ridge:4})?",
+        "What is the exact critical batch of that matmul for D = {D} and F = {F}, where its input and output count as well?",
         answer=roofline.critical_batch.where(roofline.rule_batch),
         tolerance=0.02,
         given={
@@ -149,7 +160,8 @@ ridge = [
         },
         noun="rows",
         mistakes={
-            "That is the rule; it leaves out the [B, D] and [B, F] that move as well.": I_ridge * b_w / (2 * flop)
+            "That is the rule; it leaves out the input [B, D] and the output [B, F].": I_ridge * b_w / (2 * flop)
         },
+        hint="Write down the FLOPs per byte with all three matrices, set them equal to the ridge point, and solve for B.",
     ),
 ]

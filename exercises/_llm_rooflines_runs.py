@@ -2,7 +2,7 @@
 
 import sympy
 
-from gpuscale import chip, show
+from gpuscale import chip
 from gpuscale.ledger import claim
 from gpuscale.llm import tensor_parallel as tp
 from gpuscale.llm import training_compute as compute
@@ -10,17 +10,17 @@ from gpuscale.llm import training_memory as memory
 from gpuscale.quiz import Question, both_directions, result_times, with_sparsity
 from gpuscale.specs import part
 from gpuscale.symbols import (
-    D_1,
     MFU,
-    W_2,
     B,
     C,
+    G,
     N_gpu,
     N_stages,
     P,
     P_act,
     S,
     S_level,
+    W_node,
     Y,
     b_grad,
     b_opt,
@@ -43,58 +43,60 @@ def recipe(key: str) -> dict:
 
 
 RECIPES = [recipe(key) for key in ("moments_only", "without_gradients", "zero_mixed")]
-KEPT = "{b_w} a parameter for weights, {b_grad} for gradients, {b_opt} for the optimizer"
+KEPT = "{b_w} per parameter for weights, {b_grad} for gradients and {b_opt} for the optimizer state"
 STORED = [{"P": 70e9, **kept} for kept in RECIPES]
 HELD = [{**kept, "S_level": h100.hbm} for kept in STORED]
-NODES = sympy.ceiling(memory.zero3_gpus.rhs / D_1)
+NODES = sympy.ceiling(memory.zero3_gpus.rhs / G)
 
 memory_parts = [
     Question(
-        heading="2. How to train Llama 3 70B: memory and time",
-        ask=f"A model has {{P}} parameters. Count {KEPT}. How much is that in all?",
+        heading="2. Training Llama 3 70B: memory and time",
+        ask=f"How much model state does a model of {{P}} parameters have? Count {KEPT}.",
         answer=memory.replicated_state,
         given=STORED,
         tolerance=0.01,
         mistakes={
-            "That is the optimizer alone.": P * b_opt,
-            "That is what the passes use; the optimizer comes on top.": P * (b_w + b_grad),
+            "That is the optimizer state alone.": P * b_opt,
+            "That is the weights and gradients; add the optimizer state.": P * (b_w + b_grad),
         },
         solution=memory.replicated_state,
-        remark="Ten bytes, as in the source, are weights and two fp32 moments. A master copy makes it 14, gradients "
-        "in bf16 16.",
+        remark="The ten bytes of the source are bf16 weights and two fp32 moments. An fp32 master copy makes 14 bytes. With "
+        "bf16 gradients it is 16.",
     ),
     Question(
-        f"How many H100s of {{S_level}} are needed at least to hold it ({{P}} parameters, {KEPT})?",
+        f"How many H100s do you need at least to hold the state of {{P}} parameters? Count {KEPT}.",
         answer=memory.zero3_gpus,
         exact=True,
         noun="GPUs",
         given=HELD,
         mistakes={
-            "That holds the optimizer alone.": sympy.ceiling(P * b_opt / S_level),
+            "That holds the optimizer state alone.": sympy.ceiling(P * b_opt / S_level),
             "That holds the weights alone.": sympy.ceiling(P * b_w / S_level),
         },
         solution=[
-            (P * (b_w + b_grad + b_opt) / S_level, "all of it, cut evenly"),
+            (P * (b_w + b_grad + b_opt) / S_level, "all of the state, sharded evenly"),
             (memory.zero3_gpus.rhs, "whole GPUs; activations need room as well"),
         ],
+        hint="Divide the state by the HBM of one GPU, which is in the hardware tables, and round up.",
     ),
     Question(
-        f"And how many nodes of {{D_1}} such GPUs ({{P}} parameters, {KEPT}; {{S_level}} in a GPU)?",
+        f"How many nodes of {{G}} H100s do you need at least for the state of {{P}} parameters? Count {KEPT}.",
         answer=NODES,
         unit="1",
         exact=True,
         noun="nodes",
-        given=[{**held, "D_1": NODE} for held in HELD],
-        mistakes={"What is left over needs a node of its own.": sympy.floor(memory.zero3_gpus.rhs / D_1)},
-        solution=[(memory.zero3_gpus.rhs / D_1, "GPUs over GPUs of a node"), (NODES, "whole nodes")],
+        given=[{**held, "G": NODE} for held in HELD],
+        mistakes={"The last GPUs need a node of their own: round up.": sympy.floor(memory.zero3_gpus.rhs / G)},
+        hint="Divide the GPUs by the GPUs of a node, and round up.",
+        solution=[(memory.zero3_gpus.rhs / G, "all GPUs, divided by the GPUs of a node"), (NODES, "whole nodes")],
     ),
     Question(
-        f'Find the error. "Training a 70B model takes {show(claim("gpus:Q5.2.1a").published, "B")}: two bytes for a '
-        'weight in bf16, eight for Adam." What does mixed-precision training usually keep beside these?',
+        'Find the error. "Training takes ten bytes per parameter: two for the bf16 weights, eight for Adam." What else '
+        "does mixed-precision training usually store?",
         choices=[
-            ("the activations of the last step", "They are freed in the backward pass, and are no state.", False),
-            ("an fp32 copy of the weights, and the gradients", "Four bytes and two or four: 16 to 18 in all.", True),
-            ("a third moment", "Adam has two: the mean of the gradients and of their squares.", False),
+            ("the activations of the last step", "The backward pass frees them; they are not model state.", False),
+            ("an fp32 copy of the weights, and the gradients", "With both it is 16 to 18 bytes per parameter.", True),
+            ("a third moment", "Adam has two: the mean of the gradients and the mean of their squares.", False),
         ],
     ),
 ]
@@ -107,60 +109,65 @@ PEAK = N_gpu * C * MFU
 
 time_parts = [
     Question(
-        "How many operations does it take to train {P_act} parameters on {B} tokens? Leave attention out.",
+        "How many FLOPs does it take to train a model of {P_act} parameters on {B} tokens? Leave attention out.",
         answer=compute.training_flops,
         given=WORK,
         tolerance=0.01,
         mistakes={
             "That is the forward pass.": FORWARD,
             "That is the backward pass.": 2 * FORWARD,
-            "That runs the forward pass twice, which full recomputation would do.": compute.recompute_flops,
+            "That runs the forward pass twice, as with full recomputation.": compute.recompute_flops,
         },
         solution=[
-            (FORWARD, "forward: a product and a sum for each parameter"),
-            (compute.training_flops.rhs, "backward: twice as much"),
+            (FORWARD, "forward pass: one multiply-add, two FLOPs, per parameter and token"),
+            (compute.training_flops.rhs, "the backward pass has twice as many FLOPs"),
         ],
     ),
     Question(
-        "{N_gpu} H100s of {C} work at {MFU} of their peak. How many operations do they do in a second?",
+        "{N_gpu} H100s train in bf16 at an MFU of {MFU}. How many useful FLOP/s do they do together?",
         answer=PEAK,
         unit="FLOP/s",
         given=CLUSTER,
         tolerance=0.01,
         mistakes={"That is their peak.": N_gpu * C, **with_sparsity(C)},
+        hint="MFU is the fraction of the dense peak, which is in the hardware tables.",
     ),
     Question(
-        "How long does the run take ({P_act} parameters, {B} tokens, {N_gpu} GPUs of {C} at {MFU} of their peak)?",
+        "How long do {N_gpu} H100s at an MFU of {MFU} take to train {P_act} parameters on {B} tokens in bf16?",
         answer=RUN_TIME,
         unit="days",
         given=WORK | CLUSTER,
         tolerance=0.01,
         mistakes={
-            "That is at the peak itself.": RUN_TIME * MFU,
+            "That is at the peak rate.": RUN_TIME * MFU,
             "That is the forward pass.": RUN_TIME / 3,
             **with_sparsity(C),
         },
-        solution=[(compute.training_flops.rhs, "the work"), (RUN_TIME, "over what the GPUs do in a second")],
+        hint="Divide the FLOPs of the training run by the FLOP/s of the GPUs.",
+        solution=[
+            (compute.training_flops.rhs, "the FLOPs of the run"),
+            (RUN_TIME, "divided by the FLOP/s of the GPUs"),
+        ],
     ),
     Question(
-        "How many GPU-seconds does one token take, with {P_act} parameters on GPUs of {C} that reach {MFU} of their "
-        "peak?",
+        "How many GPU-seconds does one training token take, for {P_act} parameters on H100s at an MFU of {MFU}?",
         answer=6 * flop * P_act / (C * MFU),
         unit="s",
         tolerance=0.01,
         given={"P_act": 70e9, "C": h100.bf16, "MFU": 0.45},
         mistakes={
             "That is the forward pass.": 2 * flop * P_act / (C * MFU),
-            "That is at the peak itself.": 6 * flop * P_act / C,
+            "That is at the peak rate.": 6 * flop * P_act / C,
         },
-        remark="More GPUs shorten the run; they do not make it cheaper.",
+        hint="Divide the FLOPs per token by the useful FLOP/s of one GPU.",
+        remark="More GPUs make the run shorter, not cheaper.",
     ),
 ]
 
 # Megatron's runs: GPUs, sequences in a batch, tensor-parallel ranks, stages
 SHAPES = ((192, 192, 4, 1), (768, 384, 8, 2), (3072, 1536, 8, 8))
 SIZES = [{"N_gpu": N, "n_seq": n, "S": 4096, "Y": Y, "N_stages": p} for N, n, Y, p in SHAPES]
-FAR = {"D_1": NODE, "W_2": NICS, "b_w": 2, "C": h100.bf16}
+FAR = {"G": NODE, "W_node": NICS, "b_w": 2, "C": h100.bf16}
 
 
 def picked(*names: str, **more) -> list[dict]:
@@ -169,7 +176,7 @@ def picked(*names: str, **more) -> list[dict]:
 
 
 TOKENS = n_seq * S / N_gpu
-GROUP = sympy.Max(Y * N_stages, D_1)
+GROUP = sympy.Max(Y * N_stages, G)
 LEAST = tp.relaxed_dp_limit.approx.subs(Y, GROUP)
 SPAN = "{Y}-way tensor and {N_stages}-way pipeline parallelism"
 ROUND = h100.bf16 / NICS  # tokens that a copy on one node needs; the source rounds what two and eight nodes need
@@ -179,9 +186,9 @@ ONE, TWO, EIGHT = (
 
 megatron_parts = [
     Question(
-        heading="4. Three published runs",
-        ask="Megatron trained a model on {N_gpu} GPUs with batches of {n_seq} sequences of {S} tokens. How many "
-        "tokens has each GPU in a step?",
+        heading="4. Three published Megatron runs",
+        ask="NVIDIA ran Megatron on {N_gpu} GPUs with batches of {n_seq} sequences of {S} tokens. How many tokens per GPU "
+        "is that?",
         answer=TOKENS,
         unit="1",
         exact=True,
@@ -191,70 +198,76 @@ megatron_parts = [
         remark="The variants are models of 16, 70 and 314 billion parameters.",
     ),
     Question(
-        f"Over how many GPUs is one copy of the model spread, with {SPAN}?",
+        f"How many GPUs does one copy of the model use with {SPAN}?",
         answer=Y * N_stages,
         unit="1",
         exact=True,
         noun="GPUs",
         given=picked("Y", "N_stages"),
-        mistakes={"Each stage is cut as well: the two multiply.": Y + N_stages},
+        mistakes={"Each stage is sharded over its own GPUs: multiply the two degrees.": Y + N_stages},
     ),
     Question(
-        f"From how many tokens per GPU on does the backward pass hide the gradients between the copies, with {SPAN}? "
-        "Nodes have {D_1} GPUs of {C} and send {W_2}; weights and gradients take {b_w} and {b_grad}; take many copies.",
+        f"How many tokens per GPU does the backward pass need to hide the gradients of many copies, with {SPAN}? Weights "
+        "and gradients are in bf16, on H100s in nodes of {G}.",
         answer=LEAST,
         unit="1",
         tolerance=0.01,
         given=picked("Y", "N_stages", b_grad=2, **FAR),
         mistakes={
-            **both_directions(W_2),
-            "What counts is how many nodes a copy spans, not how many GPUs.": LEAST / D_1,
-            f"The source rounds to about {TWO:,.0f} for a copy on two nodes. Half of what one node needs is "
+            **both_directions(W_node),
+            "That divides by the GPUs of a copy; divide by its nodes.": LEAST / G,
+            f"The source rounds to about {TWO:,.0f} for a copy on two nodes. Half of the threshold for one node is "
             "more.": result_times(TWO / (ROUND / 2)),
-            f"The source rounds to about {EIGHT:,.0f} for a copy on eight nodes. An eighth of what one node needs is "
-            "more.": result_times(EIGHT / (ROUND / 8)),
+            f"The source rounds to about {EIGHT:,.0f} for a copy on eight nodes. An eighth of the threshold for one node "
+            "is more.": result_times(EIGHT / (ROUND / 8)),
         },
+        hint="Find the threshold for a copy on one node, then divide it by the nodes of a copy.",
         solution=[
-            ((b_w + b_grad) * C / (4 * flop * W_2), "as if each node held a copy of its own, or several"),
-            (LEAST, "a copy on several nodes cuts its gradients over all their NICs"),
+            ((b_w + b_grad) * C / (4 * flop * W_node), "the threshold if each node holds one copy or several"),
+            (LEAST, "a copy on several nodes shards its gradients over all their NICs"),
         ],
-        remark=f"The source says about {TWO:,.0f} and {EIGHT:,.0f} for the larger two, and {ONE:,.0f} for the smallest.",
+        remark=f"The source has {ONE:,.0f} for the smallest model. It has about {TWO:,.0f} and {EIGHT:,.0f} for the larger "
+        "two.",
     ),
     Question(
-        f"What bounds such a run: {{N_gpu}} GPUs of {{C}}, {{n_seq}} sequences of {{S}} tokens, {SPAN} on nodes of "
-        "{D_1} that send {W_2}, {b_w} and {b_grad} for a weight and its gradient?",
+        f"What limits the run on {{N_gpu}} H100s with {{n_seq}} sequences of {{S}} tokens and {SPAN} in bf16?",
         given=picked("N_gpu", "n_seq", "S", "Y", "N_stages", b_grad=2, **FAR),
         choices=[
-            ("the arithmetic", "Each GPU has more tokens than it needs.", TOKENS > LEAST),
-            ("the gradients on the network", "Compare the tokens of a GPU with what it needs.", TOKENS <= LEAST),
+            ("compute", "Each GPU has more tokens than it needs.", TOKENS > LEAST),
+            (
+                "the network, which sends the gradients",
+                "Compare the tokens per GPU with the threshold.",
+                TOKENS <= LEAST,
+            ),
         ],
     ),
     Question(
-        f"Suppose the gradients are reduced in fp32. From how many tokens on are they hidden then, with {SPAN} (nodes "
-        "of {D_1} GPUs of {C}, {W_2} out of a node, weights of {b_w}, gradients of {b_grad})?",
+        f"Suppose the gradients are reduced in fp32, and the weights stay in bf16. How many tokens per GPU are needed to "
+        f"hide them with {SPAN} on nodes of {{G}} H100s?",
         answer=LEAST,
         unit="1",
         tolerance=0.01,
         given=picked("Y", "N_stages", b_grad=4, **FAR)[1:],
         mistakes={
             "That is for gradients in bf16.": {b_grad: 2},
-            **both_directions(W_2),
-            "Only the gradients are in fp32; the weights come back in bf16.": {b_grad: 4, b_w: 4},
+            **both_directions(W_node),
+            "Only the gradients are in fp32; the all-gather of the weights is in bf16.": {b_grad: 4, b_w: 4},
         },
-        remark="For the model of 70 billion that is close to the 2,048 it has: little is left over.",
+        hint="The gradients now have four bytes each, the weights still two.",
+        remark="The 70B model has 2,048 tokens per GPU, which is only a little more.",
     ),
     Question(
-        'Find the error. "The smallest model is cut over 4 of the 8 GPUs of a node, so its gradients take a quarter '
-        'of the time between the nodes." What is wrong?',
+        'Find the error. "The smallest model is sharded over 4 of the 8 GPUs of a node, so its gradients take a quarter '
+        'of the time between nodes." What is wrong?',
         choices=[
-            ("Gradients never leave a node.", "The copies are in 24 nodes.", False),
+            ("Gradients never leave a node.", "The copies are in 24 nodes, which have to exchange gradients.", False),
             (
-                "The node holds two copies of the model, which add up inside; then all of it leaves through the same "
-                "NICs.",
-                "Only a copy that spans several nodes has more NICs than a node.",
+                "The node holds two copies of the model. It adds up their gradients and sends all of them through the "
+                "same NICs.",
+                "Only a copy that spans several nodes has more NICs than one node.",
                 True,
             ),
-            ("It is an eighth.", "A node sends as much as before: the gradients of the whole model.", False),
+            ("It takes an eighth.", "A node sends as much as before: the gradients of the whole model.", False),
         ],
     ),
 ]

@@ -14,14 +14,13 @@ from gpuscale.network import (
     two_level_capacity,
 )
 from gpuscale.quiz import Question, QuestionSet, bits_for_bytes, both_directions
-from gpuscale.symbols import D_1, D_2, M, N, S_top, W, W_link, W_nic, W_sw, n_down, n_port, n_sw, n_up
-from gpuscale.units import TB
+from gpuscale.symbols import G, M, N, W, W_link, W_nic, W_sw, n, n_down, n_port, n_sw, n_unit, n_up
 
 pod, ndr, h100 = topology("h100_pod_1024"), link("ib_ndr"), chip("h100_sxm")
 node, leaf, spine = (pod.at(i) for i in (1, 2, 3))
 PORT = {"n_port": ndr.switch_ports, "W_link": ndr.bw}
 EGRESS = node_egress(n_nic=node.degree, W_nic=ndr.bw)
-SU = PORT | {"n_sw": leaf.switches, "D_2": leaf.degree}
+SU = PORT | {"n_sw": leaf.switches, "M": leaf.degree}
 SAID = claim("gpus:AB-8").published  # all spines, by the source
 SPINE = switch_bandwidth(n_sw=spine.switches, **PORT)
 LARGEST = two_level_capacity(n_port=ndr.switch_ports)
@@ -29,147 +28,151 @@ LARGEST = two_level_capacity(n_port=ndr.switch_ports)
 up = [
     Question(
         heading="1. The pod, level by level",
-        ask="A node has {n_nic} NICs. Each has one port of {W_nic}, which is 400 Gbit/s. What can the node "
-        "send "
-        "to the leaf switches?",
+        ask="A node of the H100 pod has {n_nic} NICs with one port of 400 Gbit/s each. What bandwidth does it have to the "
+        "leaf switches?",
         answer=node_egress,
         given={"n_nic": node.degree, "W_nic": ndr.bw},
         mistakes={"That is one NIC.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
+        hint="Convert bits to bytes: divide by eight.",
         remark="The published answer writes GB/s for the Gbit/s of the NIC; its result is right.",
     ),
     Question(
-        "A leaf switch has {n_port} ports of {W_link}. What does it carry in one direction, all ports counted?",
+        "A leaf switch has {n_port} ports of {W_link}. What is the bandwidth of all its ports in one direction?",
         answer=n_port * W_link,
         unit="B/s",
         given=PORT,
-        mistakes={"Those are only the ports that face down.": n_port * W_link / 2, **both_directions(W_link)},
+        mistakes={"Those are only the ports to the nodes.": n_port * W_link / 2, **both_directions(W_link)},
         solution=[(n_port * W_link, "ports times the bandwidth of one")],
     ),
     Question(
-        "Find the error. A scalable unit has {n_sw} leaf switches, and each of them takes one cable of {W_link} from "
-        "each "
-        'of {D_2} nodes. "So the leaf level carries 32 × 400 / 8 GB/s", says the answer. What does it carry?',
-        answer=n_sw * D_2 * W_link,
+        "Find the error. A scalable unit has {n_sw} leaf switches, and each has one cable of {W_link} to every one of "
+        '{M} nodes. "So the leaf level carries 32 × 400 / 8 GB/s," says the published answer. What is the bandwidth of the leaf level?',
+        answer=n_sw * M * W_link,
         unit="B/s",
-        given={k: SU[k] for k in ("n_sw", "D_2", "W_link")},
+        given={k: SU[k] for k in ("n_sw", "M", "W_link")},
         mistakes={
-            "That is what the printed product gives: one leaf switch.": D_2 * W_link,
-            "That counts the ports that face up as well.": 2 * n_sw * D_2 * W_link,
+            "That is the printed product, which counts one leaf switch only.": M * W_link,
+            "That counts the ports to the spine switches as well.": 2 * n_sw * M * W_link,
         },
         solution=[
-            (D_2 * W_link, "one leaf switch, from below"),
-            (n_sw * D_2 * W_link, "all leaf switches of the unit"),
+            (M * W_link, "one leaf switch, to the nodes"),
+            (n_sw * M * W_link, "all leaf switches of the unit"),
         ],
-        remark="The published result is this one; only the product printed before it lacks the leaf switches.",
+        remark="The published result is this one; only the printed product leaves out the number of leaf switches.",
     ),
     Question(
-        "Each of the {n_sw} leaf switches of a unit has {n_up} cables to every one of {D_1} spine switches, each of "
-        "{W_link}. What can the unit send to the spines?",
-        answer=n_sw * n_up * D_1 * W_link,
+        "Each of the {n_sw} leaf switches of a unit has {n_up} cables to every one of {n} spine switches. What bandwidth "
+        "does the unit have to the spine switches?",
+        answer=n_sw * n_up * n * W_link,
         unit="B/s",
-        given={"n_sw": leaf.switches, "n_up": 2, "D_1": spine.switches, "W_link": ndr.bw},
+        given={"n_sw": leaf.switches, "n_up": 2, "n": spine.switches, "W_link": ndr.bw},
         mistakes={
-            "That is one cable to each spine; there are two.": n_sw * D_1 * W_link,
-            "That is one leaf switch.": n_up * D_1 * W_link,
+            "That is one cable to each spine switch; there are two.": n_sw * n * W_link,
+            "That is one leaf switch.": n_up * n * W_link,
         },
         solution=[
-            (n_up * D_1, "cables of a leaf"),
-            (n_sw * n_up * D_1 * W_link, "of all leaves, times their bandwidth"),
+            (n_up * n, "the uplinks of a leaf switch"),
+            (n_sw * n_up * n * W_link, "all leaf switches, times the bandwidth of a cable"),
         ],
-        remark="As much goes up as comes from below, so nothing is lost. (The published line names this way up the "
-        "bandwidth to the leaf; it leads from leaf to spine.)",
+        hint="Count the uplinks of all leaf switches. Each cable runs at the rate of a NIC.",
+        remark="The uplinks have the same bandwidth as the links to the nodes, so the unit is not oversubscribed. (The "
+        "published line calls it the bandwidth to the leaf; it is from leaf to spine.)",
     ),
     Question(
-        f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s", short=True)}, so {spine.switches} of them move '
-        f'{SAID / TB:g}, and each GPU is left with half of its NIC." '
-        "All {n_port} ports of a spine face down, at {W_link} each. What do {n_sw} spines carry in one direction?",
+        f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s", short=True)}, so each GPU '
+        'gets half of its NIC." All {n_port} ports of a spine switch face down. What bandwidth do the {n_sw} spine '
+        "switches have in one direction?",
         answer=switch_bandwidth,
         given=PORT | {"n_sw": spine.switches},
         mistakes={
-            "That counts half of the ports, as on a leaf. Nothing is above a spine, so all its ports face down.": n_sw
-            * n_port
-            * W_link
-            / 2,
-            "That is one spine.": n_port * W_link,
+            "That counts half of the ports, as on a leaf switch. A spine switch has nothing above it, so all its ports "
+            "face down.": n_sw * n_port * W_link / 2,
+            "That is one spine switch.": n_port * W_link,
             **both_directions(W_link),
         },
-        remark="Every NIC of the pod gets its full rate there. The figure of the claim is the bisection of the pod.",
+        hint="Multiply the switches by their ports and by the bandwidth of a port.",
+        remark="That is the full rate of every NIC in the pod. The source has half of it, which is the bisection.",
     ),
     Question(
-        "The spines carry {W_sw} for {M} nodes of {D_1} GPUs. How much is that for each node?",
+        "The {M} nodes of the pod share the bandwidth of the spine switches. How much is that per node?",
         answer=W_sw / M,
         unit="B/s",
-        given={"W_sw": SPINE, "M": pod.ranks // node.S, "D_1": node.S},
+        given={"W_sw": SPINE, "M": pod.ranks // node.S, "G": node.S},
         mistakes={
-            "That is for each GPU.": W_sw / (M * D_1),
-            "A quarter of the nodes is in each unit; all of them share the spines.": 4 * W_sw / M,
+            "That is per GPU.": W_sw / (M * G),
+            "That divides by the nodes of one unit; all nodes share the spine switches.": 4 * W_sw / M,
         },
-        remark="The same as the node can send: nothing narrows on the way up.",
+        hint="Divide your answer to the question above by the nodes.",
+        remark="That is the bandwidth of the node's own NICs: the network is not oversubscribed.",
     ),
     Question(
-        'Find the error. "Each GPU gets {W} across any bisection of the pod." The figure is right for something '
-        "else. "
-        "What does each of the {D_1} GPUs of a node get?",
-        answer=W / D_1,
+        'Find the error. "Each GPU gets {W} across any bisection of the pod." That number belongs to something else. '
+        "What bandwidth does each of the {G} GPUs of a node get?",
+        answer=W / G,
         unit="B/s",
-        given={"W": EGRESS, "D_1": node.S},
+        given={"W": EGRESS, "G": node.S},
         mistakes={"That is the whole node; its GPUs share it.": 1 * W},
-        solution=[(W / D_1, "the node's bandwidth over its GPUs: one NIC each")],
+        hint="Each GPU has one NIC.",
+        solution=[(W / G, "the bandwidth of the node, divided by its GPUs: one NIC each")],
     ),
     Question(
-        "What is the bisection bandwidth of the pod in one direction: {S_top} GPUs, each with a NIC of {W}, in two "
-        "halves?",
+        "What is the bisection bandwidth of the pod of {N} GPUs in one direction?",
         answer=bisection,
-        given={"S_top": pod.ranks, "W": ndr.bw},
+        given={"N": pod.ranks, "W": ndr.bw},
         mistakes={
-            "That counts both directions.": S_top * W,
-            "That counts NVLink; between halves only the NICs matter.": S_top * h100.nvlink_bw / W_link * W_link / 2,
+            "That counts both directions.": N * W,
+            "That counts NVLink; traffic between the halves goes through the NICs.": N
+            * h100.nvlink_bw
+            / W_link
+            * W_link
+            / 2,
         },
-        solution=[(S_top * W / 2, "half of the NICs send, and the network is nowhere narrower")],
-        remark="The published question asks for it, and its answer never states it.",
+        hint="Half of the NICs send to the other half, and no level of the network has less bandwidth.",
+        solution=[(N * W / 2, "half of the NICs send, and no level of the network has less bandwidth")],
+        remark="The published question asks for this number, but its answer never states it.",
     ),
 ]
 
 growth = [
     Question(
         heading="2. Growing the network",
-        ask="{N} GPUs, each with one cable into the network, in units of {D_2} GPUs. How many units is that?",
-        answer=N / D_2,
+        ask="A network connects {N} GPUs, each with its own NIC, in scalable units of {n_unit} GPUs. How many units does "
+        "it have?",
+        answer=N / n_unit,
         unit="1",
-        given={"N": 2048, "D_2": leaf.S},
+        given={"N": 2048, "n_unit": leaf.S},
         exact=True,
         noun="units",
-        mistakes={"That is the number of nodes.": N / node.S, "A unit holds twice as many GPUs.": 2 * N / D_2},
-        solution=[(N / D_2, "GPUs over GPUs of a unit")],
+        mistakes={"That is the number of nodes.": N / node.S, "A unit holds twice as many GPUs.": 2 * N / n_unit},
+        solution=[(N / n_unit, "all GPUs, divided by the GPUs of a unit")],
     ),
     Question(
-        'Find the error. "2,048 GPUs need 32 spine switches in each of the units." All units together send {n_down} '
-        "cables up, and a spine has {n_port} ports, all facing down. How many spines are there in all?",
+        'Find the error. "2,048 GPUs need 32 spine switches in each of the units." All units together have {n_down} '
+        "uplinks, and all {n_port} ports of a spine switch face down. How many spine switches are there in all?",
         answer=top_switches,
         given={"n_down": 2048, "n_port": ndr.switch_ports},
         exact=True,
         noun="spines",
         mistakes={
-            "That multiplies by the units once more.": 8 * n_down / n_port,
-            "A spine needs no port upwards.": 2 * n_down / n_port,
+            "That multiplies by the number of units once more.": 8 * n_down / n_port,
+            "A spine switch needs no uplinks here.": 2 * n_down / n_port,
         },
-        remark="The claim is a slip of a translation: 32 in all, not 32 in each unit.",
+        remark="The quotation comes from a slip in a translation: there are 32 in all, not 32 per unit.",
     ),
     Question(
-        "A leaf switch has {n_up} cables up, and the network has {n_sw} spines. How many cables join one leaf "
-        "to one spine?",
+        "A leaf switch has {n_up} uplinks, and the network has {n_sw} spine switches. How many cables connect one leaf "
+        "switch to one spine switch?",
         answer=n_up / n_sw,
         unit="1",
         exact=True,
         noun="cables",
         given=[{"n_up": 32, "n_sw": 32}, {"n_up": 32, "n_sw": spine.switches}],
-        mistakes={"Those are all cables of the leaf.": 1 * n_up},
-        solution=[(n_up / n_sw, "the cables spread evenly over the spines")],
+        mistakes={"Those are all uplinks of the leaf switch.": 1 * n_up},
+        solution=[(n_up / n_sw, "the uplinks spread evenly over the spine switches")],
     ),
     Question(
-        "A leaf has {n_port} ports: {n_down} cables come from below, and it sends {n_up} cables to each of {n_sw} "
-        "spines. "
-        "How many of its ports are free?",
+        "A leaf switch of {n_port} ports has {n_down} cables to the nodes and {n_up} to each of {n_sw} spine "
+        "switches. How many of its ports are free?",
         answer=n_port - n_down - n_up * n_sw,
         unit="1",
         exact=True,
@@ -178,72 +181,73 @@ growth = [
             {"n_port": ndr.switch_ports, "n_down": 32, "n_up": 2, "n_sw": 16},
             {"n_port": ndr.switch_ports, "n_down": 32, "n_up": 1, "n_sw": 16},
         ],
-        mistakes={"The cables from below take ports too.": n_port - n_up * n_sw},
-        solution=[(n_port - n_down - n_up * n_sw, "ports, less those down, less those up")],
-        remark="Free ports upwards mean fewer cables up than down.",
+        mistakes={"The cables to the nodes need ports as well.": n_port - n_up * n_sw},
+        solution=[(n_port - n_down - n_up * n_sw, "all ports, minus those to the nodes, minus the uplinks")],
+        remark="A leaf switch with free ports has fewer uplinks than cables to the nodes: it is oversubscribed.",
     ),
     Question(
-        f"Why can two levels of switches with {ndr.switch_ports} ports join no more than {show(LARGEST, 'count')} GPUs "
-        "at full bandwidth?",
+        f"Why can two levels of switches with {ndr.switch_ports} ports connect no more than {show(LARGEST, 'count')} "
+        "GPUs at full bandwidth?",
         choices=[
             (
-                "the cables would get too long",
-                "Length costs power and money, but it is the ports that run out here.",
+                "The cables would get too long.",
+                "Long cables cost power and money, but here the switches run out of ports.",
                 False,
             ),
             (
-                "one leaf more would find no free port on the spines, and a leaf has none left for more spines",
-                "Every leaf has one cable to every spine: both kinds are full.",
+                "Another leaf switch would find no free port on the spine switches, and the leaf switches have no port "
+                "left for more spine switches.",
+                "Every leaf switch has one cable to every spine switch, and both kinds are full.",
                 LARGEST == ndr.switch_ports * ndr.switch_ports / 2,
             ),
             (
-                "the leaves have no port left for more GPUs",
-                "More leaves would bring more; but nothing could join them to the others.",
+                "The leaf switches have no port left for more GPUs.",
+                "You could add leaf switches, but the spine switches have no port left to connect them.",
                 False,
             ),
         ],
     ),
     Question(
-        "With {N} GPUs a third level comes in. The middle switches, still called spines, now turn half of their "
-        "{n_port} ports up. How many do {n_down} cables from the leaves need?",
+        "A network for {N} GPUs needs a third level. The spine switches, now in the middle, use half of their {n_port} "
+        "ports as uplinks. How many spine switches does the network need?",
         answer=leaf_switches,
         given={"N": 4096, "n_down": 4096, "n_port": ndr.switch_ports},
         exact=True,
         noun="spines",
-        mistakes={"That turns all ports down; half must lead on up.": n_down / n_port},
+        mistakes={"That uses all ports for the leaf switches; half of them must be uplinks.": n_down / n_port},
+        hint="The leaf switches have one uplink per GPU. Divide the uplinks by the ports of a spine switch that face down.",
     ),
     Question(
-        "And how many switches does the new top, the core, need for the {n_down} cables that come up from them "
-        "({n_port} ports each)?",
+        "The spine switches have {n_down} uplinks. How many core switches of {n_port} ports does the new top level need?",
         answer=top_switches,
         given={"n_down": 4096, "n_port": ndr.switch_ports},
         exact=True,
         noun="core switches",
-        mistakes={"Nothing is above the core: all its ports face down.": 2 * n_down / n_port},
+        mistakes={"A core switch has nothing above it, so all its ports face down.": 2 * n_down / n_port},
     ),
     Question(
-        "Is that enough? Give the bandwidth from below over that of {n_sw} core switches, if {n_down} NICs send at "
-        "once "
-        "and cables and ports ({n_port} on each switch) all run at the same rate.",
+        "Is that enough? All {n_down} NICs send at once, at the rate of a port. What is the oversubscription at the core, "
+        "as a number to 1?",
         answer=oversubscription.where(n_up=n_sw * n_port),
         given={"n_sw": 64, "n_down": 4096, "n_port": ndr.switch_ports},
-        mistakes={"Half of the ports of a core switch would lead nowhere.": 2 * n_down / (n_sw * n_port)},
-        remark="One: nothing is lost.",
+        mistakes={"A core switch uses all of its ports, not half of them.": 2 * n_down / (n_sw * n_port)},
+        hint="Divide the NICs by the ports of all core switches, of which the question above gives the number.",
+        remark="At 1 to 1 the network is not oversubscribed.",
     ),
     Question(
-        "How many GPUs could three levels of switches with {n_port} ports join at full bandwidth?",
+        "How many GPUs can three levels of switches with {n_port} ports connect at full bandwidth?",
         answer=three_level_capacity,
         given={"n_port": ndr.switch_ports},
         exact=True,
         noun="GPUs",
         mistakes={
             "That is two levels.": two_level_capacity.rhs,
-            "Half of the ports of the two lower levels lead up.": n_port**3,
+            "Half of the ports of the two lower levels are uplinks.": n_port**3,
         },
         solution=[
-            (1 * n_port, "one switch"),
-            (n_port**2 / 2, "each port a switch with half of its ports down"),
-            (n_port**3 / 4, "once more"),
+            (1 * n_port, "one level: a single switch"),
+            (n_port**2 / 2, "two levels: on each port a switch with half of its ports facing down"),
+            (n_port**3 / 4, "three levels: the same once more"),
         ],
     ),
 ]
@@ -251,9 +255,9 @@ growth = [
 questions = QuestionSet(
     "beyond_the_pod",
     "Quiz 3: beyond the node",
-    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the network of a pod of 1,024 H100, part by "
-    "part. "
-    "Bandwidths are one direction unless a question says otherwise. The chapter is "
+    intro="The quiz of the GPU chapter of *How to Scale Your Model* on the network of a pod of 1,024 H100s: two questions "
+    "in several parts. Where the source has a slip, the answer here is the corrected one. Bandwidths are in one "
+    "direction unless a question says otherwise. The chapter on it is "
     "[Beyond the node](../chapters/beyond_the_node.ipynb).",
     questions=up + growth,
 )

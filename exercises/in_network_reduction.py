@@ -1,6 +1,8 @@
-"""Practice questions on reduction in the switch."""
+"""Practice questions on in-network reduction."""
 
-from gpuscale import chip, measured
+from sympy import Eq
+
+from gpuscale import chip, measured, show
 from gpuscale.collectives import algorithms, bus_bandwidth, in_network
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import N, V, W, W_alg, W_bus, alpha, eta, r_ring
@@ -12,69 +14,67 @@ plain = in_network.nvls_all_reduce.where(alpha=0)
 RING = algorithms.ring_all_reduce
 SWITCH = in_network.nvls_all_reduce
 used = W_bus * (N + 1) / (2 * (N - 1))
+sent = in_network.nvls_bytes.rhs
 
 questions = QuestionSet(
     "in_network_reduction",
-    "In-network reduction",
-    intro="Questions on sums that the switch does, and on bandwidths above the wire.",
+    "In-network reduction: NVLink SHARP",
+    intro="Questions on in-network reduction, and on bandwidths above that of the link.",
     chapter="in_network_reduction",
     questions=[
         Question(
-            "{N} H100 of a node all-reduce a vector of {V}, summed in the switch ({W} each, one way). Owners "
-            "keep their "
-            "own part to themselves. How long does it take at best?",
+            "{N} H100 SXM in a node all-reduce an array of {V} in the switch. Each owner keeps its own chunk to itself. "
+            "How long does it take at best?",
             answer=plain,
             given=[{"V": 1 * GB, "N": 8, "W": h100.nvlink_bw}, {"V": 3 * GB, "N": 4, "W": h100.nvlink_bw}],
             mistakes={
                 "That is the ring.": RING.where(alpha=0),
-                "Sending to the switch and receiving from it go on at the same time: a link carries both directions.": 2
-                * V
-                / W,
-                "The finished part goes back to the switch, too.": V * (N - 1) / (N * W),
+                "A GPU sends and receives at the same time: a link carries both directions.": 2 * V / W,
+                "The finished sum goes back to the switch, too.": V * (N - 1) / (N * W),
             },
-            remark="The number of GPUs does not matter.",
+            hint="The NVLink bandwidth of an H100 is in the hardware tables. Use one direction.",
+            remark="The number of GPUs doesn't matter.",
         ),
         Question(
-            "How many times faster than a ring is that, for large vectors and {N} GPUs?",
+            "How many times faster than a ring is an all-reduce with NVLink SHARP, for large arrays on {N} GPUs, if each owner keeps "
+            "its own chunk to itself?",
             answer=in_network.nvls_gain,
             given=[{"N": 8}, {"N": 4}],
             mistakes={
                 "Two is the limit of many GPUs.": {"N": 10**6},
-                "That is for a switch that reads the owner's part too.": in_network.nvls_gain_self,
+                "That is for a switch that reads the owner's chunk, too.": in_network.nvls_gain_self,
             },
         ),
         Question(
-            "Give the bytes that a GPU sends, for a vector of V bytes on N GPUs, if the switch reads EVERY part, the "
-            "owner's too, and each owner sends back its sum.",
+            "Give the bytes that a GPU sends, for an array of V bytes on N GPUs, if the switch reads *all* chunks, the "
+            "owner's too, and each owner sends back one sum.",
             answer=V * (N + 1) / N,
             unit="B",
             symbols=(V, N),
             mistakes={
-                "That is without the owner's own part.": V,
+                "That is without the owner's own chunk.": V,
                 "That is the ring.": 2 * V * (N - 1) / N,
-                "Each part goes to the switch once, and only one sum, V/N, goes back from each owner.": 2 * V,
-                "The finished part of V/N goes back as well.": V * (N - 1) / N,
+                "Each chunk goes to the switch once, and each owner sends back only one sum, V/N.": 2 * V,
+                "The finished sum of V/N goes back as well.": V * (N - 1) / N,
             },
-            solution=[(V, "every part goes to the switch"), (V + V / N, "and one sum comes back for all")],
+            solution=[(V, "all chunks go to the switch"), (V + V / N, "and each owner sends back one sum")],
         ),
         Question(
-            'Find the error. "With SHARP we measured {W_bus} on eight H200, more than a link is rated for, so the '
-            "links run "
-            'too fast." That number is a bus bandwidth. How many bytes a second did a GPU really send, '
-            "if the "
-            "switch reads every part?",
+            'Find the error. "With SHARP we measured {W_bus} on eight H200s. That is more than the link bandwidth, so '
+            'the benchmark is wrong." The number is a bus bandwidth. How many bytes per second did each GPU really send, '
+            "if the switch reads all chunks?",
             answer=used,
             given={"W_bus": eight["busbw"], "N": 8},
             unit="B/s",
             mistakes={
-                "That is the algorithm bandwidth; each GPU sends an N-th more than one vector.": W_bus
+                "That is the algorithm bandwidth. Each GPU sends the array and one chunk more.": W_bus
                 * N
                 / (2 * (N - 1)),
-                "That is the printed number; it assumes a ring.": W_bus + 0,
+                "That is the printed number, which assumes a ring.": W_bus + 0,
             },
             solution=[
                 (W_bus * N / (2 * (N - 1)), "algorithm bandwidth: undo the factor 2(N - 1)/N"),
-                (used, "times the (N + 1)/N vectors that are sent"),
+                (used, "times the (N + 1)/N arrays that each GPU sends"),
             ],
         ),
         Question(
@@ -84,52 +84,98 @@ questions = QuestionSet(
             given=[{"W_bus": eight["busbw_ring"], "N": 8}, {"W_bus": eight["busbw_ring"], "N": 4}],
             unit="B/s",
             mistakes={
-                "Bus bandwidth is the larger one.": bus_bandwidth.all_reduce_bus.rhs.subs(W_alg, W_bus),
+                "The bus bandwidth is the larger one.": bus_bandwidth.all_reduce_bus.rhs.subs(W_alg, W_bus),
                 "That is for an all-gather.": W_bus * N / (N - 1),
             },
             solution=[(bus_bandwidth.all_reduce_bus.rhs, "bus bandwidth"), (W_bus * N / (2 * (N - 1)), "solved")],
         ),
         Question(
-            "With sums in the switch the links of a rack run at {eta} of their {W}. The switch reads every part. "
-            "What bus "
-            "bandwidth does a benchmark print for {N} GPUs?",
+            "An all-reduce with NVLink SHARP keeps the links of {N} GPUs in a GB200 rack {eta:%} busy. The switch reads "
+            "all chunks. Which bus bandwidth does a benchmark print?",
             answer=in_network.nvls_bus,
             given=[{"eta": 0.7, "W": gb200.nvlink_bw, "N": 72}, {"eta": 0.7, "W": gb200.nvlink_bw, "N": 8}],
             mistakes={"That is what crosses each link.": eta * W},
+            hint="The NVLink bandwidth of a GB200 is in the hardware tables. Use one direction.",
         ),
         Question(
-            "A ring keeps {r_ring} times as much of a link as the switch path does, and the switch reads every part. "
-            "For how many GPUs are the two equally fast for large vectors?",
+            "A ring reaches {r_ring} times the link utilization of the switch, and the switch reads all chunks. On how "
+            "many GPUs are the two equally fast for large arrays?",
             answer=in_network.nvls_from,
             given=[{"r_ring": 1.2}, {"r_ring": 1.5}],
             noun="GPUs",
             mistakes={
-                "That is where the gain would be one if both kept the same.": {"r_ring": 1},
-                "That is for owners that keep their own part to themselves.": 2 / (2 - r_ring),
+                "That would be right if both had the same utilization.": {"r_ring": 1},
+                "That is for a switch that doesn't read the owner's chunk.": 2 / (2 - r_ring),
             },
         ),
         Question(
-            "Which collective gains nothing from the switch for large buffers?",
+            "Which collective gains nothing from the switch for large arrays?",
             given={"N": 72},
             choices=[
                 ("the all-gather", "Each GPU must still receive all that it lacks.", True),
-                ("the all-reduce on eight GPUs", "Each sends its vector once instead of nearly twice.", False),
-                ("the all-reduce on {N} GPUs of a rack", "There the gain is nearest to two.", False),
+                ("the all-reduce on eight GPUs", "Each GPU sends its array once instead of nearly twice.", False),
+                ("the all-reduce on {N} GPUs of a rack", "There the gain is closest to two.", False),
             ],
         ),
         Question(
-            "{V} are all-reduced on {N} GPUs with links of {W}. If each step, through the switch or around the ring, "
-            "waits {alpha}: what makes the switch so much faster than the ring?",
+            "An array of {V} is all-reduced on {N} H100s. Suppose each step has a latency of {alpha}, in the ring and "
+            "through the switch. What makes the switch so much faster?",
             given={"V": 32 * KiB, "N": 8, "alpha": 2 * us, "W": h100.nvlink_bw},
             choices=[
-                ("fewer steps", "The bytes take a small part of the time here.", 2 * (N - 1) * alpha > 2 * V / W),
+                ("fewer steps", "The bytes take only a small part of the time here.", 2 * (N - 1) * alpha > 2 * V / W),
                 (
                     "fewer bytes",
-                    "The bytes take a small part of the time here; the waits fill it.",
+                    "The bytes take only a small part of the time here. The latency takes the rest.",
                     2 * (N - 1) * alpha < V / W,
                 ),
                 ("a faster link", "Both use the same links.", False),
             ],
+        ),
+        Question(
+            "Eight GPUs all-reduce an array of {V} in the four phases of the figure. In a ring, each GPU sends 1.75 GB. "
+            "How much does each GPU send here?",
+            predict=True,
+            given={"V": 1 * GB, "N": 8},
+            choices=[
+                ("875 MB", "That is phase 1. In phase 3 each GPU sends the sum of its own chunk.", Eq(sent, 7 * V / 8)),
+                ("1 GB", "Seven chunks in phase 1, and one chunk in phase 3.", Eq(sent, V)),
+                ("1.75 GB", "The switch makes the copies, so each sum is sent only once.", Eq(sent, 7 * V / 4)),
+                ("8 GB", "Each chunk is sent to the switch only once.", Eq(sent, 8 * V)),
+            ],
+            solution=f"{show(GB, 'B')}: seven chunks in phase 1 and one chunk in phase 3. Together that is exactly the "
+            "array.",
+        ),
+        Question(
+            f"On eight H200s with links of {show(h200.nvlink_bw, 'B/s')}, a benchmark prints a bus bandwidth of "
+            f"{show(eight['busbw'], 'B/s')}. What happened?",
+            predict=True,
+            choices=[
+                ("the benchmark is wrong", "The time is right. Ask how the bandwidth is computed from it.", False),
+                ("the links run above their nominal rate", "No link carries that many bytes.", False),
+                ("fewer bytes crossed the links than the formula assumes", "The formula assumes a ring.", True),
+            ],
+            solution="Fewer bytes crossed the links. The bus bandwidth assumes that a ring has moved the bytes. The "
+            "switch needs fewer of them for the same array, so the printed number can be higher than the bandwidth of "
+            "the link.",
+        ),
+        Question(
+            "The switch can also copy for an all-gather. How much faster than in a ring is a large all-gather at best?",
+            predict=True,
+            choices=[
+                (
+                    "nearly twice as fast",
+                    "That holds for the all-reduce, in which a ring sends the array twice.",
+                    False,
+                ),
+                ("not faster", "Each GPU still has to receive all chunks but its own.", True),
+                (
+                    "as many times faster as there are GPUs",
+                    "A GPU sends less, but it still has to receive all chunks but its own.",
+                    False,
+                ),
+            ],
+            solution="Not faster. A GPU sends less, because the switch makes the copies. But it still has to receive "
+            "all chunks but its own through the same link, and this takes as long as in a ring.",
         ),
     ],
 )

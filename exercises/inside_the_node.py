@@ -1,6 +1,8 @@
-"""Practice questions on the inside of a node."""
+"""Practice questions on the inside of a node, and the predictions of its chapter."""
 
-from gpuscale import chip, link
+from itertools import combinations
+
+from gpuscale import chip, link, show
 from gpuscale.network import (
     bisection,
     full_rate_gpus,
@@ -9,90 +11,94 @@ from gpuscale.network import (
     node_gpus_bandwidth,
     switch_bandwidth,
     top_switches,
+    topology,
 )
 from gpuscale.one_gpu import bandwidth_ratio
 from gpuscale.quiz import Question, QuestionSet, both_directions
-from gpuscale.symbols import D_1, S_top, V, W, W_link, W_nvl, W_ref, W_sw, n_link, n_port, n_sw, n_up
+from gpuscale.symbols import G, N, V, W, W_bis, W_link, W_nvl, W_ref, W_sw, n_link, n_port, n_sw, n_up
 from gpuscale.units import GB
 
 nvlink = {i: link(f"nvlink_{i}") for i in range(1, 6)}
 h100 = chip("h100_sxm")
 hopper, blackwell, rack = nvlink[4], nvlink[5], link("nvl72")
 SWITCHES = switch_bandwidth(n_sw=hopper.node_switches, n_port=hopper.switch_ports, W_link=hopper.link_bw)
+TOGETHER = node_gpus_bandwidth(G=hopper.node_gpus, W_nvl=hopper.bw)
+mesh = topology("dgx1_v100")
+pairs = list(combinations(range(mesh.ranks), 2))
+apart = sum(mesh.links_between(a, b) == 0 for a, b in pairs)
+spread = V * (G - 1) / (G * W_nvl)  # each GPU lacks all but its own part
 
 questions = QuestionSet(
     "inside_the_node",
     "Inside the node",
-    intro="From the links of one GPU to what a node can do. Bandwidths are one direction.",
+    intro="From the links of one GPU to the bandwidth of a whole node. Bandwidths are one direction; the numbers of links, ports "
+    "and switches are in the tables of the chapter.",
     chapter="inside_the_node",
     questions=[
         Question(
-            "A GPU has {n_link} NVLinks, each of {W_link} in one direction. What can it send?",
+            "A GPU has {n_link} NVLinks, each of {W_link} in one direction. How many bytes per second can it send?",
             answer=gpu_egress,
             given=[{"n_link": g.links, "W_link": g.link_bw} for g in (nvlink[3], nvlink[5], nvlink[1])],
             mistakes={**both_directions(W_link), "That is a single link.": 1 * W_link},
         ),
         Question(
-            "A node has {D_1} GPUs with {n_link} links each; a switch chip has {n_port} ports. How many chips "
-            "does it "
-            "take to give every link a port?",
-            answer=top_switches.where(n_down=D_1 * n_link),
+            "How many NVSwitch chips of {n_port} ports does it take to give every link of {G} GPUs with NVLink 5 a "
+            "port?",
+            answer=top_switches.where(n_down=G * n_link),
             exact=True,
             noun="switches",
             given=[
-                {"D_1": blackwell.node_gpus, "n_link": blackwell.links, "n_port": blackwell.switch_ports},
-                {"D_1": rack.node_gpus, "n_link": rack.links, "n_port": rack.switch_ports},
+                {"G": blackwell.node_gpus, "n_link": blackwell.links, "n_port": blackwell.switch_ports},
+                {"G": rack.node_gpus, "n_link": rack.links, "n_port": rack.switch_ports},
             ],
             mistakes={
-                "Nothing leaves these switches upwards: all their ports face the GPUs.": 2 * D_1 * n_link / n_port,
+                "All ports of these switches face the GPUs; nothing leads upwards.": 2 * G * n_link / n_port,
             },
+            hint="The table of NVLink generations says how many links a GPU has.",
         ),
         Question(
-            "Suppose {D_1} H100 stood behind the same four switches. They carry {W_sw:4} together; a GPU could send "
-            "{W_nvl}. What would each get while all send?",
+            "Suppose {G} H100 were connected to the four NVSwitches of an H100 node. At which rate could each GPU "
+            "send if all of them send at once?",
             answer=gpu_share,
             given=[
-                {"D_1": 16, "W_sw": SWITCHES, "W_nvl": hopper.bw},
-                {"D_1": 32, "W_sw": SWITCHES, "W_nvl": hopper.bw},
+                {"G": 16, "W_sw": SWITCHES, "W_nvl": hopper.bw},
+                {"G": 32, "W_sw": SWITCHES, "W_nvl": hopper.bw},
             ],
             mistakes={
                 "Those are the GPU's own links; check whether the switches can serve all of them.": 1 * W_nvl,
-                "That is the share of one switch.": W_sw / (hopper.node_switches * D_1),
+                "That is the share of one switch.": W_sw / (hopper.node_switches * G),
             },
-            hint="Two limits: the links of one GPU, and an even share of the switches. The lower one counts.",
+            hint="There are two limits: the links of one GPU, and an even share of the switches. The lower one counts.",
         ),
         Question(
-            "How many GPUs with {n_link} links can {n_sw} switches of {n_port} ports serve at full rate, if a "
-            "part of "
-            "a "
-            "GPU counts?",
+            "A smaller rack has {n_sw} of the switch chips of a GB200 NVL72. How many of its GPUs can they serve at full "
+            "rate?",
             answer=full_rate_gpus,
             noun="GPUs",
-            given={"n_sw": hopper.node_switches, "n_port": hopper.switch_ports, "n_link": hopper.links},
+            given={"n_sw": rack.node_switches // 2, "n_port": rack.switch_ports, "n_link": rack.links},
             mistakes={
                 "That is one switch.": n_port / n_link,
                 "Every GPU takes a port for each of its links.": 1 * n_port,
                 "Those are all ports; a GPU takes one for each of its links.": n_sw * n_port,
             },
-            remark="So a node of eight leaves many ports unused.",
+            remark="Half of the switches serve half of the GPUs, because in the whole rack all ports are taken.",
+            hint="Each link of a GPU takes one port. The tables have the ports of a switch and the links of a GPU.",
         ),
         Question(
-            "Without a switch, a GPU must divide its links among its peers. Give the bandwidth of one pair if "
-            "each of "
-            "$D_1$ GPUs, of bandwidth $W_\\mathrm{NVLink}$ each, is wired to all others alike.",
-            answer=W_nvl / (D_1 - 1),
+            "Without a switch, a GPU divides its links among its peers. What is the bandwidth between two GPUs if each "
+            "of $G$ GPUs, of bandwidth $W_\\mathrm{NVLink}$ each, is wired to all others alike?",
+            answer=W_nvl / (G - 1),
             unit="B/s",
-            symbols=(W_nvl, D_1),
+            symbols=(W_nvl, G),
             mistakes={
-                "A GPU needs no link to itself.": W_nvl / D_1,
-                "That is what a switch gives: all links to one peer at a time.": 1 * W_nvl,
+                "A GPU needs no link to itself.": W_nvl / G,
+                "That is the bandwidth behind a switch: all links to one peer at a time.": 1 * W_nvl,
             },
-            solution=[(W_nvl / (D_1 - 1), "all links of the GPU, over its peers")],
+            solution=[(W_nvl / (G - 1), "all links of the GPU, over its peers")],
         ),
         Question(
-            "Two GPUs of a node exchange data over PCIe 5.0, at {W} in one direction, instead of NVLink at {W_ref}. "
-            "How "
-            "many times longer does a large transfer take?",
+            "Two GPUs of a node exchange data over PCIe 5.0 x16 instead of NVLink at {W_ref}. How many times longer does a "
+            "large transfer take?",
             answer=bandwidth_ratio,
             noun="times",
             given=[
@@ -101,31 +107,30 @@ questions = QuestionSet(
             ],
             mistakes={
                 "That compares both directions of NVLink with one of PCIe.": 2 * W_ref / W,
-                "That is the share that is left.": W / W_ref,
+                "That is the fraction that is left.": W / W_ref,
             },
+            hint="The figure of the routes out of an H100 has the bandwidth of PCIe 5.0.",
         ),
         Question(
-            'Find the error. "Each node has about {W_nvl} of NVLink egress." The number belongs to something else. '
-            "What "
-            "do the {D_1} GPUs of a node send together?",
+            'Find the error. "Each H100 node has about {W_nvl} of NVLink egress." The number belongs to something '
+            "else. How many bytes per second do the eight GPUs of a node send together?",
             answer=node_gpus_bandwidth,
-            given={"W_nvl": hopper.bw, "D_1": hopper.node_gpus},
+            given={"W_nvl": hopper.bw, "G": hopper.node_gpus},
             mistakes={
                 "That is one GPU.": 1 * W_nvl,
-                "That counts both directions.": 2 * D_1 * W_nvl,
-                "That is what crosses a cut through the middle.": D_1 * W_nvl / 2,
+                "That counts both directions.": 2 * G * W_nvl,
+                "That is what crosses the bisection.": G * W_nvl / 2,
                 "That is what the switches could carry.": W_nvl * (SWITCHES / hopper.bw),
-                "That is what leaves the node.": D_1 * W_nvl * (h100.nic_bw / hopper.bw),
+                "That is what leaves the node through its NICs.": G * W_nvl * (h100.nic_bw / hopper.bw),
             },
-            remark="And none of it leaves the node: for that there are NICs, nine times narrower.",
+            remark="And none of it leaves the node: NICs do that, and they are nine times slower.",
         ),
         Question(
-            'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Nodes have '
-            "eight "
-            "H100 each. Which way do the bytes go?",
+            'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Each node has '
+            "eight H100. Which route do the bytes take?",
             choices=[
                 (
-                    "through the NVSwitch of both nodes, joined by a cable",
+                    "through the NVSwitches of both nodes, joined by a cable",
                     "The switches of an H100 node have no cable to another node's.",
                     hopper.node_gpus > 56,
                 ),
@@ -138,8 +143,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "One of the four switches fails: one to which every GPU has {n_up} of its {n_link} links. What can a GPU "
-            "still send over the others, at {W_link} for each link?",
+            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At which "
+            "rate can a GPU still send over the other three?",
             answer=(n_link - n_up) * W_link,
             unit="B/s",
             given=[
@@ -152,26 +157,95 @@ questions = QuestionSet(
             },
             tolerance=0.01,
             solution=[((n_link - n_up) * W_link, "the links that are left")],
+            hint="Count the links that are left. The table of NVLink generations has their number and their rate.",
         ),
         Question(
-            "Half of the {S_top} GPUs of a switched node hold {V} together, in equal parts, and move all of it "
-            "to the "
-            "other half. Each GPU sends {W} at most. How long does it take at best?",
+            "Half of the {N} GPUs of an NVLink domain hold {V} together, in equal parts, and move all of it to the "
+            "other half. Each GPU sends at most {W}. How long does it take at best?",
             answer=V / bisection.rhs,
             unit="s",
             given=[
-                {"S_top": hopper.node_gpus, "V": 320 * GB, "W": hopper.bw},
-                {"S_top": rack.node_gpus, "V": 320 * GB, "W": rack.bw},
+                {"N": hopper.node_gpus, "V": 320 * GB, "W": hopper.bw},
+                {"N": rack.node_gpus, "V": 320 * GB, "W": rack.bw},
             ],
             mistakes={
                 "All GPUs of that half send at the same time.": V / W,
-                "Only half of the GPUs send; the others receive.": V / (S_top * W),
+                "Only half of the GPUs send; the others receive.": V / (N * W),
             },
             solution=[
-                (bisection.rhs, "what crosses the middle in one direction"),
-                (V / bisection.rhs, "bytes over it"),
+                (bisection.rhs, "the bisection bandwidth, one direction"),
+                (V / bisection.rhs, "bytes over bandwidth"),
             ],
             remark="A larger domain moves the same bytes faster, because more GPUs share them.",
+        ),
+        Question(
+            f"The data sheet of an H100 prints {show(2 * hopper.bw, 'B/s')} for NVLink. You copy 9 GB from one H100 to "
+            "another in the same node. How long does it take at best?",
+            predict=True,
+            choices=[
+                ("10 ms", "The data sheet adds up both directions, and a copy uses one direction.", W_nvl >= W_ref),
+                ("20 ms", "A copy uses one direction, at half of the printed number.", W_nvl < W_ref),
+                ("360 ms", "That is one link; a GPU uses all of its links.", False),
+            ],
+            given={"W_nvl": hopper.bw, "W_ref": 2 * hopper.bw},
+            solution=f"{show(9 * GB / hopper.bw, 's')}. The data sheet adds up both directions. A copy uses one direction, at "
+            f"{show(hopper.bw, 'B/s')}.",
+        ),
+        Question(
+            f"Eight V100 have six links each, so there are {sum(n for *_, n in mesh.pairs)} links for {len(pairs)} pairs "
+            "of GPUs. NVIDIA gave eight of the pairs a second link. How many pairs have no link at all?",
+            predict=True,
+            choices=[
+                ("none", "There are fewer links than pairs.", False),
+                ("4", "That would be right if no pair had two links.", False),
+                ("12", "Each second link is one that another pair does not get.", True),
+            ],
+            solution=f"{apart}. Eight of the links double others, so only {len(pairs) - apart} pairs have a link. The "
+            "other pairs need a third GPU to pass their bytes on.",
+        ),
+        Question(
+            "An H100 node has four NVSwitches with 64 ports each, and a GPU has 18 links. How many GPUs could these "
+            "switches serve before they become the bottleneck?",
+            predict=True,
+            choices=[
+                ("8", "Eight GPUs take only 144 of the 256 ports.", n_sw * n_port < 9 * n_link),
+                ("14", "Each link takes one port, and 14 GPUs take nearly all of them.", n_sw * n_port > 14 * n_link),
+                (
+                    "64",
+                    "That is one port per GPU; a GPU takes a port for each of its links.",
+                    n_sw * n_port > 63 * n_link,
+                ),
+            ],
+            given={"n_sw": hopper.node_switches, "n_port": hopper.switch_ports, "n_link": hopper.links},
+            solution=f"14. The switches have {hopper.node_switches * hopper.switch_ports} ports, and each GPU takes "
+            f"{hopper.links} of them. Beyond 14 GPUs, the switches would have to be shared.",
+        ),
+        Question(
+            f"Four of the eight V100 send to the other four. Their links could carry {show(4 * mesh.gpu_bw, 'B/s')} "
+            "together. How much arrives if the two groups are chosen in the worst way?",
+            predict=True,
+            choices=[
+                ("all of it", "Most links stay inside the two groups.", W_bis >= W_ref),
+                ("about half of it", "In the worst case even fewer links lead across.", False),
+                ("a quarter of it", "In the worst case most links stay inside the two groups.", 4 * W_bis <= W_ref),
+            ],
+            given={"W_bis": mesh.bisection, "W_ref": 4 * mesh.gpu_bw},
+            solution=f"A quarter: {show(mesh.bisection, 'B/s')}. Most of the links stay inside the two groups. Behind "
+            "switches, every way to choose the groups gives the full rate.",
+        ),
+        Question(
+            "Each of eight H100 holds an eighth of an array of 1 GB, and every GPU needs the whole array. All of them "
+            f"send at once; together they can send {show(TOGETHER, 'B/s')}. How long does it take at best?",
+            predict=True,
+            choices=[
+                ("0.28 ms", "Every byte has to reach seven GPUs, and each GPU receives at its own rate.", False),
+                ("1.94 ms", "Each GPU has to receive seven eighths of the array.", spread < V / W_nvl),
+                ("15.6 ms", "All GPUs receive at the same time.", False),
+            ],
+            given={"V": 1 * GB, "G": hopper.node_gpus, "W_nvl": hopper.bw},
+            solution=f"{show(GB * 7 / 8 / hopper.bw, 's')}. Each GPU lacks seven eighths of the array and receives them "
+            f"at its own {show(hopper.bw, 'B/s')}. The rate of the whole node does not help, because all eight GPUs "
+            "need the bytes.",
         ),
     ],
 )

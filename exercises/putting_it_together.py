@@ -1,20 +1,22 @@
-"""Practice questions on whole runs: memory, time, batch, and what a plan trades."""
+"""Practice questions on whole runs: memory, time, batch, and what a plan costs."""
 
 from sympy import expand
 
 from gpuscale import chip, model
+from gpuscale.core import evaluate
 from gpuscale.ledger import claim
 from gpuscale.llm import data_parallel, memory_traffic, tensor_parallel, training_compute, training_memory
+from gpuscale.plan import Choice, evaluate_choice, request
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import part
 from gpuscale.symbols import (
-    D_1,
     HFU,
     MFU,
     B,
     B_run,
     C,
     C_ref,
+    G,
     N_gpu,
     N_stages,
     P,
@@ -32,7 +34,7 @@ from gpuscale.symbols import (
     ops,
     ops_run,
 )
-from gpuscale.units import GB
+from gpuscale.units import GB, show
 
 h100, b200, a100 = (chip(key) for key in ("h100_sxm", "b200_sxm", "a100_sxm"))
 llama, big = model("llama3_70b"), model("llama3_405b")
@@ -49,17 +51,21 @@ steps = training_compute.run_time.where(training_compute.mfu_step_time)
 run = steps.where(training_compute.training_flops, title="Time of a run from its tokens")
 relaxed = tensor_parallel.relaxed_dp_limit.approx
 per_gpu = data_parallel.seen_dp_threshold
-node_out = {"C": h100.bf16, "D_1": 8, "W_2": 8 * h100.nic_bw, "b_w": 2, "b_grad": 2}
+node_out = {"C": h100.bf16, "G": 8, "W_node": 8 * h100.nic_bw, "b_w": 2, "b_grad": 2}
+
+NEED = {y: evaluate(relaxed, **node_out, Y=y) for y in (8, 16)}
+run_70b = request("llama3_70b", "h100_superpod", 4096, 2**22)
+LOST = evaluate_choice(run_70b, Choice(tp=8, sp=True, pp=8, dp=64)).losses["bubble"]
 
 questions = QuestionSet(
     "putting_it_together",
-    "Putting it together",
-    intro="Questions on whole runs: what fits, how long it takes, and what to change when it does not.",
+    "Planning a training run",
+    intro="Questions on whole runs: what fits, how long it takes, and what to change if it does not.",
     chapter="putting_it_together",
     questions=[
         Question(
             "A model of {P} parameters trains with {b_w} of weights, {b_grad} of gradients and {b_opt} of optimizer "
-            "for each of them. How many GPUs of {S_level:GB} are the fewest that hold all of that, activations aside?",
+            "state per parameter. How many GPUs with {S_level:GB} of HBM hold this state at least?",
             answer=training_memory.zero3_gpus,
             given=[
                 {"P": 70e9, "S_level": 80 * GB, **widths(mixed)},
@@ -67,13 +73,15 @@ questions = QuestionSet(
             ],
             mistakes={
                 "Those are the weights alone.": training_memory.zero3_gpus.rhs.subs({b_grad: 0, b_opt: 0}),
-                "The optimizer is missing: it is the largest part.": training_memory.zero3_gpus.rhs.subs(b_opt, 0),
+                "The optimizer state is missing: it is the largest part.": training_memory.zero3_gpus.rhs.subs(
+                    b_opt, 0
+                ),
             },
             remark="A lower bound: activations, buffers and whole nodes come on top.",
         ),
         Question(
-            "A run of {B_run} tokens with {P_act} parameters at work on each goes to {N_gpu} GPUs of {C} at an MFU of "
-            "{MFU:%}. How long does it take?",
+            "A model with {P_act} active parameters trains on {B_run} tokens, on {N_gpu} H100s in bf16 at an MFU of "
+            "{MFU:%}. How long does it take? Leave attention out.",
             answer=run,
             unit="days",
             given=[
@@ -85,36 +93,35 @@ questions = QuestionSet(
                 "That is at the peak rate; the run reaches only the MFU of it.": run.rhs * MFU,
             },
             solution=[
-                (6 * flop * P_act * B_run, "operations of the run"),
-                (6 * flop * P_act * B_run / (N_gpu * C * MFU), "over what the GPUs really do in a second"),
+                (6 * flop * P_act * B_run, "FLOPs of the run"),
+                (6 * flop * P_act * B_run / (N_gpu * C * MFU), "over what the GPUs sustain"),
             ],
         ),
         Question(
-            "{N_gpu} GPUs share a batch of {B} tokens. Copies of the model are cut {Y} ways. How many tokens does one "
-            "data-parallel copy get?",
+            "{N_gpu} GPUs share a batch of {B} tokens. Each copy of the model is sharded over {Y} GPUs. How many tokens does "
+            "one copy get?",
             answer=B * Y / N_gpu,
             unit="1",
             given=[{"N_gpu": 4096, "B": 2**22, "Y": 8}, {"N_gpu": 16384, "B": 2**24, "Y": 128}],
             mistakes={"That is the share of one GPU; a copy has Y of them.": B / N_gpu},
-            solution=[(N_gpu / Y, "copies"), (B * Y / N_gpu, "tokens for each")],
+            solution=[(N_gpu / Y, "copies"), (B * Y / N_gpu, "tokens per copy")],
         ),
         Question(
-            "Data parallelism across H100 nodes ({D_1} GPUs, {W_2} out of a node, {C}), all in {b_grad}: each model "
-            "copy fills {Y} GPUs, whole nodes. From how many tokens per GPU on does the arithmetic hide the gradients "
-            "and the new weights? Take many copies.",
+            "Data parallelism runs across H100 nodes in bf16, weights and gradients in {b_grad} each. Each copy of the model "
+            "fills {Y} GPUs on whole nodes. How many tokens per GPU hide the exchange of gradients and new weights, with "
+            "very many copies?",
             answer=relaxed,
             unit="1",
             given=[{**node_out, "Y": 64}, {**node_out, "Y": 16}],
             mistakes={
-                "That is without model parallelism. Cut Y ways, a copy exchanges a Y-th of the model through each GPU.": relaxed
-                * Y
-                / D_1,
-                "The whole node shares the network, not one GPU.": relaxed / D_1,
+                "That is without model parallelism. Each GPU exchanges only a Y-th of the model.": relaxed * Y / G,
+                "Divide the bandwidth of the node by its GPUs.": relaxed / G,
             },
             tolerance=0.02,
+            hint="A node has eight GPUs and eight NICs; the hardware tables have their rates.",
         ),
         Question(
-            'Find the error. "With {B} tokens a step our {N_gpu} GPUs hide the gradients well, so four times as many '
+            'Find the error. "With {B} tokens per step our {N_gpu} GPUs hide the gradients well, so four times as many '
             'will train four times as fast." Each GPU needs {B_min:count} tokens to hide them. At most how many GPUs '
             "does this batch keep busy?",
             answer=data_parallel.dp_gpus,
@@ -122,62 +129,61 @@ questions = QuestionSet(
             unit="1",
             mistakes={"That is what they hope for: the batch does not grow with the GPUs.": 4 * N_gpu},
             tolerance=0.01,
-            remark="The tokens per GPU fall with every GPU. Beyond this number the network sets the pace, unless the "
-            "batch grows or the copies of the model are cut.",
+            remark="The tokens per GPU fall with every GPU. Beyond this number the network is the bottleneck, unless the "
+            "batch grows or the copies of the model are sharded.",
         ),
         Question(
-            "A run recomputes every layer in the backward pass and reports {HFU:%} of the peak, all operations "
-            "counted. The model needs 6 operations for each parameter and token, the GPUs do 8. What is its MFU?",
+            "A run recomputes every layer in the backward pass and reports {HFU:%} of the peak, recomputation "
+            "included. What is its MFU? Leave attention out.",
             answer=training_compute.mfu_from_hfu.rhs.subs({ops: 6 * flop, ops_run: 8 * flop}),
             given=[{"HFU": 0.52}, {"HFU": 0.44}],
             unit="1",
             mistakes={
-                "Operations done twice do not count for the model.": HFU + 0,
-                "The other way round.": HFU * 8 / 6,
+                "Recomputed FLOPs do not count for the model.": HFU + 0,
+                "It is the other way around.": HFU * 8 / 6,
             },
-            solution=[(HFU * 6 / 8, "what the model needs, over what is done")],
+            solution=[(HFU * 6 / 8, "the model needs 6 FLOPs per parameter and token, the GPUs do 8")],
         ),
         Question(
-            "The gradients of a model travel through a link on which a collective sees {W_coll}, from GPUs that do "
-            "{C}, {b_grad} each. How many tokens per GPU hide them?",
+            "GPUs with a peak of {C} reduce their gradients, {b_grad} each, over links on which the collective sees "
+            "{W_coll}. How many tokens per GPU hide the all-reduce?",
             answer=per_gpu,
             given=[
                 {"W_coll": 8 * b200.nic_bw, "C": b200.bf16, "b_grad": 2},
                 {"W_coll": h100.nvlink_bw, "C": h100.bf16, "b_grad": 4},
             ],
             mistakes={
-                "Mind the bytes of a gradient: this would be right for one byte each.": per_gpu.rhs / b_grad,
+                "Count the bytes of a gradient: this would be right for one byte each.": per_gpu.rhs / b_grad,
             },
             remark="A faster chip behind the same network needs more tokens, not fewer.",
         ),
         Question(
-            "A job has {N_gpu} GPUs. Tensor parallelism takes {Y} of them for each copy of a layer, the pipeline has "
-            "{N_stages} stages. How many copies of the model train side by side?",
+            "A job has {N_gpu} GPUs, with {Y}-way tensor parallelism and {N_stages} pipeline stages. How many copies of "
+            "the model train in parallel?",
             answer=N_gpu / (Y * N_stages),
             unit="1",
             given=[{"N_gpu": 8192, "Y": 8, "N_stages": 16}, {"N_gpu": 3072, "Y": 8, "N_stages": 64}],
             mistakes={
-                "The stages take GPUs of the same copy, too.": N_gpu / Y,
+                "The stages belong to the same copy, too.": N_gpu / Y,
                 "That is the GPUs of one copy.": Y * N_stages,
             },
             solution=[(Y * N_stages, "GPUs of one copy"), (N_gpu / (Y * N_stages), "the rest are copies of it")],
         ),
         Question(
-            "A run uses ZeRO-3 over {X} GPUs. With ZeRO-1 it would not have to gather the weights for each pass. "
-            "By how many bytes would the state of each GPU grow, for {P} parameters with {b_w} of weights and {b_grad} "
-            "of gradients?",
+            "A run uses ZeRO-3 over {X} GPUs. With ZeRO-1 it would not have to gather the weights in each pass. By how "
+            "much would the state of each GPU grow, for {P} parameters with {b_w} of weights and {b_grad} of gradients?",
             answer=expand(training_memory.zero1_state.rhs - training_memory.zero3_state.rhs),
             unit="B",
             given=[{"X": 4, "P": 7.5e9, "b_w": 2, "b_grad": 2}, {"X": 8, "P": 8e9, "b_w": 2, "b_grad": 4}],
             mistakes={
-                "ZeRO-1 leaves the gradients whole, too.": P * b_w * (X - 1) / X,
-                "One X-th of them was there before.": P * (b_w + b_grad),
+                "ZeRO-1 does not shard the gradients either.": P * b_w * (X - 1) / X,
+                "One X-th of them is there under ZeRO-3 already.": P * (b_w + b_grad),
             },
         ),
         Question(
             "A GPT with {n_q:count} heads trains without fused attention, on sequences of {S:count} tokens. Softmax "
-            "reads a score and writes a weight, {b} each. Dropout reads the weight, writes the one that is left, and "
-            "{b_mask} of its mask. How many bytes is that for one token in a layer, forward?",
+            "reads each score and writes a weight, {b} each. Dropout reads the weight, writes the result, and writes "
+            "{b_mask} of mask. How many bytes do both move per token and layer, forward?",
             answer=memory_traffic.scores_forward,
             given=[
                 {"n_q": 96, "S": 2048, "b": 2, "b_mask": 1},
@@ -185,46 +191,100 @@ questions = QuestionSet(
             ],
             unit="B",
             mistakes={
-                "Each kernel reads an array and writes one: the weights pass through memory between the two.": memory_traffic.scores_forward.rhs
+                "Each kernel reads an array and writes one, so the weights go through memory between the two.": memory_traffic.scores_forward.rhs
                 - 2 * b * n_q * S,
                 "That is one head.": memory_traffic.scores_forward.rhs / n_q,
-                "The mask goes to memory, too.": 4 * b * n_q * S,
+                "The mask is written, too.": 4 * b * n_q * S,
             },
             solution=[
-                (n_q * S, "scores of a token"),
+                (n_q * S, "scores per token"),
                 (memory_traffic.scores_forward.rhs, "each read twice and written twice, and its mask written"),
             ],
             remark="Fused attention keeps the scores of a tile on the chip and writes none of them.",
         ),
         Question(
-            "GPUs that compute {C_ref} are replaced by others of {C}, and each node still sends out {W_2}. By which "
-            "factor does the batch grow that hides data parallelism across nodes?",
+            "GPUs with a peak of {C_ref} are replaced by GPUs with {C}, and each node still has {W_node} of network. By which "
+            "factor does the batch have to grow to hide data parallelism across nodes?",
             answer=C / C_ref,
             unit="1",
             given=[
-                {"C": b200.bf16, "C_ref": h100.bf16, "W_2": 8 * h100.nic_bw},
-                {"C": h100.bf16, "C_ref": a100.bf16, "W_2": 8 * h100.nic_bw},
+                {"C": b200.bf16, "C_ref": h100.bf16, "W_node": 8 * h100.nic_bw},
+                {"C": h100.bf16, "C_ref": a100.bf16, "W_node": 8 * h100.nic_bw},
             ],
             mistakes={"A faster chip has less time to hide the same bytes.": C_ref / C},
             solution=[
                 (per_gpu.rhs, "tokens per GPU"),
-                (C / C_ref, "only the rate of arithmetic has changed"),
+                (C / C_ref, "only the peak has changed"),
             ],
         ),
         Question(
-            "Give the number of GPUs that one batch of $B$ tokens keeps busy, if each needs so many tokens that $C$ "
-            "operations a second hide gradients of $b_\\mathrm{grad}$ bytes on a path where a collective sees "
-            "$W_\\mathrm{coll}$.",
+            "How many GPUs does a batch of $B$ tokens keep busy? Each has a peak of $C$ and has to hide gradients of "
+            "$b_\\mathrm{grad}$ bytes per parameter over links on which the collective sees $W_\\mathrm{coll}$.",
             answer=data_parallel.dp_gpus.where(per_gpu, title="GPUs that a batch keeps busy"),
             unit="1",
             symbols=(B, C, W_coll, b_grad),
             mistakes={
-                "For each parameter and token the backward pass takes 4 operations, and a gradient crosses twice.": B
+                "The backward pass takes 4 FLOPs per parameter and token, and a gradient is sent twice.": B
                 * W_coll
                 * flop
                 / (b_grad * C),
             },
             solution=[(per_gpu.rhs, "tokens per GPU"), (B / per_gpu.rhs, "the batch over that")],
+        ),
+        Question(
+            f"With a copy of the model on each H100 node, data parallelism needs {NEED[8]:,.0f} tokens per GPU. Llama 3 70B with four "
+            "million tokens on 4,096 GPUs has 1,024. You spread each copy over two nodes instead. How many tokens per GPU are needed now?",
+            predict=True,
+            choices=[
+                (
+                    f"as many as before: {NEED[8]:,.0f}",
+                    "Each GPU now exchanges half as many gradients.",
+                    NEED[16] == NEED[8],
+                ),
+                (
+                    f"half as many: {NEED[8] / 2:,.0f}",
+                    "Each GPU exchanges half of the gradients for the same compute.",
+                    NEED[16] == NEED[8] / 2,
+                ),
+                (
+                    f"twice as many: {2 * NEED[8]:,.0f}",
+                    "A larger copy means fewer gradients per GPU.",
+                    NEED[16] == 2 * NEED[8],
+                ),
+            ],
+            solution=f"Half as many. Each GPU of a copy on two nodes exchanges half as many gradients and computes as much as before. Still "
+            f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough; eight nodes are.",
+        ),
+        Question(
+            "The textbook split of Llama 3 70B on 4,096 H100s uses TP 8 and PP 8. What fraction of the step is lost to the pipeline bubble?",
+            predict=True,
+            choices=[
+                ("less than 10%", "Each copy has only as many microbatches as stages.", bool(LOST < 0.1)),
+                ("about a quarter", "That would need about three times as many microbatches.", bool(0.2 < LOST < 0.3)),
+                (
+                    "more than 40%",
+                    "With as many microbatches as stages, filling and draining take nearly as long as the work.",
+                    bool(LOST > 0.4),
+                ),
+            ],
+            solution=f"{show(LOST, '%', digits=2)}. Each of the 64 copies gets 8 sequences, which makes 8 microbatches for 8 stages. Every bound of the "
+            "chapters before is satisfied, and yet almost half of the step is lost.",
+        ),
+        Question(
+            "Half as many B200s replace 4,096 H100s. Each computes more than twice as fast and has the same NIC. How long does a step of the "
+            "best plan take, compared with before?",
+            predict=True,
+            choices=[
+                ("about half as long", "There are half as many GPUs, so the total compute hardly grows.", False),
+                (
+                    "about as long",
+                    "The total compute is about the same, and so is the time.",
+                    bool(1.8 < b200.bf16 / h100.bf16 < 2.6),
+                ),
+                ("twice as long", "Each GPU is more than twice as fast.", False),
+            ],
+            solution="About as long. Half as many GPUs that are a little more than twice as fast do the same work. With fewer nodes there are fewer NICs, "
+            "and communication takes a larger part of the step.",
         ),
     ],
 )

@@ -1,9 +1,9 @@
 """Practice questions on rings, doubling and trees."""
 
-from sympy import sqrt
+from sympy import Abs, Eq, sqrt
 from sympy.codegen.cfunctions import log2
 
-from gpuscale import chip, measured
+from gpuscale import chip, measured, show
 from gpuscale.collectives import algorithms
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.symbols import N, V, W, W_bus, alpha, eta
@@ -17,17 +17,17 @@ gather = algorithms.ring_all_gather.rhs.subs(alpha, 0)
 reduce = algorithms.ring_all_reduce.rhs.subs(alpha, 0)
 swaps = algorithms.recursive_doubling_all_reduce
 halving = algorithms.halving_doubling_all_reduce
-RULE = "That is the rule for very many ranks; with a few it is clearly too much."
-WHOLE = "A rank has its own chunk already; it does not have to get that one."
+RULE = "That is the limit of very many ranks. With eight ranks it is clearly too high."
+WHOLE = "A rank has its own chunk already and doesn't have to receive it."
 
 sizes = [
     Question(
-        "{N} ranks gather an array of {V} in a ring. How much does each of them send?",
+        "{N} ranks all-gather an array of {V} in a ring. How many bytes does each rank send?",
         answer=algorithms.all_gather_bytes,
         given=[{"N": 8, "V": 64 * MB}, {"N": 4, "V": 2 * GB}],
         tolerance=0.01,
         mistakes={
-            "That is one hop; there is one for every other rank.": algorithms.ring_hop,
+            "That is one step. There is one step for every other rank.": algorithms.ring_hop,
             WHOLE: V,
             "That is an all-reduce, which has two such phases.": algorithms.all_reduce_bytes,
             "That is what all ranks send together.": algorithms.all_gather_total,
@@ -44,81 +44,78 @@ sizes = [
         exact=True,
         noun="steps",
         mistakes={
-            "That is one phase; sums are made in the first and handed round in the second.": N - 1,
-            "The last hop of each phase would bring a chunk home; it is not needed.": 2 * N,
-            "That is one phase with a hop too many.": N,
-            "That is halving and doubling; in a ring each chunk visits one rank after another.": 2 * log2(N),
+            "That is one of two phases. The sums grow in the first and are distributed in the second.": N - 1,
+            "One more step per phase would bring every chunk home, which isn't needed.": 2 * N,
+            "That is one phase, with one step too many.": N,
+            "That is halving-doubling. In a ring each chunk visits one rank after another.": 2 * log2(N),
         },
     ),
     Question(
-        "Eight H100 of one node all-reduce {V}. How long does it take at best in a ring, if a GPU "
-        "sends {W} in one "
-        "direction and steps cost nothing?",
+        "Eight H100 SXM in one node all-reduce {V} in a ring. How long does it take at best, without latency?",
         answer=reduce,
         given=[{"V": 1 * GB, **NODE}, {"V": 256 * MB, **NODE}],
         unit="s",
         mistakes={
             RULE: 2 * V / W,
-            "That sends one vector; count both phases, and what does not move.": V / W,
+            "Count both phases, and leave out the chunk that doesn't move.": V / W,
             "That is half of it: one of the two phases, or both directions of the link taken together.": gather,
         },
+        hint="Use the bandwidth of a GPU in one direction. It is in the hardware tables, under NVLink.",
         solution=[(2 * gather, "a reduce-scatter, then an all-gather"), (reduce, "together")],
     ),
 ]
 
 steps = [
     Question(
-        "Give the time of a ring all-reduce of $V$ bytes on $N$ ranks, with a start-up $\\alpha$ "
-        "(type alpha) in every "
-        "step and a bandwidth $W$.",
+        "Give the time of a ring all-reduce of $V$ bytes on $N$ ranks, with a latency $\\alpha$ (type alpha) per step "
+        "and a bandwidth $W$.",
         answer=algorithms.ring_all_reduce,
         symbols=(V, N, W, alpha),
         mistakes={
-            "That is an all-gather or a reduce-scatter; an all-reduce is both.": algorithms.ring_all_gather,
-            "Each of the steps waits once.": alpha + reduce,
-            "That leaves out the start-up.": reduce,
-            "That is the rule for very many ranks; keep the chunk that does not move.": 2 * (N - 1) * alpha + 2 * V / W,
+            "That is an all-gather or a reduce-scatter. An all-reduce is both.": algorithms.ring_all_gather,
+            "Every step pays the latency, not only the first one.": alpha + reduce,
+            "That leaves out the latency.": reduce,
+            "That is the limit of very many ranks. One chunk in N doesn't move.": 2 * (N - 1) * alpha + 2 * V / W,
             "A chunk has V/N bytes, not V.": 2 * (N - 1) * (alpha + V / W),
         },
     ),
     Question(
-        "A step between GPUs costs {alpha}. From which size on do the bytes of a ring all-gather on "
-        "{N} ranks weigh "
-        "more than its steps, at {W}?",
+        "A ring all-gather runs on {N} B200 GPUs over NVLink, with a latency of {alpha} per step. Above which size do "
+        "its bytes take longer than its latencies?",
         answer=alpha * N * W,
-        given=[{"alpha": START, **NODE}, {"alpha": START, "N": 16, "W": b200.nvlink_bw}],
+        given=[{"alpha": START, "N": 8, "W": b200.nvlink_bw}, {"alpha": START, "N": 16, "W": b200.nvlink_bw}],
         unit="B",
         tolerance=0.01,
         mistakes={
-            "That is the size of one chunk; the buffer has one for each rank.": alpha * W,
-            "All chunks count, also the one that a rank has already.": alpha * W * (N - 1),
+            "That is the size of one chunk. The array has one chunk per rank.": alpha * W,
+            "V is the whole array, with the chunk that a rank has already.": alpha * W * (N - 1),
         },
-        solution=[(alpha * N * W, "where $(N-1)\\alpha$ equals $V(N-1)/(N W)$")],
+        hint="The NVLink bandwidth of a B200 is in the hardware tables. Use one direction.",
+        solution=[(alpha * N * W, "the size at which $(N-1)\\alpha$ equals $V(N-1)/(N W)$")],
     ),
     Question(
-        "{N} ranks all-reduce {V} over links of {W}, and a step costs {alpha}. Each rank talks to one other at a "
-        "time. "
-        "Which way is the fastest?",
+        "{N} H100s behind one switch all-reduce {V} with a latency of {alpha} per step. Each rank talks to one other "
+        "rank at a time. Which algorithm is the fastest?",
         given=[
             {"V": 64 * kB, "N": 64, "W": h100.nvlink_bw, "alpha": START},
             {"V": 32 * MB, "N": 8, "W": h100.nvlink_bw, "alpha": START},
         ],
         pick="smallest",
         choices=[
-            ("a ring", "Its bytes are the fewest, but count its steps.", algorithms.ring_all_reduce.rhs),
+            ("a ring", "It sends the fewest bytes, but count its steps.", algorithms.ring_all_reduce.rhs),
             (
-                "recursive doubling, which swaps whole vectors",
-                "It has the fewest steps, and more bytes than a ring: which of the two matters here?",
+                "recursive doubling, which exchanges whole arrays",
+                "It has the fewest steps but sends more bytes than a ring. Which of the two matters here?",
                 swaps.rhs,
             ),
             (
-                "halving, then doubling",
-                "It has the bytes of a ring and twice as many steps as plain doubling.",
+                "halving-doubling",
+                "It sends the bytes of a ring and takes twice as many steps as recursive doubling.",
                 halving.rhs,
             ),
             (
                 "a reduce and a broadcast over a binomial tree",
-                "It has as many steps as halving and doubling, each with the whole vector.",
+                "It takes as many steps as halving-doubling, each with the whole array.",
                 algorithms.tree_all_reduce.rhs,
             ),
         ],
@@ -127,50 +124,46 @@ steps = [
 
 published = [
     Question(
-        'Find the error. "Each GPU adds up with one partner, then with one from another pair, then '
-        "with one from "
-        'the other four. That is $\\log_2 N$ hops instead of $N-1$, and the total cost is the same." '
-        "How long do these "
-        "hops take for {V} on {N} GPUs, at {W}, when steps cost nothing?",
+        'Find the error. "Each GPU exchanges arrays with one partner and adds, then with a partner from another pair, '
+        'then with one of the other four. That takes $\\log_2 N$ steps instead of $N-1$, at the same total cost." '
+        "How long does this take for {V} on {N} H100 SXM in a node, without latency?",
         answer=swaps.rhs.subs(alpha, 0),
         given={"V": 1 * GB, **NODE},
         unit="s",
         mistakes={
-            "That is the cost of a ring. In this recipe the whole vector crosses the link in each hop.": reduce,
-            "That is the rule for a ring on very many ranks.": 2 * V / W,
-            "That is a single hop.": V / W,
+            "That is the time of a ring. Here the whole array crosses the link in each step.": reduce,
+            "That is a ring on very many ranks.": 2 * V / W,
+            "That is a single step.": V / W,
         },
-        remark="It is far more than the ring. For the same cost the vector must be cut into parts, "
-        "as in a ring, or halved before it doubles.",
+        hint="The whole array crosses the link in each step.",
+        remark="It is far more than the ring takes. Halving-doubling has few steps and the bytes of a ring.",
     ),
     Question(
-        'Find the error. "In an all-gather each of {N} GPUs needs $(N-1)V/(NW)$, which is about '
-        "$V/(NW)$, the "
-        'bandwidth of the whole node." By which factor is the approximation too short?',
+        'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By which factor is '
+        "the approximation too short?",
         answer=N - 1,
         given={"N": 8},
         exact=True,
         unit="1",
         mistakes={
-            "That compares it with V/W; the exact time is a little less.": N,
-            "That compares the two the other way round.": 1 / (N - 1),
+            "That compares it with V/W. The exact time is a little less.": N,
+            "That is the inverse ratio.": 1 / (N - 1),
         },
-        remark="All chunks but one are nearly all chunks. Each rank takes in nearly the whole buffer "
-        "through its own link.",
+        remark="The factor (N - 1)/N tends to one. Each rank receives nearly the whole array through its own link.",
     ),
 ]
 
 reading = [
     Question(
-        "A benchmark prints a bus bandwidth of {W_bus} for an all-reduce on {N} GPUs. How long did {V} take?",
+        "A benchmark prints a bus bandwidth of {W_bus} for an all-reduce on {N} GPUs. How long did an array of {V} take?",
         answer=2 * V * (N - 1) / (N * W_bus),
         given=[{"W_bus": 370 * GB, "N": 8, "V": 1 * GB}, {"W_bus": 300 * GB, "N": 4, "V": 2 * GB}],
         unit="s",
         mistakes={
-            "That takes the bus bandwidth for bytes over time; it is the larger of the two.": V / W_bus,
-            "That is the rule for very many ranks.": 2 * V / W_bus,
+            "Bytes over time is the algorithm bandwidth, which is smaller.": V / W_bus,
+            "That is the limit of very many ranks.": 2 * V / W_bus,
             "That is the factor of an all-gather.": V * (N - 1) / (N * W_bus),
-            "The factor divides the bus bandwidth, it does not multiply it.": V * N / (2 * (N - 1) * W_bus),
+            "Divide the bus bandwidth by the factor; don't multiply.": V * N / (2 * (N - 1) * W_bus),
         },
         solution=[
             (V / (W_bus * N / (2 * (N - 1))), "undo the factor to get the algorithm bandwidth"),
@@ -178,77 +171,150 @@ reading = [
         ],
     ),
     Question(
-        "What is the highest algorithm bandwidth that a ring all-reduce on {N} GPUs can show, over links of {W}?",
+        "What is the highest algorithm bandwidth of a ring all-reduce on {N} B200 GPUs in a node?",
         answer=W * N / (2 * (N - 1)),
         given={"N": 8, "W": b200.nvlink_bw},
         unit="B/s",
         mistakes={
             "That is the link, and the ceiling of the bus bandwidth.": W,
             "That is the ceiling of an all-gather.": W * N / (N - 1),
-            "The rule 2V takes the limit of many ranks.": W / 2,
+            "The rule 2V is the limit of many ranks.": W / 2,
         },
+        hint="The bus bandwidth can at most be the bandwidth of the link.",
     ),
     Question(
-        "You accept the rule $2V/W$ where it is at most {eta:%} too much. From how many ranks on is that so?",
+        "You accept the rule $2V/W$ if it is at most {eta:%} too high. How many ranks do you need at least?",
         answer=1 + 1 / eta,
         given=[{"eta": 0.02}, {"eta": 0.1}],
         exact=True,
         noun="ranks",
         mistakes={
             "Count the ranks, not the other ranks.": 1 / eta,
-            "The factor two is in the exact form as well, and cancels.": 1 + 2 / eta,
+            "The factor two is in the exact form as well and cancels.": 1 + 2 / eta,
         },
-        solution=[(1 + 1 / eta, "where $N/(N-1) - 1$ falls to that share")],
+        solution=[(1 + 1 / eta, "where $N/(N-1) - 1$ falls to that value")],
     ),
     Question(
-        "A broadcast of {V} runs along a chain of {N} GPUs ({W}, {alpha} a step). Into how many chunks is it best cut?",
+        "A broadcast of {V} runs along a chain of {N} H100 SXM in a node, with a latency of {alpha} per step. Into how "
+        "many chunks should the array be split?",
         answer=sqrt((N - 2) * V / (alpha * W)),
         given={"V": 1 * GB, "alpha": START, **NODE},
         unit="1",
         noun="chunks",
         mistakes={
-            "The time falls with one term and grows with another; set its derivative to zero and take the root.": (
-                N - 2
-            )
+            "One term of the time falls and another one grows. Set the derivative to zero and take the root.": (N - 2)
             * V
             / (alpha * W),
-            "The longer the chain, the more chunks pay.": sqrt(V / (alpha * W)),
-            "A chain has n_chunk + N \u2212 2 steps, so N \u2212 2 of them do not depend on the chunks.": sqrt(
+            "A longer chain needs more chunks.": sqrt(V / (alpha * W)),
+            "A chain has n_chunk + N \u2212 2 steps, so N \u2212 2 of them don't depend on the chunks.": sqrt(
                 (N - 1) * V / (alpha * W)
             ),
         },
         solution=[
             (
                 sqrt((N - 2) * V / (alpha * W)),
-                "where the slope of the time along the number of chunks is zero",
+                "where the derivative of the time by the number of chunks is zero",
             ),
         ],
     ),
     Question(
-        "A world grows from 64 to 128 ranks, all with the same links. What happens to the time of an "
-        "all-reduce of "
-        "several GB in a ring?",
+        "A job grows from 64 to 128 ranks, all with the same links. What happens to the time of a ring all-reduce of "
+        "several GB?",
         choices=[
-            ("It doubles.", "There are twice as many steps, but the chunks are half as large.", False),
+            ("It doubles.", "There are twice as many steps, but each chunk is half as large.", False),
             (
                 "It stays almost the same.",
-                "What a rank sends is already near its limit of two vectors.",
+                "The bytes per rank are already close to their limit, twice the array.",
                 True,
             ),
             ("It halves.", "Each rank still has to receive nearly all of the sum.", False),
             (
-                "It grows by one more start-up.",
-                "The number of steps grows with the ranks, not with their logarithm.",
+                "It grows by the latency of one step.",
+                "The number of steps of a ring grows with the ranks, not with their logarithm.",
                 False,
             ),
         ],
     ),
 ]
 
+eight, sixteen = ({"V": 1 * GB, "N": n, "W": h100.nvlink_bw} for n in (8, 16))
+wide = algorithms.recursive_doubling_bytes.rhs
+twice = reduce.subs(N, 2 * N)
+predictions = [
+    Question(
+        "In the direct exchange, each of 8 ranks sends its own chunk to every other rank. Does a rank send fewer bytes "
+        "than in the ring, the same number, or more?",
+        predict=True,
+        choices=[
+            (
+                "fewer",
+                "Every rank still has to receive seven chunks, and somebody has to send them.",
+                False,
+            ),
+            ("the same", "Seven chunks in both cases.", True),
+            (
+                "more",
+                "It sends one chunk to each of seven ranks. In the ring it also sends seven chunks.",
+                False,
+            ),
+        ],
+        solution="The same: seven chunks. In the ring they all go to one neighbor, in the direct exchange each goes to "
+        "another rank. The ring takes seven steps, and the direct exchange takes one.",
+    ),
+    Question(
+        "On eight H100s, a ring all-reduce of 1 GB takes 3.89 ms at best. How long does it take on sixteen GPUs with "
+        "the same links?",
+        predict=True,
+        given=eight,
+        choices=[
+            ("about half as long", "Each rank still has to receive nearly the whole sum.", twice < 0.6 * reduce),
+            ("about the same", "The bytes per rank hardly change.", twice < 1.1 * reduce),
+            ("twice as long", "There are twice as many steps, but each chunk is half as large.", twice > 1.9 * reduce),
+        ],
+        solution=f"About the same: {show(algorithms.ring_all_reduce(alpha=0, **sixteen), 's')}. There are more steps, but each chunk is smaller. "
+        "The bytes per rank grow from 1.75 to 1.875 times the array.",
+    ),
+    Question(
+        "Recursive doubling takes three steps on eight ranks, and the ring takes fourteen. Which one is faster for an "
+        "all-reduce of 1 GB?",
+        predict=True,
+        given={"V": 1 * GB, "N": 8},
+        choices=[
+            (
+                "recursive doubling",
+                "Count the bytes: each of its three steps sends the whole array.",
+                wide < algorithms.all_reduce_bytes.rhs,
+            ),
+            (
+                "both are equally fast",
+                "The bytes differ: three arrays or less than two.",
+                Eq(wide, algorithms.all_reduce_bytes.rhs),
+            ),
+            ("the ring", "For a large array only the bytes count.", wide > algorithms.all_reduce_bytes.rhs),
+        ],
+        solution="The ring. Recursive doubling sends the whole array in each of its three steps, so three arrays. The "
+        f"ring sends {show(algorithms.all_reduce_bytes(V=1, N=8), '1')} arrays, and at this size its steps cost little.",
+    ),
+    Question(
+        "A ring all-reduce of a large array keeps the links of eight H100s fully busy, at 450 GB/s. Divide the size of "
+        "the array by the time. What do you get?",
+        predict=True,
+        pick="smallest",
+        given=NODE,
+        choices=[
+            ("450 GB/s", "Each rank sends more bytes than the array has.", Abs(V / reduce - W)),
+            ("257 GB/s", "The links carry 1.75 bytes per byte of the array.", Abs(V / reduce - 4 * W / 7)),
+            ("225 GB/s", "That would be the limit of very many ranks.", Abs(V / reduce - W / 2)),
+        ],
+        solution=f"{show(NODE['W'] * 4 / 7, 'B/s')}. Each rank sends 1.75 bytes per byte of the array. Benchmarks "
+        "therefore print a second number, in which this factor is undone.",
+    ),
+]
+
 questions = QuestionSet(
     "rings_and_trees",
-    "Rings and trees inside a node",
-    intro="Questions on bytes, steps and start-ups, and on reading benchmarks.",
+    "Ring and tree algorithms",
+    intro="Questions on bytes, steps and latency, and on reading benchmarks.",
     chapter="rings_and_trees",
-    questions=[*sizes, *steps, *published, *reading],
+    questions=[*sizes, *steps, *published, *reading, *predictions],
 )

@@ -1,6 +1,6 @@
 """gpuscale: how GPUs scale for large language models, as formulas that derive, plot and check themselves.
 
-What is used most is offered here. The rest is in its room: ``gpuscale.collectives``, ``gpuscale.llm``,
+The most used names are offered here. The rest is in its room: ``gpuscale.collectives``, ``gpuscale.llm``,
 ``gpuscale.plan``; ARCHITECTURE.md says what is in which.
 """
 

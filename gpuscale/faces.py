@@ -1,6 +1,6 @@
 """The face of a room: ``from gpuscale.collectives import ring_all_reduce``, whichever file of the room defines it.
 
-A file is loaded when one of its names is first asked for, so that importing a room costs what is used of it. A room of
+A file is loaded when one of its names is first used, so that importing a room costs only what is used. A room of
 formulas offers all that its files define, read from the files themselves: a new formula is offered as soon as it is
 written. Other rooms list what they offer.
 """
@@ -18,7 +18,7 @@ def face(room: str, **chosen: str):
     """``__getattr__`` and ``__dir__`` of a room, for its ``__init__``.
 
     ``face(__name__)`` offers every public name of the room's files; ``face(__name__, dates="today tomorrow")`` offers
-    those two of its file dates.py. The room's files are reached by their names too.
+    those two of its file dates.py. The room's files can be imported by name, too.
     """
     named = {name: f"{room}.{file}" for file, names in chosen.items() for name in names.split()}
 

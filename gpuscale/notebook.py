@@ -1,7 +1,7 @@
 # ruff: noqa: F401, F403
 """What every notebook of the book begins with: ``from gpuscale.notebook import *``.
 
-It offers the tools, under the names that they have everywhere: derivations, numbers with units, parts of the data,
+It offers the tools, under the same names as everywhere: derivations, numbers with units, parts of the data,
 figures, quizzes, and the sentences that compute their numbers. Formulas come from their rooms and quantities from
 ``gpuscale.symbols``, by name, so that each chapter says which it uses. ``look()`` at the end of the first cell gives
 a notebook the book's styles; the site has them already.
@@ -10,7 +10,7 @@ a notebook the book's styles; the site has them already.
 from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate
 from gpuscale.ledger import common_mistake, ledger_summary
 from gpuscale.network import topology
-from gpuscale.page import appendices, remember, say
+from gpuscale.page import appendices, fold, grid, remember, say
 from gpuscale.plotting import *
 from gpuscale.quiz import ask, check, quiz, score
 from gpuscale.specs import chip, chips, link, measured, model, part, parts

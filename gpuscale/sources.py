@@ -19,7 +19,7 @@ def add(names: dict[str, str]) -> None:
 
 
 def source_name(key: str) -> str:
-    """The short name of a source; a text that is no key is its own name."""
+    """The short name of a source; a text that is not a key is its own name."""
     return _built_in().get(key) or _added.get(key, key)
 
 

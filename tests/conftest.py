@@ -86,7 +86,7 @@ class Visit:
         return [url for url in self.requests if not url.startswith(near)]
 
     def open(self, name: str, theme: str = "light", width: int = 1280, height: int = 900, base: str = "") -> "Visit":
-        """Open a page of the site, from its file or under ``base``, and wait until its mathematics stands."""
+        """Open a page of the site, from its file or under ``base``, and wait until its mathematics is typeset."""
         self.page.emulate_media(color_scheme=theme)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.goto(f"{base or self.site.as_uri()}/{name}")

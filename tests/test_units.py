@@ -1,4 +1,4 @@
-"""Units at the door: what is shown can be read back, and no text does harm."""
+"""Units on input and output: what is shown can be read back, and no text does harm."""
 
 import math
 import re
@@ -207,13 +207,13 @@ def test_an_amount_is_the_same_however_it_is_spelt(hedge, number, gap, unit, per
         ("5 GBPS", "B/s", "“GBPS” can be read in two ways: write GBps or Gbps"),
         ("3 flop/b", "FLOP/B", "“flop/b” can be read in two ways: write FLOP/B or FLOP/b"),
         ("1.5x10-5 s", "s", "“10-5” can be read in two ways: write 10^-5 or 1e-5"),
-        ("0x10 s", "s", "“x10 s” is no unit known here; expected a time, such as 65 us"),
-        ("3 m", "s", "“m” is no unit known here; expected a time"),
-        ("5 fortnights", "s", "“fortnights” is no unit known here; expected a time"),
+        ("0x10 s", "s", "“x10 s” is not a known unit; expected a time, such as 65 us"),
+        ("3 m", "s", "“m” is not a known unit; expected a time"),
+        ("5 fortnights", "s", "“fortnights” is not a known unit; expected a time"),
         ("about", "1", "“about” does not begin with a number; expected a number, such as 512"),
         ("a few us", "s", "does not begin with a number; expected a time, such as 65 us"),
-        ("45", "%", "45 can be a percentage or a share: write 45% or 0.45"),
-        ("", "s", "nothing is typed yet; expected a time, such as 65 us"),
+        ("45", "%", "45 can be a percentage or a fraction: write 45% or 0.45"),
+        ("", "s", "nothing has been typed yet; expected a time, such as 65 us"),
     ],
 )
 def test_a_spelling_that_is_refused_says_what_is_expected(text, unit, reason):
@@ -262,12 +262,12 @@ def test_a_bare_number_is_a_count_and_nothing_else():
     ["1e999 s", "10^400 s", "9999999^300 s", "0^-1 s", "2^" + "9" * 150 + " s", "9" * 190 + "^2 s", "1e308 h"],
 )
 def test_a_number_out_of_range_is_refused(text):
-    with pytest.raises(Unreadable, match="that does not come out as a finite number; expected a time, such as 65 us"):
+    with pytest.raises(Unreadable, match="the result is not a finite number; expected a time, such as 65 us"):
         parse(text, "s")
 
 
 def test_another_dimension_is_named():
-    with pytest.raises(WrongDimension, match="^65 us is a time; a bandwidth is asked$") as caught:
+    with pytest.raises(WrongDimension, match="^65 us is a time; expected a bandwidth$") as caught:
         parse(" 65 us", "GB/s")
     assert (caught.value.found, caught.value.wanted) == ("a time", "a bandwidth")
 

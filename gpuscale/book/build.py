@@ -1,4 +1,4 @@
-"""Build the book strictly: execute every notebook, take every warning for an error, say where the site is.
+"""Build the book strictly: execute every notebook, treat every warning as an error, say where the site is.
 
 python -m gpuscale.book.build              # always builds
 python -m gpuscale.book.build --if-stale   # only when a source changed since the last good build
@@ -45,7 +45,7 @@ def fingerprint(root: Path = ROOT) -> str:
 
 
 def fresh(root: Path = ROOT) -> bool:
-    """Is the built site the one that the present sources give?"""
+    """Whether the built site is that of the current sources."""
     stamp = root / "_build" / "fingerprint"
     built = stamp.exists() and (root / "_build" / "html" / "index.html").exists()
     return built and stamp.read_text() == fingerprint(root)
@@ -85,7 +85,7 @@ def build(root: Path = ROOT, show=print) -> Path:
 def ensure(root: Path = ROOT, show=lambda line: None, again: bool = False) -> Path:
     """The folder of an up-to-date site, built if need be; safe to call from several processes at once.
 
-    What did not build from the same sources is not tried a second time, unless `again` is true.
+    If these sources did not build before, they are not tried a second time, unless `again` is true.
     """
     out = root / "_build"
     out.mkdir(exist_ok=True)

@@ -50,7 +50,7 @@ def normalise(nb: NotebookNode) -> NotebookNode:
 
 
 def _identity(cell: NotebookNode, seen: dict[str, int]) -> str:
-    """An id that depends on the source alone, so that moving cells about leaves no trace in a diff."""
+    """An id that depends on the source alone, so that moving cells leaves no trace in a diff."""
     key = hashlib.sha256(f"{cell.cell_type}\n{cell.source}".encode()).hexdigest()[:8]
     seen[key] = seen.get(key, 0) + 1
     return key if seen[key] == 1 else f"{key}-{seen[key]}"
@@ -66,7 +66,7 @@ def _metadata(cell: NotebookNode) -> dict:
 
 
 def _outputs(cell: NotebookNode, count: int | None) -> list[NotebookNode]:
-    """The outputs that are stored; neighbouring pieces of one stream are one output."""
+    """The outputs that are stored; neighboring pieces of one stream are one output."""
     kept: list[NotebookNode] = []
     for output in copy.deepcopy(cell.get("outputs", [])):
         if output.output_type == "stream":

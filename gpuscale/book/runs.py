@@ -1,4 +1,4 @@
-"""Run the book's notebooks side by side, one for each core, while Sphinx reads the pages.
+"""Run the book's notebooks in parallel, one per core, while Sphinx reads the pages.
 
 Each runs in a kernel of its own, as in Jupyter, and in its own folder; nothing is written there. Kernels are forked
 from a process that has imported numpy and sympy, which is most of what starting one takes.
@@ -61,7 +61,7 @@ class Runs:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(await run(path, self._timeout))
-                except BaseException as error:  # whoever waits for the run must hear of it
+                except BaseException as error:  # whoever waits for the run must be told
                     future.set_exception(error)
 
 

@@ -10,7 +10,7 @@ from gpuscale.widgets import assets
 
 def tight_script(source: str) -> str:
     """JavaScript, minified. No line of ours begins with "<" but in a template, where the break says nothing."""
-    import minify  # a tool of the build: whoever only uses the library does without
+    import minify  # a tool of the build, which users of the library do not need
 
     return minify.string("application/javascript", re.sub(r"\n\s+(?=<)", "", source)) + "\n"
 
@@ -18,7 +18,7 @@ def tight_script(source: str) -> str:
 def tight_style(source: str) -> str:
     """A style sheet without comments and needless space (minify leaves nested rules as they are).
 
-    On our own pages there are no rules of a notebook to outdo: the id that nothing bears goes as well.
+    On our own pages there are no notebook rules to override, so the unused id is removed as well.
     """
     plain = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", source, flags=re.S))
     plain = re.sub(r":is\(#gs, (\.\w+)\)", r"\1", plain).replace("#gs, ", "")

@@ -1,4 +1,4 @@
-"""Exercise sheets: one notebook for each question set, with a card and an answer cell for each question.
+"""Exercise sheets: one notebook for each question set, with a card and an answer cell per question.
 
     python -m gpuscale.book.sheets hardware     # write or update exercises/hardware.ipynb
     python -m gpuscale.book.sheets --check      # say which sheets are not what their questions give
@@ -33,15 +33,20 @@ a formula is typed as text, such as `"V/W (N-1)/N"`. Save the notebook, and
 `python -m gpuscale.quiz.grade {name}.ipynb` adds up what is right."""
 
 
+PREDICTIONS = """## Predict first
+
+The chapter asks these questions just before it gives their answers."""
+
+
 def folder() -> Path:
-    """Where the question sets and their sheets lie."""
+    """The folder of the question sets and their sheets."""
     return Path(importlib.import_module(PACKAGE).__path__[0])
 
 
 def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> NotebookNode:
     """The sheet of a question set, not yet run; ``kept`` holds answer cells by question id."""
     kept = kept or {}
-    # Under the chapter's own name nobody could tell the two in a search.
+    # Under the chapter's own name, a search could not tell the two apart.
     title = f"Practice: {questions.title}" if questions.chapter else questions.title
     intro = f"# {title}\n\n{questions.intro.strip()}".rstrip()
     if questions.chapter:
@@ -52,7 +57,11 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
         _hidden(nbformat.v4.new_markdown_cell(HOW.format(name=questions.name, example=_example(questions)))),
         _code(f'score("{questions.name}")', "remove-input"),
     ]
+    predicting = False
     for one in questions:
+        if one.question.predict and not predicting:
+            cells.append(nbformat.v4.new_markdown_cell(PREDICTIONS))
+            predicting = True
         if one.question.heading:
             cells.append(nbformat.v4.new_markdown_cell(f"## {one.question.heading}"))
         cells.append(_code(f'ask("{one.id}")', "remove-input"))
@@ -122,7 +131,7 @@ def differs(name: str, where: Path) -> str:
     made = normalise.normalise(sheet(load_set(name), answered(stored)))
     face = [[(c.cell_type, c.source, c.metadata.get("tags")) for c in nb.cells] for nb in (stored, made)]
     if face[0] != face[1]:
-        return "is not what the questions give"
+        return "does not match the questions"
     return "holds results of questions that have changed" if grade(path).old else ""
 
 

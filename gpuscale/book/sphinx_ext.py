@@ -19,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
+from gpuscale.book.linking import link_terms
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
@@ -30,7 +31,7 @@ REGIONS = {
     MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
     '<div class="output text_latex': '<div tabindex="0" role="group" aria-label="Equation" class="output text_latex',
     'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
-    ' aria-label="Toggle hidden content"': "",  # it would stand in for the words that are seen
+    ' aria-label="Toggle hidden content"': "",  # it would replace the visible words
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }
 LANDING = """<!DOCTYPE html>
@@ -115,7 +116,7 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
     for cell in [node for node in doctree.findall(nodes.container) if "cell" in node["classes"]]:
         mark_cell(cell)
         if cell.parent is top and len(cell.children) == 1 and "tag_hide-input" in cell["classes"]:
-            top.remove(cell)  # the set-up, folded: it stands below the opening, not between its sentences
+            top.remove(cell)  # the set-up, folded: it goes below the opening, not between its sentences
             if setup:
                 setup.children[0].extend(cell.children[0].children)
                 continue
@@ -170,7 +171,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
 
 
 def fold(toc: str, chapters: bool) -> str:
-    """The contents with each part folded but that of the page; with ``chapters`` the numbered parts stand open."""
+    """The contents with each part folded but that of the page; with ``chapters`` the numbered parts are open."""
 
     def part(found: re.Match) -> str:
         title, pages = found.groups()
@@ -214,6 +215,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("env-before-read-docs", begin_runs, priority=900)
     app.connect("source-read", put_run)
     app.connect("doctree-read", mark_parts)
+    app.connect("doctree-read", link_terms)
     app.connect("html-page-context", fit_page, priority=900)
     app.connect("build-finished", finish, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -27,14 +27,14 @@ from gpuscale.units import WORDS
 SYNONYMS = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))["rows"]
 # Terms of several common words: written together, hyphenated or apart they are one word.
 JOINED = ("all reduce", "all gather", "all to all", "reduce scatter", "bus bandwidth", "fat tree")
-# Words that a title has for its grammar alone.
+# Words without meaning for a search.
 STOP = frozenset("a an and are as at be by for from is it its of on or that the with".split())
-ENDINGS = ("", "s", "es", "d", "ed", "ing")  # what a word may have more than the one that was typed
+ENDINGS = ("", "s", "es", "d", "ed", "ing")  # endings that a word may have beyond the typed one
 SHOWN = 20  # rows of a table
 
 
 def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable | None = None) -> "Found":
-    """The formulas that fit, best first: a sequence of them, shown as a table.
+    """The matching formulas, best first: a sequence of them, shown as a table.
 
     ``text``: words, all of which have to occur in a formula's name or title, in other words of the field for them, in
     its quantities (name in Python, meaning, unit, other names), conditions or sources. Case, hyphens and plurals do
@@ -42,7 +42,7 @@ def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable
     ``given``: the quantities to hand, in base units; a formula fits that needs nothing else, and first come those
     that use most of them. Quantities are named as in Python, or are themselves.
 
-    Raises KeyError for a name that is no quantity, TypeError for what is neither, ValueError where nothing is asked.
+    Raises KeyError for a name that is not a quantity, TypeError for anything else, ValueError for an empty query.
 
     >>> find("all reduce bytes")[0]
     V_rank = 2*V*(N - 1)/N
@@ -51,18 +51,18 @@ def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable
     >>> find("bubbles zero-bubble gpipe")
     No formula for 'bubbles zero-bubble gpipe'. No formula has all of these words: 'bubbles', 'zero', 'bubble', 'gpipe'.
     >>> find("occupncy")
-    No formula for 'occupncy'. Nothing has the word 'occupncy'; close ones: occupancy.
+    No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy.
     >>> find(gives="busbw")
     Traceback (most recent call last):
     KeyError: "gives: 'busbw' is not a quantity of the book; did you mean W_bus?"
     """
     if not isinstance(text, str):
-        raise TypeError(f"find: text: expected words to look for; got {text!r}")
+        raise TypeError(f"find: text: expected words to search for; got {text!r}")
     if not text.strip() and gives is None and given is None:
-        raise ValueError("find: expected words to look for, gives= or given=")
+        raise ValueError("find: expected words to search for, gives= or given=")
     asked = words(text)
     if text.strip() and not asked:
-        raise ValueError(f"find: {text!r} has no word to look for; expected one such as 'ring' or 'V_rank'")
+        raise ValueError(f"find: {text!r} has no word to search for; expected one such as 'ring' or 'V_rank'")
     lhs = None if gives is None else _quantity(gives, "gives")
     if isinstance(given, str | Quantity):
         given = (given,)
@@ -236,8 +236,8 @@ def matching(word: str) -> frozenset[str]:
 
 
 def _rank(f: Formula, asked: list[str], hits: list[frozenset[str]]) -> tuple | None:
-    """Where a formula stands: by the least of its levels that is needed, by all of them, a name or title that is
-    just what was asked for first, then the shorter title; None if a word is missing. ``hits``: what each word of
+    """The rank of a formula: by the least of its levels that is needed, by all of them, a name or title that
+    equals the query first, then the shorter title; None if a word is missing. ``hits``: what each word of
     ``asked`` stands for."""
     levels = _levels_in_words()[f"{f.room.partition('.')[2]}.{f.name}"]
     at = []
@@ -271,7 +271,7 @@ def index() -> dict:
     return {**rules, "texts": list(texts), "formulas": entries}
 
 
-# What was asked, and what to ask instead
+# The query, and what to ask instead
 
 
 def _quantity(one, what: str) -> Quantity:
@@ -296,7 +296,7 @@ def _in_order(some: Iterable[Quantity]) -> list[str]:
 
 
 def _question(text: str, lhs, known) -> str:
-    """What was asked, to follow "formulas"."""
+    """The query, to follow "formulas"."""
     said = f" for {text.strip()!r}" if text.strip() else ""
     said += f" giving {lhs.name}" if lhs is not None else ""
     if known is not None:
@@ -312,7 +312,7 @@ def _reason(asked: list[str], lhs, known) -> str:
         for word in strange:
             close = difflib.get_close_matches(word, sorted(_vocabulary()), 3)
             said.append(f"{word!r}; close ones: {', '.join(close)}" if close else f"{word!r}")
-        return f"Nothing has the word {', nor '.join(said)}."
+        return f"No formula has the word {', nor '.join(said)}."
     hits = [matching(word) for word in asked]
     fits = [f for f in sweep.formulas().values() if _rank(f, asked, hits) is not None]
     if not fits:

@@ -1,4 +1,4 @@
-"""Bandwidths of a collective as benchmarks print them, and what the links then carry."""
+"""Bandwidths of a collective as benchmarks print them, and what the links carry."""
 
 # fmt: off
 
@@ -17,13 +17,13 @@ all_reduce_bus = Formula("Bus bandwidth of an all-reduce", W_bus, 2 * W_alg * (N
 all_gather_bus = Formula("Bus bandwidth of an all-gather or reduce-scatter", W_bus, W_alg * (N - 1) / N, source=_TESTS,
     assumes="when V is the full buffer, not the shard of a rank")
 all_to_all_bus = Formula("Bus bandwidth of an all-to-all", W_bus, W_alg * (N - 1) / N, source=_TESTS,
-    assumes="when V is what ONE rank sends and keeps, as nccl-tests counts it")
-nic_rate = Formula("Rate of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
+    assumes="when V is the buffer of ONE rank, as nccl-tests counts it")
+nic_rate = Formula("Bandwidth of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
     source="ml-engineering, network",
-    assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what its node has scattered",
+    assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what each node has reduce-scattered",
     needs=(at_least(N, 2), divisible(N, M)))
 ring_bus = Formula("Bus bandwidth of a ring with latency", W_bus, V / (N * alpha + V / W), source=_TESTS,
-    assumes="for a ring all-gather, reduce-scatter or all-reduce whose every step waits alpha",
+    assumes="for a ring all-gather, reduce-scatter or all-reduce with a latency of alpha per step",
     approx=W, regime=((V, oo),), needs=(at_least(N, 2),))
 
 declare(globals())

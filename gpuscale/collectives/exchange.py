@@ -1,6 +1,6 @@
-"""All-to-all: dense, and top-k as a mixture of experts routes its tokens.
+"""All-to-all: dense, and sparse as top-k routing in a mixture of experts makes it.
 
-V is the whole distributed array. Each of N ranks owns V/N, cut into N blocks, one for each rank.
+V is the whole distributed array. Each of N ranks owns V/N, split into N blocks, one for each rank.
 """
 
 # fmt: off
@@ -16,38 +16,39 @@ _BOOK = "scaling-book-gpus, all-to-all"
 _NOTE = "scaling-book-gpus, footnote on the all-to-all"
 
 all_to_all_block = Formula("Bytes from one rank to another", V_hop, V / N**2, source=_BOOK,
-    assumes="when every rank has the same amount for every other")
+    assumes="when every rank sends the same amount to every other")
 all_to_all_bytes = Formula("Bytes a rank sends in an all-to-all", V_rank, V * (N - 1) / N**2, source=_BOOK,
-    assumes="when every rank has the same amount for every other and keeps its own block",
+    assumes="when every rank sends the same amount to every other and keeps its own block",
     approx=V / N, regime=((N, oo),))
 all_to_all = time_of_steps.where(ring_steps, all_to_all_bytes, title="All-to-all", source=_BOOK,
     assumes="when each rank sends one block in each of N - 1 steps through a switch", approx=V / (W * N),
     regime=((V, oo), (N, oo)))
 node_all_to_all = Formula("All-to-all across nodes", T_comms, V * (M - 1) / (M**2 * W_node),
     source="scaling-book-gpus, cross-node collectives",
-    assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of it",
+    assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of that",
     approx=V / (M * W_node), regime=((M, oo),))
 
-# Which share of the shards does a token reach?
-hit_bound = Formula("Share of shards reached, upper bound", f_hit, Min(k / Z, 1), source=_BOOK,
-    assumes="when the k choices fall on different shards as long as there are any")
-hit_independent = Formula("Share of shards reached by independent picks", f_hit, 1 - (1 - 1 / Z) ** k, source=_NOTE,
+# Fraction of the shards that a token reaches
+hit_bound = Formula("Fraction of shards reached, upper bound", f_hit, Min(k / Z, 1), source=_BOOK,
+    assumes="when the k choices fall on as many different shards as possible")
+hit_independent = Formula("Fraction of shards reached by independent picks", f_hit, 1 - (1 - 1 / Z) ** k, source=_NOTE,
     assumes="for k independent picks among Z shards, all equally likely", approx=k / Z, regime=((Z, oo),))
-hit_top_k = Formula("Share of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
+hit_top_k = Formula("Fraction of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
     source="deepseek-v3",
-    assumes="for k different experts out of E, all sets equally likely, E/Z whole experts on each shard",
+    assumes="for k distinct experts out of E, all sets equally likely, E/Z whole experts per shard",
     needs=(divisible(E, Z), at_most(k, E)))
 shards_hit = Formula("Shards that a token reaches", n_hit, Z * f_hit, source=_NOTE,
     assumes="on average over the tokens")
 sparse_all_to_all = Formula("All-to-all of routed tokens", T_comms, f_hit * V * (N - 1) / (N**2 * W), source=_BOOK,
-    assumes="when every rank sends each token once to each shard it must reach, V counting a copy for every shard")
+    assumes="when every rank sends each token once to each shard that it must reach; V counts a copy for every shard")
 node_limited = Formula("Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
-    assumes="when a token may go to at most M_lim nodes, of at least as many: an upper bound, a node being one shard")
-imbalanced_all_to_all = Formula("All-to-all with a fullest shard", T_comms, g_load * V * (N - 1) / (N**2 * W),
-    source="deepseek-v3", assumes="when the fullest shard receives g times the mean: everyone waits for it")
+    assumes="when a token may go to at most M_lim nodes, each of them one shard: an upper bound")
+imbalanced_all_to_all = Formula("All-to-all with load imbalance", T_comms, g_load * V * (N - 1) / (N**2 * W),
+    source="deepseek-v3", assumes="when the fullest shard receives g times the mean, and all others wait for it")
 dispatch = Formula("Dispatch of tokens to their experts", T_comms, f_hit * b * B * D * (Z - 1) / (Z * W),
     source="deepseek-v3",
-    assumes="for B tokens of D numbers spread over Z shards, each sent once to every shard it must reach, even load",
+    assumes="for B tokens of D elements spread over Z shards, each sent once to every shard that it must reach, even "
+    "load",
     approx=f_hit * b * B * D / W, regime=((Z, oo),))
 top_k_dispatch = dispatch.where(hit_top_k, title="Dispatch of tokens by top-k routing")
 

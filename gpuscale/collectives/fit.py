@@ -1,4 +1,4 @@
-"""Fits of measurements: latency and bandwidth from times, and the share that a law keeps of its peak."""
+"""Fits of measurements: latency and bandwidth from times, and the efficiency of a formula."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted line T = alpha + V/W: latency [s], bandwidth [B/s], and what it leaves unexplained.
+    """A fitted line T = alpha + V/W: latency [s], bandwidth [B/s], and residuals.
 
     ``residuals`` are measured over fitted times, less one, in the order of the sizes: 0.1 is 10% slower than the line.
     """
@@ -25,13 +25,13 @@ class Fit:
 def alpha_beta(sizes, times) -> Fit:
     """Fits T = alpha + V/W to sizes [B] and times [s] by least squares of the relative error; alpha is not negative.
 
-    Relative, because sizes span many decades: an absolute fit would see the largest ones only. Numbers that are
-    missing (nan) are left out. Raises ValueError for shapes that differ, for fewer than two sizes, for numbers that
-    are not above zero, and for times that do not grow with the size.
+    Relative, because sizes span many decades: an absolute fit would be dominated by the largest ones. Missing numbers
+    (nan) are left out. Raises ValueError for shapes that differ, for fewer than two sizes, for numbers that
+    are not positive, and for times that do not grow with the size.
     """
     V, T = np.asarray(sizes, float), np.asarray(times, float)
     if V.ndim != 1 or V.shape != T.shape:
-        raise ValueError(f"times: expected one for each size; got shapes {V.shape} and {T.shape}")
+        raise ValueError(f"times: expected one per size; got shapes {V.shape} and {T.shape}")
     known = ~(np.isnan(V) | np.isnan(T))
     V, T = V[known], T[known]
     if len(set(V)) < 2:
@@ -42,19 +42,19 @@ def alpha_beta(sizes, times) -> Fit:
     if alpha < 0:
         alpha, slope = 0.0, (V / T).sum() / ((V / T) ** 2).sum()
     if slope <= 0:
-        raise ValueError("times: expected them to grow with the size; the best line falls")
+        raise ValueError("times: expected them to grow with the size; the best fit falls")
     return Fit(float(alpha), float(1 / slope), tuple(float(r) for r in T / (alpha + slope * V) - 1))
 
 
 def scale(law, measured) -> float:
-    """The factor that brings a law nearest to what was measured, by least squares: the share kept of a peak.
+    """The factor that fits a formula to measurements by least squares: an efficiency, if the formula is a peak.
 
-    ``law`` holds its values at a factor of one, ``measured`` the measurements beside them, both of shape (points,).
-    Raises ValueError for shapes that differ, for no points, and for a law that is zero everywhere.
+    ``law`` holds the formula's values at a factor of one, ``measured`` the measurements at the same points.
+    Raises ValueError for shapes that differ, for no points, and for a formula that is zero everywhere.
     """
     law, measured = np.asarray(law, float), np.asarray(measured, float)
     if law.ndim != 1 or law.shape != measured.shape:
-        raise ValueError(f"measured: expected one for each value of the law; got {law.shape} and {measured.shape}")
+        raise ValueError(f"measured: expected one per value of the formula; got {law.shape} and {measured.shape}")
     if not law.any():
         raise ValueError("law: expected one value or more, not all of them zero")
     return float(law @ measured / (law @ law))

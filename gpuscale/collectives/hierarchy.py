@@ -1,7 +1,8 @@
 """Collectives over a tree of levels: GPUs in a node, nodes under leaves, units under spines.
 
-Level i joins D_i children, each by a link of bandwidth W_i; level 1 joins GPUs. A cost over a tree of any depth is
-a function that returns a formula; a few depths stand here under names.
+A node joins G GPUs, each by an NVLink of bandwidth W_nvl; each node has W_node into the network. Two levels join M
+nodes. In deeper trees level i joins G_i children, from level 3 up each by a link of bandwidth W_i. A cost over a tree
+of any depth is a function that returns a formula; a few depths have names here.
 """
 
 # fmt: off
@@ -19,8 +20,8 @@ from gpuscale.symbols import *
 _BOOK = "scaling-book-gpus, cross-node collectives"
 _QUIZ = "scaling-book-gpus, quiz 4 question 1"
 _SHARDED = "scaling-book-gpus, cross-node collectives with a sharded axis"
-_LEAVES = "when what a child does not hold enters through its uplink, which also carries what comes from above"
-_RAILS = "when NICs feed their GPUs directly, so that NVLink carries the node's own traffic only"
+_LEAVES = "when the missing bytes of a child enter through its uplink, which also carries the traffic from above"
+_RAILS = "when NICs feed their GPUs directly, so that NVLink carries only the node's own traffic"
 
 
 def _levels(depth: int) -> range:
@@ -29,19 +30,24 @@ def _levels(depth: int) -> range:
     return range(1, depth + 1)
 
 
-def _size(level: int) -> Expr:
-    """GPUs below a unit of that level: D_1 ... D_level, and 1 for level 0."""
-    return reduce(mul, (indexed(D, i) for i in range(1, level + 1)), Integer(1))
+def _degree(level: int, depth: int) -> Expr:
+    """Children of a unit of that level: G, G_2, ...; where two levels are all, the second joins M nodes."""
+    return M if (level, depth) == (2, 2) else degree(level)
 
 
-def _siblings(i: int) -> Expr:
-    """Seconds for each byte of V while level i shares among its D_i children."""
-    d = indexed(D, i)
-    return (d - 1) / (d * indexed(W, i))
+def _size(level: int, depth: int) -> Expr:
+    """GPUs below a unit of that level, and 1 for level 0."""
+    return reduce(mul, (_degree(i, depth) for i in range(1, level + 1)), Integer(1))
+
+
+def _siblings(i: int, depth: int) -> Expr:
+    """Seconds per byte of V while level i exchanges it among its children."""
+    d = _degree(i, depth)
+    return (d - 1) / (d * uplink(i))
 
 
 def _composed(title: str, of: Callable, depth: int, assumes: str) -> Formula:
-    whole = V * of(*(_siblings(i) for i in _levels(depth)))
+    whole = V * of(*(_siblings(i, depth) for i in _levels(depth)))
     return Formula(f"{title}, {_words(depth)}", T_comms, whole, source=_BOOK, assumes=assumes)
 
 
@@ -54,8 +60,8 @@ def _sum(*terms: Expr) -> Expr:
 
 
 def level_bandwidth(level: int) -> Formula:
-    """What an all-gather sees of a level: its children's links, less the share that each child holds already."""
-    d, w = indexed(D, level), indexed(W, level)
+    """Bandwidth of an all-gather at a level: the links of its children, which already hold a part each."""
+    d, w = degree(level), uplink(level)
     return Formula(
         f"Collective bandwidth of level {level}", W_coll, w * d / (d - 1), source=_BOOK,
         assumes="for two children or more, each lacking what its siblings hold", approx=w, regime=((d, oo),),
@@ -64,7 +70,7 @@ def level_bandwidth(level: int) -> Formula:
 
 def all_gather_rule(depth: int) -> Formula:
     """The level rule: the slowest level, each counted by itself, all at work at once. Raises for a depth below 1."""
-    told = "when the levels overlap perfectly and each counts its own children only"
+    told = "when the levels overlap perfectly and each counts only its own children"
     return _composed("All-gather by the level rule", Max, depth, told)
 
 
@@ -75,21 +81,21 @@ def all_gather_sum(depth: int) -> Formula:
 
 def phased_all_gather(depth: int) -> Formula:
     """A ring on each level, one level after another, with the latency of every step."""
-    rings = _sum(*((indexed(D, i) - 1) * indexed(alpha, i) + V * _siblings(i) for i in _levels(depth)))
-    told = "for a ring on each level, one level after another, a step of level i waiting alpha_i"
+    rings = _sum(*((_degree(i, depth) - 1) * indexed(alpha, i) + V * _siblings(i, depth) for i in _levels(depth)))
+    told = "for a ring on each level, one level after another, with a latency of alpha_i per step of level i"
     title = f"All-gather by rings, {_words(depth)}"
     return Formula(title, T_comms, rings, source=_BOOK, assumes=told)
 
 
 def all_gather_links(depth: int, rails: bool = True) -> Formula:
-    """The slowest link, each byte entering a unit once: for each level the bytes into a child, over its bandwidth.
+    """The slowest link when each byte enters a unit once: at each level, the bytes into a child over its bandwidth.
 
-    ``rails``: the NICs feed their GPUs directly, so level 1 carries only what the node's own GPUs share.
+    ``rails``: the NICs feed their GPUs directly, so level 1 carries only what the node's own GPUs exchange.
     """
-    top = _size(depth)
-    terms = [(1 - _size(i - 1) / top) / indexed(W, i) for i in _levels(depth)]
+    top = _size(depth, depth)
+    terms = [(1 - _size(i - 1, depth) / top) / uplink(i) for i in _levels(depth)]
     if rails:
-        terms[0] = _siblings(1)
+        terms[0] = _siblings(1, depth)
     told, how = (_RAILS, "rails") if rails else (_LEAVES, "no rails")
     title = f"All-gather by its busiest link, {_words(depth)}, {how}"
     return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told)
@@ -97,9 +103,9 @@ def all_gather_links(depth: int, rails: bool = True) -> Formula:
 
 def in_network_all_reduce(depth: int) -> Formula:
     """Switches reduce at every level: each child sends V once and receives V once."""
-    slowest = V * Max(*(1 / indexed(W, i) for i in _levels(depth)))
-    title = f"All-reduce in the switches, {_words(depth)}"
-    told = "when the switches of every level add and multicast, the levels overlapping perfectly"
+    slowest = V * Max(*(1 / uplink(i) for i in _levels(depth)))
+    title = f"In-network all-reduce, {_words(depth)}"
+    told = "when the switches of every level reduce and multicast, and the levels overlap perfectly"
     return Formula(title, T_comms, slowest, source="graham2016", assumes=told)
 
 
@@ -109,10 +115,10 @@ def sharded_links(depth: int) -> Formula:
     Exact where Y divides the size of each unit or is a multiple of it.
     """
     inside, *above = _levels(depth)
-    terms = [_peers(_size(0), _size(inside)) / indexed(W, inside)]
-    terms += [_peers(_size(i - 1), _size(depth)) / indexed(W, i) for i in above]
+    terms = [_peers(Integer(1), _size(inside, depth)) / uplink(inside)]
+    terms += [_peers(_size(i - 1, depth), _size(depth, depth)) / uplink(i) for i in above]
     title = f"All-gather of a sharded array, {_words(depth)}, rails"
-    needs = tuple(_fits(_size(i)) for i in _levels(depth))
+    needs = tuple(_fits(_size(i, depth)) for i in _levels(depth))
     return Formula(title, T_comms, V * Max(*terms), source=_SHARDED, assumes=_RAILS, needs=needs)
 
 
@@ -122,11 +128,11 @@ def _fits(size: Expr) -> Condition:
 
 
 def _nested(outer: Expr) -> tuple[Condition, ...]:
-    return divisible(outer, S_child), _fits(S_child), _fits(outer)
+    return divisible(outer, n_in), _fits(n_in), _fits(outer)
 
 
 def _peers(inner: Expr, outer: Expr) -> Expr:
-    """Share of V that enters a child of ``inner`` GPUs while the ranks of X in ``outer`` GPUs share."""
+    """Fraction of V that enters a child of ``inner`` GPUs while the ranks of X in ``outer`` GPUs exchange."""
     held, mine = (Min(Y, inner) / Y, Max(inner, Y)) if inner != 1 else (1 / Y, Y)
     return held * (1 - mine / Max(outer, Y))
 
@@ -142,19 +148,19 @@ two_level_all_reduce_links = Formula("All-reduce by its busiest link, two levels
 three_level_switches = in_network_all_reduce(3)
 two_level_sharded, three_level_sharded = (sharded_links(depth) for depth in (2, 3))
 nodes_bandwidth = Formula("Bandwidth of an all-gather over several nodes", W_coll,
-    1 / Max((D_1 - 1) / (D_1 * W_1), (1 - 1 / M) / W_2, (1 - Min(D_2 / M, 1)) / W_3), source=_BOOK,
-    assumes="for full units of D_2 nodes, or a part of one; " + _RAILS,
-    needs=(at_least(M * D_1, 2), divisible(Max(M, D_2), D_2)))
+    1 / Max((G - 1) / (G * W_nvl), (1 - 1 / M) / W_node, (1 - Min(G_2 / M, 1)) / W_3), source=_BOOK,
+    assumes="for full units of G_2 nodes, or part of one; " + _RAILS,
+    needs=(at_least(M * G, 2), divisible(Max(M, G_2), G_2)))
 
-child_bytes = Formula("Bytes into a part of the network", V_link, V * (1 - S_child / S_top), source=_BOOK,
-    assumes=_LEAVES, approx=V, regime=((S_top, oo),), needs=(divisible(S_top, S_child),))
+child_bytes = Formula("Bytes into a block of the network", V_link, V * (1 - n_in / N), source=_BOOK,
+    assumes=_LEAVES, approx=V, regime=((N, oo),), needs=(divisible(N, n_in),))
 
 # One level of an all-gather over X, of an array that is also sharded over an inner axis Y
 sharded_bytes = Formula("Bytes into a child, sharded array", V_link,
-    V * Min(Y, S_child) / Y * (1 - Max(S_child, Y) / Max(S_top, Y)), source=_SHARDED, assumes=_LEAVES,
-    needs=_nested(S_top))
-sharded_bytes_rails = Formula("Bytes into a child, sharded array, rails", V_link, V * _peers(1, S_unit),
-    source=_SHARDED, assumes="for the NVLink level: " + _RAILS.removeprefix("when "), needs=(_fits(S_unit),))
+    V * Min(Y, n_in) / Y * (1 - Max(n_in, Y) / Max(N, Y)), source=_SHARDED, assumes=_LEAVES,
+    needs=_nested(N))
+sharded_bytes_rails = Formula("Bytes into a child, sharded array, rails", V_link, V * _peers(1, n_unit),
+    source=_SHARDED, assumes="for the NVLink level: " + _RAILS.removeprefix("when "), needs=(_fits(n_unit),))
 link_time = Formula("Time of the bytes on a link", T_comms, V_link / W, source=_SHARDED,
     assumes="at the link's full bandwidth")
 
@@ -165,20 +171,20 @@ def _link_time(sent: Formula, title: str) -> Formula:
 
 sharded_all_gather = _link_time(sharded_bytes, "All-gather of a sharded array, one level")
 sharded_all_gather_rails = _link_time(sharded_bytes_rails, "All-gather of a sharded array, node level with rails")
-sharded_switch_bytes = Formula("Bytes into a child, sharded array summed in the switches", V_link,
-    V * Min(Y, S_child) / Y, source=_SHARDED,
-    assumes="for an all-reduce over X that reaches beyond the child, whose switch adds what its own GPUs hold",
-    needs=(_fits(S_child),))
-sharded_switch_all_reduce = _link_time(sharded_switch_bytes, "All-reduce of a sharded array in the switches, one level")
+sharded_switch_bytes = Formula("Bytes into a child, sharded array with in-network reduction", V_link,
+    V * Min(Y, n_in) / Y, source=_SHARDED,
+    assumes="for an all-reduce over X that reaches beyond the child, whose switch reduces what its own GPUs hold",
+    needs=(_fits(n_in),))
+sharded_switch_all_reduce = _link_time(sharded_switch_bytes, "In-network all-reduce of a sharded array, one level")
 
 # What passes through the switches of one unit in an all-gather over the whole network
-unit_switch_in = Formula("Bytes into a unit's switches", V_in, V * S_unit / S_top + V * (1 - S_unit / S_top),
-    source=_QUIZ, assumes="from the unit's own GPUs, and from above", needs=(divisible(S_top, S_unit),))
-unit_switch_out = Formula("Bytes out of a unit's switches", V_out, V * S_unit / S_top + S_unit * V * (1 - 1 / S_top),
-    source=_QUIZ, assumes="up once, and down to each GPU all that it lacks, the switches making the copies",
-    needs=(divisible(S_top, S_unit),))
-top_switch_out = Formula("Bytes out of the top switches", V_out, V * (S_top / S_unit - 1), source=_QUIZ,
-    assumes="down to each of S_top/S_unit units all that it lacks, the switches making the copies below",
-    needs=(divisible(S_top, S_unit),))
+unit_switch_in = Formula("Bytes into a unit's switches", V_in, V * n_unit / N + V * (1 - n_unit / N),
+    source=_QUIZ, assumes="from the unit's own GPUs, and from above", needs=(divisible(N, n_unit),))
+unit_switch_out = Formula("Bytes out of a unit's switches", V_out, V * n_unit / N + n_unit * V * (1 - 1 / N),
+    source=_QUIZ, assumes="up once, and down to each GPU everything that it lacks, with the switches making the copies",
+    needs=(divisible(N, n_unit),))
+top_switch_out = Formula("Bytes out of the top switches", V_out, V * (N / n_unit - 1), source=_QUIZ,
+    assumes="down to each of N/n_unit units everything that it lacks, with the switches below making the copies",
+    needs=(divisible(N, n_unit),))
 
 declare(globals())

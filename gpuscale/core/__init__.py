@@ -1,4 +1,4 @@
-"""What a formula is: its value, its evaluation, how it is derived and proved, and its faces on the page."""
+"""What a formula is: its value, its evaluation, its derivation and proof, and how the page shows it."""
 
 from gpuscale.faces import face
 

@@ -32,7 +32,7 @@ def worded(text: str) -> str:
 
 
 def call(f, room: int = 1000) -> str:
-    """A formula as it is called; inputs that have no room in so many characters are left out.
+    """A formula as it is called; inputs that do not fit in so many characters are left out.
 
     >>> from gpuscale.one_gpu import transfer_time
     >>> call(transfer_time), call(transfer_time, 25)
@@ -72,7 +72,7 @@ def formula_card(f) -> Html:
     >>> from gpuscale.one_gpu import transfer_time
     >>> formula_card(transfer_time)
     Time to move bytes: T_mem = V/W + alpha  [s]
-    for one transfer that waits once and then runs at the full bandwidth
+    for one transfer with a latency of alpha, then at the full bandwidth
     """
     key = f"formula-{anchor(f.name or f.title)}"
     inside = [heading(f.title, call(f), id=f"{key}-t")]

@@ -1,4 +1,4 @@
-"""Conditions that a formula needs: it refuses inputs that break them, in Python and on the page."""
+"""Conditions of a formula: it refuses inputs that break them, in Python and on the page."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -63,17 +63,17 @@ def nested(a, b) -> Condition:
 
 
 def at_least(a, b) -> Condition:
-    """a is b or more.
+    """a is at least b.
 
     >>> from gpuscale.symbols import N
     >>> print(at_least(N, 2))
-    N is 2 or more
+    N is at least 2
     """
-    return Condition("{} is {} or more", (sympy.sympify(a), sympy.sympify(b)), sympy.Ge)
+    return Condition("{} is at least {}", (sympy.sympify(a), sympy.sympify(b)), sympy.Ge)
 
 
 def at_most(a, b) -> Condition:
-    """a is b or less.
+    """a is at most b.
 
     >>> from gpuscale.symbols import N
     >>> print(at_most(N, 2))

@@ -16,7 +16,7 @@ _HARD = (sympy.Max, sympy.Min, sympy.Piecewise, sympy.floor, sympy.ceiling, symp
 
 @dataclass(frozen=True)
 class Crossover:
-    """The place along ``symbol`` where costs ``f`` and ``g`` are equal.
+    """The point along ``symbol`` where costs ``f`` and ``g`` are equal.
 
     ``exprs`` holds the solutions in closed form (empty where sympy finds none). ``at(**values)`` gives them
     in numbers.
@@ -87,7 +87,7 @@ def crossover(f, g, symbol: Quantity) -> Crossover:
 
 
 def tidy(expr):
-    """A solution with as few minus signs as it can have.
+    """A solution with as few minus signs as possible.
 
     >>> from gpuscale.symbols import D, F, M
     >>> tidy(-D * F / (M - D * F))
@@ -101,7 +101,7 @@ def tidy(expr):
 def _real(expr, values) -> float | None:
     known = {q: values[q.name] for q in inputs(expr)}
     exact = sympy.N(expr.subs(known).subs(flop, 1))
-    if not exact.is_finite:  # the solution runs away: for these values the costs never meet
+    if not exact.is_finite:  # the solution diverges: for these values the costs never meet
         return None
     value = complex(exact)
     return value.real if abs(value.imag) <= 1e-12 * abs(value.real) and value.real > 0 else None
@@ -119,5 +119,5 @@ def _bisected(gap, lo: float, hi: float, samples: int = 4000, steps: int = 80) -
             a, c = (mid, c) if np.sign(gap(np.array([mid]))[0]) == sign[i] else (a, mid)
         found.append(float(np.sqrt(a * c)))
     zero = sign == 0
-    inside = np.r_[False, zero[:-1]] & np.r_[zero[1:], False]  # a stretch gives only where it begins and ends
+    inside = np.r_[False, zero[:-1]] & np.r_[zero[1:], False]  # a stretch gives only its two ends
     return sorted(found + [float(x) for x in grid[zero & ~inside]])

@@ -63,7 +63,7 @@ class Derivation:
         return self.steps[-1].expr
 
     def given(self, expr, why: str) -> "Derivation":
-        """The starting point: what the reasoning in words gives (a Formula gives its right side)."""
+        """The starting point, which the reasoning in words gives (a Formula gives its right side)."""
         return self._add("=", self._side(expr, f"given {self.lhs}"), why, "")
 
     def equal(self, expr, why: str) -> "Derivation":
@@ -84,7 +84,7 @@ class Derivation:
         return self._add("=", self.expr.subs(swaps, simultaneous=True), why, "put in")
 
     def limit(self, expr, why: str, *regime) -> "Derivation":
-        """What the expression tends to along (symbol, target) pairs, taken in order."""
+        """The limit of the expression along (symbol, target) pairs, taken in order."""
         expr = self._side(expr)
         if not regime or not tends_to(self.expr, expr, regime):
             raise StepError(f"{self.expr} does not tend to {expr} along {regime}")

@@ -49,7 +49,7 @@ def _join(expr, parts) -> Dim | None:
             first, found = part, this
         elif this not in (None, found):
             both = f"{first} is {words(found)}, {part} is {words(this)}"
-            raise DimensionError(f"{both}: they cannot stand together in {expr}")
+            raise DimensionError(f"{both}: they cannot be combined in {expr}")
     return found
 
 
@@ -77,7 +77,7 @@ def dimension(expr) -> Dim | None:
     (('s', 1),)
     >>> dimension(V + W)
     Traceback (most recent call last):
-    gpuscale.core.dimension.DimensionError: V is a size, W is a bandwidth: they cannot stand together in V + W
+    gpuscale.core.dimension.DimensionError: V is a size, W is a bandwidth: they cannot be combined in V + W
     """
     expr = sympy.sympify(expr)
     if isinstance(expr, Quantity):
@@ -105,7 +105,7 @@ def dimension(expr) -> Dim | None:
         return _count(expr)
     if isinstance(expr, sympy.Abs):
         return dimension(expr.args[0])
-    raise DimensionError(f"{expr} ({type(expr).__name__}) cannot stand in a formula: its dimension is not known")
+    raise DimensionError(f"{expr} ({type(expr).__name__}) cannot be used in a formula: its dimension is not known")
 
 
 def fits(expr, unit: str) -> bool:
@@ -122,7 +122,7 @@ def fits(expr, unit: str) -> bool:
 def must_fit(what: str, quantity: Quantity, expr) -> None:
     """Refuse an expression that cannot stand for a quantity; ``what`` names its place in the message.
 
-    Raises TypeError for a symbol that is no Quantity, DimensionError for an expression of another dimension.
+    Raises TypeError for a symbol that is not a Quantity, DimensionError for an expression of another dimension.
 
     >>> from gpuscale.symbols import T_comms, V, W
     >>> must_fit("the time", T_comms, V * W)
@@ -131,7 +131,7 @@ def must_fit(what: str, quantity: Quantity, expr) -> None:
     """
     strange = [symbol for symbol in expr.free_symbols if not isinstance(symbol, Quantity)]
     if strange:
-        raise TypeError(f"{what} holds {strange[0]!s}, which is no Quantity; declare it in gpuscale/symbols")
+        raise TypeError(f"{what} holds {strange[0]!s}, which is not a Quantity; declare it in gpuscale/symbols")
     try:
         balanced = fits(expr, quantity.unit)
     except DimensionError as error:

@@ -11,7 +11,7 @@ from gpuscale.symbols import Quantity, flop, quantities
 
 
 def inputs(expr) -> tuple[Quantity, ...]:
-    """The quantities of an expression that a caller gives, in the order of the notation (``flop`` is always 1).
+    """The quantities of an expression that a caller supplies, in the order of the notation (``flop`` is always 1).
 
     >>> from gpuscale.symbols import B, C, D, F, flop
     >>> inputs(2 * flop * B * D * F / C)
@@ -19,7 +19,7 @@ def inputs(expr) -> tuple[Quantity, ...]:
     """
     order = {q: i for i, q in enumerate(quantities().values())}
     if strange := [symbol for symbol in sympy.sympify(expr).free_symbols if symbol not in order]:
-        raise TypeError(f"{expr} holds {strange[0]}, which is no Quantity; declare it in gpuscale/symbols")
+        raise TypeError(f"{expr} holds {strange[0]}, which is not a Quantity; declare it in gpuscale/symbols")
     return tuple(sorted(sympy.sympify(expr).free_symbols - {flop}, key=order.__getitem__))
 
 
@@ -64,7 +64,7 @@ def compiled(expr):
     names = inputs(expr)
     body = steady(expr.subs(flop, 1))
     table = {"log2": np.log2, "oo": np.inf, **FUNCTIONS}
-    stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
+    stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
     return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
 
 
@@ -72,9 +72,9 @@ def evaluate(expr, /, _what: str = "", **values):
     """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
 
     Every value must be a finite number that the quantity allows; infinity is returned only where the
-    expression itself holds it. Raises TypeError for a missing or unknown name or a value that is no number, ValueError
-    for a value out of range, for values that break a need of a formula, for shapes that do not fit, all naming
-    the input and what was expected.
+    expression itself holds it. Raises TypeError for a missing or unknown name or a value that is not a number,
+    ValueError for a value out of range, for values that break a condition of a formula, for shapes that do not fit;
+    each names the input and what was expected.
 
     >>> import numpy as np
     >>> from gpuscale.symbols import V, W, alpha
@@ -97,7 +97,7 @@ def evaluate(expr, /, _what: str = "", **values):
     with np.errstate(all="ignore"):
         try:
             out = np.asarray(function(*given), dtype=float)
-        except (ZeroDivisionError, OverflowError):  # Python floats are quicker; numpy's know infinity
+        except (ZeroDivisionError, OverflowError):  # Python floats are faster; numpy's know infinity
             out = np.asarray(function(*map(np.float64, given)), dtype=float)
     if out.shape != shape or expr.is_Symbol:
         out = np.broadcast_to(out, shape).copy()
@@ -159,7 +159,7 @@ def as_number(q: Quantity, value):
 
 
 def _bounds(q: Quantity) -> str:
-    least = f"from {q.least:g} up" if q.least else ("of zero or more" if q.zero else "above zero")
+    least = f"from {q.least:g} up" if q.least else ("of at least zero" if q.zero else "above zero")
     return least if q.most == np.inf else f"{least} and at most {q.most:g}"
 
 

@@ -23,7 +23,7 @@ class Formula:
     the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
-    Raises DimensionError if the sides do not balance, TypeError for a symbol that is no quantity.
+    Raises DimensionError if the sides do not balance, TypeError for a symbol that is not a quantity.
 
     >>> from gpuscale.symbols import N, T_comms, V, W
     >>> gather = Formula("Gather", T_comms, V / W * (N - 1) / N, source="a sketch", assumes="for N equal ranks")
@@ -100,7 +100,7 @@ class Formula:
             swaps[symbol] = sympy.sympify(expr)
         for symbol, expr in swaps.items():
             if symbol not in self.inputs:
-                raise TypeError(f"where: {symbol} is no input of {self.title}; {expected(self.inputs)}")
+                raise TypeError(f"where: {symbol} is not an input of {self.title}; {expected(self.inputs)}")
             must_fit(f"where: {symbol}", symbol, expr)
         rhs = self.rhs.subs(swaps, simultaneous=True)
         needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
@@ -133,7 +133,7 @@ class Formula:
         return f"{self.lhs} = {self.rhs}"
 
     def __reduce__(self):
-        if self.name and _lookup(self.module, self.name) is self:  # a formula of the library stays itself
+        if self.name and _lookup(self.module, self.name) is self:  # a formula of the library stays the same object
             return _lookup, (self.module, self.name)
         return type(self), tuple(getattr(self, part.name) for part in fields(self))
 
@@ -143,7 +143,7 @@ def _lookup(module: str, name: str) -> Formula:
 
 
 def declare(namespace: dict) -> None:
-    """Tell the formulas of a module what they are called: ``declare(globals())`` is the last line of such a module.
+    """Tell the formulas of a module their names: ``declare(globals())`` is the last line of such a module.
 
     A formula made in the module gets the name it is assigned to and the module's own; an imported one has both already.
 

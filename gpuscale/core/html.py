@@ -1,7 +1,6 @@
-"""HTML that the library shows: elements, tables and the JSON of scripts, all made here, each output with a plain-text
-face.
+"""HTML that the library shows: elements, tables and the JSON of scripts, all made here, each with a plain-text form.
 
-What stands inside an element is HTML: ``escape`` text first. Attributes are text, and are escaped here.
+The content of an element is HTML: ``escape`` text first. Attributes are text, and are escaped here.
 """
 
 import html as escaping
@@ -17,7 +16,7 @@ from gpuscale.sources import cited
 def digesting() -> bool:
     """Whether outputs are being stored or compared: then figures and cards give text, no drawing.
 
-    It is the environment variable GPUSCALE_DIGEST that says so, which nbval and ``make notebooks`` set.
+    The environment variable GPUSCALE_DIGEST says so, which nbval and ``make notebooks`` set.
 
     >>> digesting() == (os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"})
     True
@@ -91,7 +90,7 @@ def element(tag: str, *inside: str, **attributes: str | bool) -> str:
 
 
 def details(summary: str, *inside: str, **attributes: str | bool) -> str:
-    """What is folded away below its summary.
+    """Content that is folded under its summary.
 
     >>> details("Data", "<p>4</p>", class_="entry")
     '<details class="entry"><summary>Data</summary><p>4</p></details>'
@@ -100,7 +99,7 @@ def details(summary: str, *inside: str, **attributes: str | bool) -> str:
 
 
 def region(label: str, *inside: str, kind: str = "scroll") -> str:
-    """What may be wider than the page: it scrolls by itself, and the keyboard reaches it.
+    """Content that may be wider than the page: it scrolls on its own, and the keyboard reaches it.
 
     >>> region("Units", "...")
     '<div class="scroll" tabindex="0" role="region" aria-label="Units">...</div>'

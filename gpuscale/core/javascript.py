@@ -41,7 +41,7 @@ def body(expr) -> str:
     printer = _ScriptPrinter({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
     plain = steady(sympy.sympify(expr).subs(flop, 1))
-    stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals would push a floor over its edge
+    stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
     shared, (result,) = ([], [plain]) if stepped else sympy.cse(plain, symbols=names)
     used = {type(node).__name__ for node in sympy.preorder_traversal(plain)}
     lets = "".join(f"const {name} = {script}; " for name, script in SCRIPTS.items() if name in used)

@@ -1,6 +1,6 @@
-"""Mathematics for the page: sympy's LaTeX with the book's habits.
+"""Mathematics for the page: sympy's LaTeX with the book's conventions.
 
-A product keeps its quantities with units and its pure numbers apart, as the field writes them: V/W (N-1)/N.
+In a product, quantities with units and pure numbers are kept apart, as the field writes them: V/W (N-1)/N.
 """
 
 import sympy

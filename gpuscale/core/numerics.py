@@ -1,4 +1,4 @@
-"""Functions that naive floating point gets wrong, made exact in numpy and in JavaScript alike.
+"""Functions that naive floating point gets wrong, made exact in both numpy and JavaScript.
 
 The ceiling of log2 steps exactly at powers of two. Binomials go through their logarithms: a ratio of two huge ones
 is an ordinary number.

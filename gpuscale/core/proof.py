@@ -65,7 +65,7 @@ def _branches(expr):
 
 
 def _far(target, k):
-    """A point on the way to the limit: 10^k, or its inverse on the way to zero."""
+    """A point toward the limit: 10^k, or its inverse toward zero."""
     if target == sympy.oo:
         return sympy.Integer(10) ** k
     return target + sympy.Rational(1, 10**k)
@@ -80,7 +80,7 @@ def _out_there(symbols, regime):
 
 
 def _closes_in(ratio, points) -> bool:
-    """Whether the exact ratio comes nearer to 1 from point to point, at least as fast as 1/log."""
+    """Whether the exact ratio gets closer to 1 from point to point, at least as fast as 1/log."""
     gaps = [abs(sympy.N(ratio.subs(point) - 1, 60)) for point in points]
     if not all(gap.is_finite for gap in gaps):
         return False

@@ -1,4 +1,4 @@
-"""Oracles: real arrays cut, stored, sent and routed as the formulas say, and counted.
+"""Oracles: real arrays sharded, stored, sent and routed as the formulas say, and counted.
 
 They share no algebra with the formulas.
 """

@@ -1,8 +1,8 @@
-"""Attention over ranks with real numbers: heads cut over ranks, or one sequence cut over ranks.
+"""Attention over ranks with real numbers: heads sharded over ranks, or one sequence sharded over ranks.
 
 Arrays are [tokens, heads, width of a head]. Scores of a block are folded into a running softmax, so that a rank never
 needs more than one block of keys and values. Pairs of a query and a key that the mask lets through are counted, and
-the bytes of every step; nothing here knows a cost law.
+the bytes of every step; nothing here knows a cost formula.
 """
 
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def seen(queries: np.ndarray, keys: np.ndarray, causal: bool) -> np.ndarray:
 
 
 def places(tokens: int, ranks: int, zigzag: bool = True) -> list[np.ndarray]:
-    """Which tokens each rank has: ``zigzag``: of 2 n equal pieces the r-th and the r-th from the end; else in a row.
+    """Which tokens each rank has: ``zigzag``: of 2 n equal pieces the r-th and the r-th from the end; else contiguous.
     Raises ValueError where the tokens do not divide."""
     pieces = need_count(ranks) * (2 if zigzag else 1)
     if tokens % pieces:
@@ -95,8 +95,8 @@ def ring_attention(q, k, v, ranks: int, causal: bool = True, zigzag: bool = True
 
 
 def heads(x, wq, wk, wv, wo, ranks: int, width: int, causal: bool = True) -> tuple[list, Work]:
-    """An attention block by heads: queries, keys and values cut by columns, the output by rows. ``width`` is that of a
-    head. With more ranks than key heads, ranks in a row keep copies of one. Returns what each rank ends with."""
+    """An attention block by heads: queries, keys, values sharded by columns, the output by rows. ``width`` is that of a
+    head. With more ranks than key heads, consecutive ranks hold copies of one. Returns the result of each rank."""
     work, key_heads = Work(ranks), wk.shape[1] // width
     if max(key_heads, ranks) % min(key_heads, ranks):
         raise ValueError(f"ranks: expected to divide {key_heads} key heads, or to be a multiple; got {ranks}")

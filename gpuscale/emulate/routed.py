@@ -1,7 +1,7 @@
 """A layer of experts over many ranks: real tokens are dispatched, multiplied and combined; bytes and FLOPs counted.
 
 Expert e has two matrices (up [D, F], down [F, D]) or three (a gate [D, F] too) and computes relu(x up) down or
-relu(x gate) * (x up) down. Every product counts its own operations from its shapes. Whole numbers stay exact.
+relu(x gate) * (x up) down. Every matmul counts its own FLOPs from its shapes. Whole numbers stay exact.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class Pass:
     """One pass through the layer.
 
     ``outputs``: shape (tokens, D), in the order of the tokens. ``flops`` and ``rows`` (token-expert pairs): one
-    number for each rank. ``dispatch`` and ``combine``: who sent what; V is one copy of every token in both.
+    number per rank. ``dispatch`` and ``combine``: who sent what; V is one copy of every token in both.
     ``gradients``: for each expert those of its matrices (backward pass only).
     """
 
@@ -44,7 +44,7 @@ def make_experts(experts: int, width: int, hidden: int, matrices: int = 2, seed:
 
 
 def combine(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Schedule:
-    """The dispatch played backwards: each shard adds up its experts' results for a token and sends the sum home.
+    """The dispatch in reverse: each shard adds up its experts' results for a token and sends the sum back.
 
     With ``node`` shards in a node the sums meet inside the node first, and one crosses back. V: a copy of every token.
     """
@@ -105,7 +105,7 @@ def _passed(sent, choice, scores, weights, shards, node, step, told=False) -> Pa
             if picked.size:
                 more = (e, here[picked]) if told else ()
                 score = scores[here[picked], slot][:, None]
-                # backward the score meets the gradient first, forward the result: the product is the same
+                # backward the score is applied to the gradient first, forward to the result: the value is the same
                 given = held[rank][picked] * score if told else held[rank][picked]
                 result = step(count, given, weights[e], *more)
                 total[picked] += result if told else score * result

@@ -1,4 +1,4 @@
-"""A transformer written out as shapes: every tensor, every product, everything kept, and nothing but counting.
+"""A transformer written out as shapes: every tensor, every matmul, everything stored, only counted.
 
 Shares no algebra with the formulas: shapes are listed layer by layer, head by head, expert by expert, and their
 sizes are multiplied and added. Attention is listed query by query where a mask hides part of the sequence.
@@ -48,7 +48,7 @@ class Model:
 
 
 class Product(NamedTuple):
-    """A matrix product: rows x inner times inner x columns. ``weight`` says whether the right one is a parameter."""
+    """A matmul: rows x inner times inner x columns. ``weight`` says whether the right one is a parameter."""
 
     name: str
     rows: int
@@ -63,7 +63,7 @@ class Product(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A tensor that is kept: its name, and its shape on one rank."""
+    """A tensor that is stored: its name, and its shape on one rank."""
 
     name: str
     shape: tuple[int, ...]
@@ -124,11 +124,11 @@ def size(shapes: Iterable[tuple[str, tuple[int, ...]]]) -> int:
     return sum(prod(shape) for _, shape in shapes)
 
 
-# Products
+# Matmuls
 
 
 def products(m: Model, tokens: int, causal: bool = False) -> list[Product]:
-    """Every product of the forward pass of one sequence. Each token visits ``active_experts`` of the experts."""
+    """Every matmul of the forward pass of one sequence. Each token visits ``active_experts`` of the experts."""
     found = []
     for layer in range(m.layers):
         found += layer_products(m, layer, tokens, causal)
@@ -162,7 +162,7 @@ def attention_products(m: Model, tokens: int, causal: bool = False) -> list[Prod
 
 
 def backward(forward: Iterable[Product]) -> list[Product]:
-    """The two products that each one needs backwards: for the left factor's gradient and for the right one's."""
+    """The two matmuls of each one in the backward pass: for the left factor's gradient and for the right one's."""
     found = []
     for p in forward:
         found.append(Product(f"{p.name}, left", p.rows, p.columns, p.inner, p.weight))
@@ -171,17 +171,17 @@ def backward(forward: Iterable[Product]) -> list[Product]:
 
 
 def flops(found: Iterable[Product]) -> int:
-    """Operations of all these products."""
+    """FLOPs of all these matmuls."""
     return sum(p.flops for p in found)
 
 
-# What is kept for the backward pass
+# What is stored for the backward pass
 
 
 def kept(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, sequence: bool = False) -> list[Kept]:
-    """Activations of a layer on one tensor parallel rank: attention that keeps no scores, no dropout.
+    """Activations of a layer on one tensor-parallel rank: attention that stores no scores, no dropout.
 
-    ``sequence`` cuts what lies between the products along the tokens. Raises ValueError if ``ranks`` does not divide.
+    ``sequence`` shards the work between the matmuls along the tokens. Raises ValueError if ``ranks`` does not divide.
     """
     here = seqs, _cut(tokens, ranks) if sequence else tokens
     wide, width = (seqs, tokens), m.d_model
@@ -224,7 +224,7 @@ def _cut(whole: int, ranks: int) -> int:
 
 
 def cached(m: Model, tokens: int) -> list[tuple[str, tuple[int, ...]]]:
-    """What the KV cache holds of one sequence, layer by layer."""
+    """The KV cache of one sequence, layer by layer."""
     if m.kv_rank:
         parts = [("latent", (tokens, m.kv_rank)), ("position part of the key", (tokens, m.rope_dim))]
     else:

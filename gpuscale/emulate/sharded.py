@@ -1,7 +1,8 @@
-"""A layer cut over ranks and computed with real numbers: column then row, with what is gathered and summed between.
+"""A layer sharded over ranks and computed with real numbers: column then row, with collectives in between.
 
-Tokens lie along the first axis. Between the blocks each rank keeps an equal share of the tokens (or, in the
-all-reduce form, all of them). Every product and every byte is counted where it happens; nothing here knows a cost law.
+Tokens lie along the first axis. Between the blocks each rank holds an equal share of the tokens (or, in the
+all-reduce form, all of them). Every matmul and every byte is counted where it happens; nothing here knows a cost
+formula.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from gpuscale.schedules.counts import need_count
 
 @dataclass
 class Work:
-    """What the ranks did. ``flops``: operations of each rank; ``moves``: for each collective its name and the bytes
+    """What the ranks did. ``flops``: FLOPs of each rank; ``moves``: for each collective its name and the bytes
     that the busiest rank sent; ``held``: for each rank the bytes of its largest gathered activation."""
 
     ranks: int
@@ -30,11 +31,11 @@ class Work:
 
     @property
     def sent(self) -> Fraction:
-        """Bytes that the busiest rank sent in all."""
+        """Total bytes that the busiest rank sent."""
         return sum((sent for _, sent in self.moves), Fraction(0))
 
     def product(self, rank: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """A matrix product, two operations for each multiply-add."""
+        """A matmul, with two FLOPs per multiply-add."""
         self.flops[rank] += 2 * left.shape[0] * left.shape[1] * right.shape[1]
         return left @ right
 
@@ -59,12 +60,12 @@ class Work:
 
 
 def columns(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal cuts along the last axis. Raises ValueError where it does not divide."""
+    """Equal slices along the last axis. Raises ValueError where it does not divide."""
     return _cut(matrix, ranks, -1)
 
 
 def rows(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal cuts along the first axis. Raises ValueError where it does not divide."""
+    """Equal slices along the first axis. Raises ValueError where it does not divide."""
     return _cut(matrix, ranks, 0)
 
 
@@ -80,16 +81,16 @@ def relu(x: np.ndarray) -> np.ndarray:
 
 
 def _hidden(x: np.ndarray, into: Sequence[np.ndarray], product) -> np.ndarray:
-    """Between the matrices: relu of the first product, times the second where there is a gate."""
+    """Between the matrices: relu of the first result, times the second if there is a gate."""
     first, *gate = (product(x, matrix) for matrix in into)
     return relu(first) * gate[0] if gate else relu(first)
 
 
 def mlp(x, into: Sequence[np.ndarray], out: np.ndarray, ranks: int, sequence: bool = True) -> tuple[list, Work]:
-    """The MLP over ranks: ``into`` cut by columns, ``out`` by rows.
+    """The MLP over ranks: ``into`` sharded by columns, ``out`` by rows.
 
-    ``sequence``: each rank keeps a share of the tokens between the blocks; all-gather in, reduce-scatter out. Without
-    it every rank has all tokens; all-reduce out. Returns what each rank ends with, and the Work.
+    ``sequence``: each rank holds a share of the tokens between the blocks; all-gather in, reduce-scatter out. Without
+    it every rank has all tokens; all-reduce out. Returns the result of each rank, and the Work.
     """
     work = Work(ranks)
     cut = list(zip(*(columns(matrix, ranks) for matrix in into), strict=True))
@@ -104,7 +105,7 @@ def mlp(x, into: Sequence[np.ndarray], out: np.ndarray, ranks: int, sequence: bo
 
 
 def mlp_backward(x, into: np.ndarray, out: np.ndarray, gradient: np.ndarray, ranks: int) -> tuple[dict, Work]:
-    """The backward pass of the two-matrix MLP in the sequence form, of which each rank kept its share of x only.
+    """The backward pass of the two-matrix MLP in the sequence form, in which each rank stored only its share of x.
 
     ``gradient``: the derivative of the loss by the output, as x. Gathers the gradients and, once more, x;
     reduce-scatters the derivative by x. Returns {"x": shares, "into": columns, "out": rows} of the

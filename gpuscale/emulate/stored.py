@@ -1,6 +1,6 @@
-"""What every rank of a training run stores, element by element: weights, gradients, optimizer, cut in every way.
+"""What every rank of a training run stores, element by element: weights, gradients, optimizer, sharded in every way.
 
-A model is a list of arrays with their sizes; each rank gets the very elements that it keeps. Bytes are added up one
+A model is a list of arrays with their sizes; each rank gets exactly the elements that it stores. Bytes are added up one
 element at a time, and nothing here knows a memory formula.
 """
 
@@ -51,7 +51,7 @@ def transformer_arrays(
 @dataclass(frozen=True)
 class Layout:
     """How a model is laid out: ``copies`` (X) of it, each matrix in ``slices`` (Y), the layers in ``stages``; routed
-    experts whole over ``shards`` (Z) of the X Y GPUs of a stage (0: cut into slices like all else). ``zero``: 0 to 3.
+    experts whole over ``shards`` (Z) of the X Y GPUs of a stage (0: sharded like everything else). ``zero``: 0 to 3.
     Raises ValueError for layers, experts or GPUs that do not divide evenly."""
 
     arrays: tuple[Array, ...]
@@ -109,12 +109,12 @@ class Layout:
         return [r for r in peers if r.slice == rank.slice], part
 
     def _shard(self, rank: Rank) -> int:
-        """Which of the expert shards a GPU is: neighbours hold different experts."""
+        """Which of the expert shards a GPU is: neighbors hold different experts."""
         return (rank.copy * self.slices + rank.slice) % self.shards
 
     def keeps(self, rank: Rank, state: str) -> dict[tuple[int, str], np.ndarray]:
-        """The elements of a state that a rank keeps between steps: {(layer, name): element numbers}."""
-        cut = STATES.index(state) >= 3 - self.zero  # ZeRO-1 cuts the last state, ZeRO-2 two, ZeRO-3 all three
+        """The elements of a state that a rank stores between steps: {(layer, name): element numbers}."""
+        cut = STATES.index(state) >= 3 - self.zero  # ZeRO-1 shards the last state, ZeRO-2 two, ZeRO-3 all three
         kept = {}
         for array in self.arrays:
             found = self.owners(array, rank)

@@ -42,7 +42,7 @@ def library() -> dict[str, object]:
     """Every name that an expression may use, apart from the inputs of its row."""
     numbers = {name: size for name, size in vars(tables).items() if isinstance(size, float) and len(name) > 1}
     named = {key.rpartition(".")[2]: formula for key, formula in sweep.formulas().items()}
-    for room in (schedules.__name__, emulate.__name__):  # these have no face: their files are reached once imported
+    for room in (schedules.__name__, emulate.__name__):  # these have no face: their files are available once imported
         for found in pkgutil.walk_packages(sys.modules[room].__path__, f"{room}."):
             importlib.import_module(found.name)
     return {**numbers, **ARITHMETIC, **PARTS, "evaluate": evaluate, "limit": limit, **named, **ROOMS}
@@ -50,11 +50,11 @@ def library() -> dict[str, object]:
 
 @cache
 def names(text: str) -> frozenset[str]:
-    """The names that an expression reads. Raises ExpressionError where it is not an expression, or not a plain one."""
+    """The names that an expression reads. Raises ExpressionError if it is not a plain expression."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise ExpressionError(f"{text!r} is no expression of Python: {error.msg}") from None
+        raise ExpressionError(f"{text!r} is not an expression of Python: {error.msg}") from None
     for node in ast.walk(tree):
         if isinstance(node, FORBIDDEN) or (isinstance(node, ast.Attribute) and node.attr.startswith("_")):
             raise ExpressionError(f"{text!r}: {ast.unparse(node)} is not allowed here")

@@ -1,4 +1,4 @@
-"""What pages show of the ledger: the box of a common mistake in a chapter, and the parts of the ledger page.
+"""The ledger on pages: the box of a common mistake in a chapter, and the parts of the ledger page.
 
 Links name notebooks, so that they lead somewhere in JupyterLab; the site turns them into links to its pages.
 """
@@ -15,7 +15,7 @@ FEW = 5  # sources with fewer rows are counted together
 
 
 def common_mistake(key: str) -> Html:
-    """The box of a chapter that tells one row of the ledger: what is published, what is right, and why.
+    """A box in a chapter for one row of the ledger: what is published, what is right, and why.
 
     Raises KeyError for an unknown id.
     """
@@ -56,7 +56,7 @@ def ledger_verdicts() -> Html:
     counts = Counter(row.verdict for row in _everything())
     lines = [[f"{one.sign} {one.word}", one.meaning, counts[name]] for name, one in VERDICTS.items()]
     lines.append(["All", "", counts.total()])
-    heads = [Head("Verdict", leads=True), "What it says of the published value", Head("Statements", "num")]
+    heads = [Head("Verdict", leads=True), "Meaning", Head("Statements", "num")]
     plain = "\n".join(f"{name}: {count}" for name, _, count in lines)
     return Html(region("Statements by verdict", table(heads, lines)), plain)
 
@@ -123,7 +123,7 @@ def ledger_rows(chapter: str) -> Html:
 
 
 def ledger_errata() -> Html:
-    """What is wrong or approximate in the sources, each with the place that derives what is right and its rows."""
+    """Errors and approximations in the sources, each with the place that derives the right value, and its rows."""
     items = [
         element(
             "section",
@@ -147,7 +147,7 @@ def _of(chapter: str) -> list[Claim | Wording]:
     rows = [row for row in claims().values() if row.chapter == chapter]
     rows += [row for row in wordings().values() if row.covered.partition("#")[0] == chapter]
     if not rows:
-        raise KeyError(f"no published number comes from {chapter!r}; expected the name of a chapter's file")
+        raise KeyError(f"no published number belongs to {chapter!r}; expected the name of a chapter's file")
     return rows
 
 

@@ -1,8 +1,8 @@
 """The rows of the ledger: a published number, the expression that recomputes it, and the verdict that follows.
 
-A verdict is computed from what a row offers. Within 0.2% a published number ``agrees``; within 6% it ``rounds``. A row
-may say where the difference comes from: ``approximation`` is an expression for the value that the source offers as one,
-``convention`` for the value under another convention, and ``meant`` for what was printed if its unit is put right.
+A verdict is computed from the content of a row. Within 0.2% a published number ``agrees``; within 6% it ``rounds``. A
+row may say where the difference comes from: ``approximation`` is an expression for the value that the source offers as
+one, ``convention`` for the value under another convention, and ``meant`` for what was printed with its unit corrected.
 Everything else ``disagrees``. The row also states its verdict, and a test compares the two.
 """
 
@@ -34,14 +34,14 @@ class Verdict(NamedTuple):
 
 
 VERDICTS = {
-    "agrees": Verdict("✓", "agrees", "agrees", "agree", "within 0.2% of ours", "Agree"),
-    "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of ours", "Close"),
+    "agrees": Verdict("✓", "agrees", "agrees", "agree", "within 0.2% of our value", "Agree"),
+    "rounds": Verdict("≈", "rounds", "is rounded", "are rounded", "within 6% of our value", "Close"),
     "approximation": Verdict(
         "≈",
         "an approximation",
         "is an approximation",
         "are approximations",
-        "farther off, and offered as an approximation or a limit by its source",
+        "further off, and called an approximation or a limit by its source",
         "Close",
     ),
     "convention": Verdict(
@@ -49,11 +49,11 @@ VERDICTS = {
         "depends on a convention",
         "depends on a convention",
         "depend on a convention",
-        "right under another convention of units or of what is counted",
+        "right under another convention for units or for what is counted",
         "Close",
     ),
     "wrong unit": Verdict(
-        "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is put right", "Wrong"
+        "✗", "wrong unit", "has the wrong unit", "have the wrong unit", "right once its unit is corrected", "Wrong"
     ),
     "disagrees": Verdict("✗", "disagrees", "disagrees", "disagree", "wrong, or used where it does not hold", "Wrong"),
     "measured": Verdict(
@@ -72,7 +72,7 @@ WORDING_VERDICTS = VERDICTS.keys() - {"rounds", "wrong unit"}  # those that a st
 
 
 class LedgerError(ValueError):
-    """A row of the ledger that is not complete; the message names it and says what is expected."""
+    """An incomplete row of the ledger; the message names it and says what is expected."""
 
 
 class _Row:
@@ -85,7 +85,7 @@ class _Row:
 
     @property
     def reason(self) -> str:
-        """Why the verdict is what it is, in words: the row's own, or those of its first erratum."""
+        """The reason for the verdict, in words: the row's own, or those of its first erratum."""
         return fill(self.why, self) or (errata()[self.errata[0]].told if self.errata else "")
 
 
@@ -96,7 +96,7 @@ class Claim(_Row):
     ``published`` is the number as printed with its unit, or ``form`` the printed formula as an expression in the inputs
     ``given``; ``expression`` recomputes it from the library; ``unit`` is that in which both are shown. ``right`` is our
     value in base units as worked out without the library, wherever it is not the published one, and ``off`` how far the
-    published value lies from it, as a share of ours.
+    published value lies from it, as a fraction of ours.
     """
 
     id: str
@@ -118,8 +118,8 @@ class Claim(_Row):
     off: float | None = None
     why: str = ""
     errata: tuple[str, ...] = ()
-    own_numbers: bool = False  # arithmetic on the source's own numbers, which reaches nothing of the library
-    distance: bool = True  # False for a name or number of a thing, where a share of ours would say nothing
+    own_numbers: bool = False  # arithmetic on the source's own numbers, without the library
+    distance: bool = True  # False for the name or number of a thing, where a relative error means nothing
 
     @cached_property
     def published(self) -> float:
@@ -136,7 +136,7 @@ class Claim(_Row):
 
     @property
     def error(self) -> float:
-        """How far the published value lies from ours, as a share of ours."""
+        """How far the published value lies from ours, as a fraction of ours."""
         return _apart(self.published, self.ours)
 
     def found(self) -> str:
@@ -169,9 +169,9 @@ class Claim(_Row):
         if self.verdict in {"agrees", "wrong unit"} or not self.distance:
             return ""
         if self.error > 1.02:
-            return f"{show(self.error + 1, '1', short=True)} times ours"
+            return f"{show(self.error + 1, '1', short=True)} times our value"
         if -1 < self.error < -0.51:
-            return f"ours is {show(1 / (self.error + 1), '1', short=True)} times as much"
+            return f"our value is {show(1 / (self.error + 1), '1', short=True)} times as large"
         return f"{100 * self.error:+.3g}%".replace("-", "−")
 
     @property
@@ -199,7 +199,7 @@ class Wording(_Row):
 
 @dataclass(frozen=True)
 class Erratum(_Row):
-    """What is wrong or approximate in the sources, told in our words, with the place that derives what is right."""
+    """An error or approximation in the sources, in our words, with the place that derives the right value."""
 
     id: str
     title: str
@@ -262,7 +262,7 @@ def _row(kind: type, entry: dict):
 def _table(kind: type, entries: list[dict]) -> dict:
     rows = [_row(kind, entry) for entry in entries]
     if twice := [name for name, count in Counter(row.id for row in rows).items() if count > 1]:
-        raise LedgerError(f"two rows are called {', '.join(twice)}")
+        raise LedgerError(f"two rows have the id {', '.join(twice)}")
     return {row.id: row for row in rows}
 
 
@@ -280,7 +280,7 @@ def wordings() -> dict[str, Wording]:
 
 @cache
 def errata() -> dict[str, Erratum]:
-    """What is wrong or approximate in the sources, by id."""
+    """Errors and approximations in the sources, by id."""
     return _table(Erratum, _data().get("erratum", []))
 
 
@@ -292,14 +292,14 @@ def findings() -> tuple[Erratum, ...]:
 def claim(key: str) -> Claim:
     """A published number by its id. Raises KeyError for an unknown one."""
     if key not in claims():
-        raise KeyError(f"no published number is called {key!r}; gpuscale.ledger.claims() has {len(claims())}")
+        raise KeyError(f"no published number has the id {key!r}; gpuscale.ledger.claims() has {len(claims())}")
     return claims()[key]
 
 
 def erratum(key: str) -> Erratum:
     """An erratum by its id. Raises KeyError for an unknown one."""
     if key not in errata():
-        raise KeyError(f"no erratum is called {key!r}; known: {', '.join(errata())}")
+        raise KeyError(f"no erratum has the id {key!r}; known: {', '.join(errata())}")
     return errata()[key]
 
 

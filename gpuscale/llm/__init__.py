@@ -1,4 +1,4 @@
-"""Language models: parameters, operations and activations; what each kind of parallelism costs; a whole step."""
+"""Language models: parameters, FLOPs and activations; the cost of each kind of parallelism; a whole step."""
 
 from gpuscale.faces import face
 

@@ -1,4 +1,4 @@
-"""What the formulas say of a model in the data: its inputs by symbol, its parameters part by part.
+"""A model of the data in the formulas: its inputs by symbol, its parameters part by part.
 
 ``counts("llama3_70b").P`` is a whole number. ``given(formula, model, S=8192)`` evaluates any formula with the model's
 dimensions filled in.
@@ -20,7 +20,7 @@ from gpuscale.specs.reading import SpecError
 from gpuscale.specs.registry import model as _model
 from gpuscale.symbols import b
 
-# The number of a model that each symbol stands for, and what it is where the model does not state it.
+# The field of a model that each symbol stands for, and its value where the model does not state it.
 FIELDS = {"L": "layers", "D": "d_model", "F": "d_ff", "n_q": "heads", "n_mat": "mlp_matrices", "n_vocab": "vocab"}
 FIELDS |= {"n_norm": "norm_vectors", "n_emb": "vocab_matrices", "n_pos": "positions", "n_bias": "biases"}
 EXPERTS = {"E": "experts", "k": "active_experts", "n_shared": "shared_experts", "L_dense": "dense_layers"}
@@ -32,8 +32,8 @@ class Counts(NamedTuple):
     """A model's parameters, all whole numbers. ``P_act`` and the parts of a layer count matrices alone.
 
     ``P_mlp`` is the MLP of a layer without experts, ``P_expert`` one expert, ``P_moe`` all of a layer with its router,
-    ``P_top`` those that a token meets; they are 0 where the model has none. ``P_layer`` is what a token meets in a
-    layer with experts, or in any layer if there are none. ``P_vec`` are the norms and biases of a layer, ``P_emb``
+    ``P_top`` those that work on a token; they are 0 if the model has none. ``P_layer`` counts what works on a token in
+    a layer with experts, or in any layer if there are none. ``P_vec`` are the norms and biases of a layer, ``P_emb``
     embedding, head and positions, ``P_exp`` all routed experts. ``V_kv`` is the KV cache of a token in bytes, in
     16 bits. ``inputs`` has the value of each symbol that the formulas need.
     """

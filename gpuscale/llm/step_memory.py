@@ -1,4 +1,4 @@
-"""Memory of a training step: parameters, state and activations of the rank that needs most."""
+"""Memory of a training step: parameters, state and activations of the rank that needs the most."""
 
 # fmt: off
 
@@ -15,13 +15,13 @@ _KORTH, _MEMORY = "korthikanti2022, section 4", "deepseek-v3, section 3.2.3"
 _ENOUGH = (at_most(L_stage * P_exp, L * P_stage),)
 stage_rank_params = training_memory.expert_params.where(N_stages=1, P=P_stage, P_exp=P_exp * L_stage / L,
     title="Parameters of a rank of the fullest stage", needs=_ENOUGH,
-    assumes="when routed experts are spread whole over Z ranks, all else is cut Y ways")
+    assumes="when routed experts are spread whole over Z ranks, and all else is sharded over Y")
 stage_params = Formula("Parameters of the fullest stage", P_stage,
     L_stage / L * (P - n_emb * n_vocab * D) + n_vocab * D * Piecewise((n_emb, N_stages < 2), (1, True))
     + L_stage * (n_key - n_kv) * 2 * d_head * (D + n_bias), source=_LLAMA,
     needs=(at_most(n_emb * n_vocab * D, P), at_most(n_kv, n_key)),
-    assumes="for equal layers, copies of key heads included; with two stages or more, embedding and output head are "
-    "in different ones")
+    assumes="for equal layers, copies of key heads included; with at least two stages, embedding and output "
+    "head are in different ones")
 _STATES = (
     training_memory.replicated_state.where(P=training_memory.expert_params.rhs),
     training_memory.expert_zero1_state, training_memory.expert_zero2_state, training_memory.zero3_state.where(P=P / Y))
@@ -29,31 +29,33 @@ _fullest = {P: P_stage, P_exp: P_exp * L_stage / L, N_stages: 1, X: X * n_cp}
 
 
 def _cut(state: Formula):
-    """The state of the fullest stage of a model whose copies share out whole sequences and parts of them."""
+    """The state of the fullest stage of a model whose replicas split the batch by sequences and by parts of them."""
     return state.rhs.subs(_fullest, simultaneous=True)
 
 
 stage_state = Formula("Training state of a GPU", V_state,
     Piecewise(*((_cut(f), n_zero < i) for i, f in enumerate(_STATES[:3], 1)), (_cut(_STATES[3]), True)),
     source="zero2019, section 5", needs=_ENOUGH,
-    assumes="for the fullest stage, cut in Y, routed experts in Z, and each part over its copies by the stage of ZeRO")
+    assumes="for the fullest stage, sharded over Y ranks, routed experts over Z, and each part over its replicas by "
+    "ZeRO stage")
 dualpipe_state = stage_state.where(b_w=2 * b_w, b_grad=2 * b_grad, title="Training state of a rank of DualPipe",
     source="deepseek-v3, section 3.2.1",
-    assumes="for two stages, one of each direction, whose mirror image another rank holds: the optimizer is shared")
-few_attention = Formula("Numbers that attention keeps, its result recomputed", n_few_attn, d_head * (n_q + 2 * n_kv),
+    assumes="for two stages, one per direction, that another rank mirrors: the two share the optimizer")
+few_attention = Formula("Activation elements of attention, its result recomputed", n_few_attn,
+    d_head * (n_q + 2 * n_kv),
     source=_KORTH, assumes="for queries, keys and values; the result is recomputed from them")
-few_latent_attention = Formula("Numbers that latent attention keeps, cheap parts recomputed", n_few_attn,
+few_latent_attention = Formula("Activation elements of latent attention, cheap parts recomputed", n_few_attn,
     r_q + r_kv + d_rope, source=_MEMORY,
     assumes="for the latent vectors; norms, queries, keys, values and the result are recomputed")
 latent_up_params = Formula("Parameters that latent attention recomputes", P_up,
     n_q * (r_q * (d_nope + d_rope) + r_kv * (d_nope + d_v)), source=_MEMORY,
-    assumes="for the matrices that make queries, keys and values of the latent vectors")
-few_mlp = Formula("Numbers that an MLP keeps, the activation function recomputed", n_few_mlp, (n_mat - 1) * F,
-    source=_MEMORY, assumes="for what enters the activation function, and the gate's factor if any")
-few_moe = Formula("Numbers that experts keep, the activation function recomputed", n_few_mlp,
+    assumes="for the matrices that expand the latent vectors to queries, keys and values")
+few_mlp = Formula("Activation elements of an MLP, the activation function recomputed", n_few_mlp, (n_mat - 1) * F,
+    source=_MEMORY, assumes="for the input of the activation function, and the gate's factor if any")
+few_moe = Formula("Activation elements of experts, the activation function recomputed", n_few_mlp,
     (k + n_shared) * (n_mat - 1) * F + k * D, source=_MEMORY,
-    assumes="for each expert of a token its copy of the token and what enters the activation function, the router's "
-    "weight being applied before the last matrix")
+    assumes="for a copy of the token and the input of the activation function, for each of its experts; the router's "
+    "weight is applied before the last matrix")
 
 
 def _mean(title: str, dense: Formula, routed: Formula) -> Formula:
@@ -63,9 +65,9 @@ def _mean(title: str, dense: Formula, routed: Formula) -> Formula:
         assumes="for L_dense layers without experts and experts in all others", needs=(at_most(L_dense, L),))
 
 
-mean_kept_mlp = _mean("Numbers that the MLP of an average layer keeps", activations.kept_mlp, activations.kept_moe)
+mean_kept_mlp = _mean("Activation elements of the MLP of an average layer", activations.kept_mlp, activations.kept_moe)
 mean_few_mlp = _mean("The same, the activation function recomputed", few_mlp, few_moe)
-_flat = Piecewise((1, n_sp < 1), (Y, True))  # ranks that share what is not inside a block
+_flat = Piecewise((1, n_sp < 1), (Y, True))  # ranks that share the work outside the blocks
 _kept = (f.rhs.subs(S, S / n_cp) for f in (activations.layer_activations_tp, activations.layer_activations_sp))
 _whole_layer = Piecewise((next(_kept), n_sp < 1), (next(_kept), True))
 layer_kept = Formula("Activations of a layer, by what is recomputed", V_act,
@@ -74,18 +76,18 @@ layer_kept = Formula("Activations of a layer, by what is recomputed", V_act,
         (n_seq * S / n_cp * (2 * b * D / _flat + b_kept * (n_few_attn + n_few_mlp) / Y), n_recompute < 2),
         (activations.checkpoint_activations.rhs.subs(S, S / n_cp) / _flat, True)), source=_KORTH,
     assumes="for nothing recomputed; for norms, activation functions and the result of attention; for whole layers")
-flying_layers = Formula("Layers whose activations the first rank keeps", L_held, n_held * L_stage / n_virt,
+flying_layers = Formula("Layers whose activations the first rank stores", L_held, n_held * L_stage / n_virt,
     source=_MEGATRON,
     assumes="for n_held microbatches in flight, each in one of the n_virt virtual stages of L_stage layers")
 flying_activations = Formula("Activations of the microbatches in flight", V_stage, L_held * V_act, source=_MEGATRON,
-    assumes="for a rank that keeps those of L_held layers, each of one microbatch")
+    assumes="for a rank that stores those of L_held layers, each of one microbatch")
 last_stage_activations = Formula("Activations of the last stage", V_last, L_stage * V_act + V_head / Y, source=_KORTH,
-    assumes="for one microbatch in flight and the head, whose tokens or vocabulary Y ranks share")
+    assumes="for one microbatch in flight and the head, sharded over Y ranks by token or by vocabulary")
 working_memory = Formula("Working buffers of a GPU", V_work,
     P_rank / L_stage * Piecewise((0, n_zero < 2), (b_grad, n_zero < 3), (2 * b_w + b_grad, True))
     + Piecewise((0, n_recompute < 1), (_whole_layer, True)), source=_ZERO,
-    assumes="for the gradients of a layer (from ZeRO-2 on), two gathered layers (ZeRO-3), a layer that is recomputed")
+    assumes="for the gradients of a layer (ZeRO-2 and 3), two gathered layers (ZeRO-3), a layer that is recomputed")
 gpu_memory = Formula("Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work, source=_LLAMA,
-    assumes="for the stage that needs most: the first has most microbatches in flight, the last has the head")
+    assumes="for the stage that needs the most: the first has the most microbatches in flight, the last has the head")
 
 declare(globals())

@@ -1,8 +1,8 @@
-"""Tensor and sequence parallelism: a block cut over Y ranks, by columns and then by rows.
+"""Tensor and sequence parallelism: a block sharded over Y ranks, by columns and then by rows.
 
-B counts the tokens that the Y ranks work on together. Between the blocks each rank keeps B/Y of them: an all-gather
+B counts the tokens that the Y ranks work on together. Between the blocks each rank holds B/Y of them: an all-gather
 brings the others in, a reduce-scatter adds up the partial results. W is the bandwidth of a GPU in one level; with two
-levels W_1 is that, and W_2 what a node of D_1 GPUs sends out.
+levels W_nvl is that, and W_node the bandwidth out of a node of G GPUs.
 """
 
 # fmt: off
@@ -21,7 +21,7 @@ _QUIZ = "scaling-book-gpus, quiz 5 question 3"
 _FULL = "for Y within a node or over full nodes, the links of both levels at work at once"
 
 block_activations = Formula("Activations between two blocks", V, b * B * D, source=_SP,
-    assumes="for B tokens of D numbers")
+    assumes="for B tokens of D elements")
 
 # The MLP, forward. A reduce-scatter takes as long as an all-gather.
 _GATHER = ring_all_gather.where(block_activations, N=Y, alpha=0).rhs
@@ -33,37 +33,38 @@ tp_comms = Formula("Communication of a sharded MLP", T_comms, 2 * _GATHER, sourc
 tp_limit = Formula("Limit of tensor parallelism in one level", Y_lim, 1 + n_mat * flop * F * W / (b * C), source=_BOOK,
     assumes="for an MLP in the forward pass, its communication hidden behind its arithmetic",
     approx=n_mat * flop * F * W / (b * C), regime=((F, oo),))
-tp_efficiency = Formula("Share of the time a sharded MLP computes", eta_tp,
+tp_efficiency = Formula("Fraction of time a sharded MLP computes", eta_tp,
     n_mat * flop * F * W / (n_mat * flop * F * W + b * C * (Y - 1)), source=_BOOK,
     assumes="for the forward pass, when nothing overlaps, in one level")
 tp_backward_comms = Formula("Backward communication of a sharded MLP", T_comms, 3 * _GATHER, source=_SP,
-    assumes="for an all-gather of the gradients, one more of the input, a reduce-scatter, twice the arithmetic beside",
+    assumes="for an all-gather of the gradients, another of the input, and a reduce-scatter",
     approx=3 * b * B * D / W, regime=((Y, oo),))
 
-# Small batches: the start-ups of two rings
-tp_latency = Formula("Communication of a sharded MLP with start-ups", T_comms,
+# Small batches: the latency of two rings
+tp_latency = Formula("Communication of a sharded MLP, latency included", T_comms,
     2 * ring_all_gather.where(block_activations, N=Y).rhs, source=_BOOK,
-    assumes="for the forward pass by rings, each of their steps waiting alpha", approx=tp_comms.rhs, regime=((B, oo),))
-tp_half_batch = Formula("Tokens at which start-ups equal bytes", B_half, alpha * Y * W / (b * D), source=_BOOK,
-    assumes="for the tokens of all Y ranks and rings whose steps wait alpha; with fewer, start-ups take longer")
+    assumes="for the forward pass in rings, with a latency of alpha per step", approx=tp_comms.rhs, regime=((B, oo),))
+tp_half_batch = Formula("Tokens at which latency equals transfer time", B_half, alpha * Y * W / (b * D), source=_BOOK,
+    assumes="for the tokens of all Y ranks and rings with a latency of alpha per step; with fewer tokens, latency "
+    "dominates")
 
-# Over nodes of D_1 GPUs
+# Over nodes of G GPUs
 tp_node_comms = Formula("Communication of a sharded MLP over nodes", T_comms,
-    2 * b * B * D * Max((1 - 1 / Min(Y, D_1)) / W_1, (1 - D_1 / Max(Y, D_1)) / W_2), source=_BOOK,
-    assumes=_FULL, needs=(divisible(Max(Y, D_1), D_1),))
+    2 * b * B * D * Max((1 - 1 / Min(Y, G)) / W_nvl, (1 - G / Max(Y, G)) / W_node), source=_BOOK,
+    assumes=_FULL, needs=(divisible(Max(Y, G), G),))
 tp_node_limit = Formula("Limit of tensor parallelism over nodes", Y_lim,
-    Min(D_1 / (D_1 - 1) * n_mat * flop * F * W_1 / (b * C), D_1 + n_mat * flop * F * W_2 / (b * C)), source=_BOOK,
-    assumes="for an MLP in the forward pass on two full nodes or more, its communication hidden behind its arithmetic",
-    needs=(at_least(D_1, 2),))
+    Min(G / (G - 1) * n_mat * flop * F * W_nvl / (b * C), G + n_mat * flop * F * W_node / (b * C)), source=_BOOK,
+    assumes="for an MLP in the forward pass on at least two full nodes, its communication hidden behind its arithmetic",
+    needs=(at_least(G, 2),))
 
-# Attention: heads are what is cut
+# Attention: sharded by heads
 tp_attention_params = Formula("Attention parameters on a rank", P_rank, 2 * D * d_head * (n_q / Y + Max(n_kv / Y, 1)),
     source=_MEGATRON,
-    assumes="when each rank has whole heads; with more ranks than key heads, a key head is kept more than once",
+    assumes="when each rank has whole heads; with more ranks than key heads, key heads are replicated",
     needs=(divisible(n_q, Y), nested(n_kv, Y)))
 tp_attention_math = Formula("Arithmetic of sharded attention", T_math,
     flop * B * d_head * (4 * D * (n_q + Max(n_kv, Y)) + 2 * n_q * (S + 1)) / (Y * C), source=_MEGATRON,
-    assumes="for the forward pass with a causal mask that is not computed through, sequences of S tokens, whole heads",
+    assumes="for the forward pass with a causal mask whose hidden half is skipped, sequences of S tokens, whole heads",
     needs=(divisible(n_q, Y), nested(n_kv, Y)))
 tp_attention_limit = Formula("Limit of tensor parallelism for attention", Y_lim,
     1 + flop * d_head * (2 * D * (n_q + n_kv) + n_q * (S + 1)) * W / (b * D * C), source=_MEGATRON,
@@ -73,15 +74,16 @@ tp_layer_limit = Formula("Limit of tensor parallelism for a layer", Y_lim,
     source=_MEGATRON,
     assumes="for attention and MLP together, forward, in one level, a causal mask, no more ranks than key heads")
 
-# Beside data parallelism: what it sums is sharded over the Y ranks of a model
-relaxed_dp_limit = Formula("Tokens that hide data parallelism beside whole nodes", B_min,
-    (b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2) * (X - 1) / X, source=_QUIZ,
-    assumes="for models of Y ranks on whole nodes: gradients out and weights back, against the backward pass",
-    approx=(b_w + b_grad) * C * D_1 / (4 * flop * Y * W_2), regime=((X, oo),), needs=(divisible(Y, D_1),))
-mixed_dp_limit = Formula("Tokens that hide data parallelism beside model parallelism", B_min,
+# Together with data parallelism: its gradients are sharded over the Y ranks of a model
+relaxed_dp_limit = Formula("Tokens that hide data parallelism across models of whole nodes", B_min,
+    (b_w + b_grad) * C * G / (4 * flop * Y * W_node) * (X - 1) / X, source=_QUIZ,
+    assumes="for models of Y ranks on whole nodes: reduce-scatter and all-gather, against the backward pass",
+    approx=(b_w + b_grad) * C * G / (4 * flop * Y * W_node), regime=((X, oo),), needs=(divisible(Y, G),))
+mixed_dp_limit = Formula("Tokens that hide data parallelism combined with model parallelism", B_min,
     (b_w + b_grad) * C / (4 * flop) * Max(
-        (1 - Y / Max(Y, D_1)) / (Y * W_1), Min(Y, D_1) / Y * (1 - Max(Y, D_1) / (X * Y)) / W_2), source=_QUIZ,
-    assumes="for models of Y ranks that share nodes or fill them, both levels at work, against the backward pass",
-    needs=(nested(Y, D_1), divisible(X * Y, D_1)))
+        (1 - Y / Max(Y, G)) / (Y * W_nvl), Min(Y, G) / Y * (1 - Max(Y, G) / (X * Y)) / W_node), source=_QUIZ,
+    assumes="for models of Y ranks in part of a node or in whole nodes, both levels working at once, against the "
+    "backward pass",
+    needs=(nested(Y, G), divisible(X * Y, G)))
 
 declare(globals())

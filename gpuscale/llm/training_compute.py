@@ -1,6 +1,6 @@
-"""Operations of training, what share of the peak they reach, and how long a run takes.
+"""FLOPs of training, the utilization that they reach, and the time of a run.
 
-``ops`` are the operations that the model needs, whatever is done twice; ``ops_run`` those that the GPUs really do.
+``ops`` are the FLOPs that the model needs; ``ops_run`` are those that the GPUs do, recomputation included.
 """
 
 # fmt: off
@@ -12,38 +12,38 @@ from gpuscale.symbols import *
 
 _PALM, _KORTH = "palm2022, appendix B", "korthikanti2022, section 4.2.3"
 
-training_flops = Formula("Operations of training, parameters alone", ops, 6 * flop * P_act * B,
+training_flops = Formula("FLOPs of training, parameters alone", ops, 6 * flop * P_act * B,
     source="kaplan2020, section 2.1",
-    assumes="for 2 operations forward and 4 backward for each token and parameter that works on it, attention left out")
-counted_flops = Formula("Operations of training, as reports count them", ops, 3 * B * ops_tok, source=_PALM,
-    assumes="for B tokens, the backward pass costing twice the forward pass, nothing done twice")
-model_flops = Formula("Operations that the model needs", ops, 3 * B * (2 * flop * P_act + L * ops_attn), source=_PALM,
-    assumes="for B tokens, the backward pass costing twice the forward pass, nothing done twice",
+    assumes="for 2 FLOPs forward and 4 backward per token and active parameter, attention left out")
+counted_flops = Formula("FLOPs of training, as reports count them", ops, 3 * B * ops_tok, source=_PALM,
+    assumes="for B tokens, a backward pass of twice the FLOPs of the forward pass, nothing recomputed")
+model_flops = Formula("FLOPs that the model needs", ops, 3 * B * (2 * flop * P_act + L * ops_attn), source=_PALM,
+    assumes="for B tokens, a backward pass of twice the FLOPs of the forward pass, nothing recomputed",
     approx=training_flops.rhs, regime=((P_act, oo),))
-repeated_flops = Formula("Operations of full recomputation", ops_recompute, L * (2 * flop * P_layer + ops_attn),
+repeated_flops = Formula("FLOPs of full recomputation", ops_recompute, L * (2 * flop * P_layer + ops_attn),
     source=_KORTH, assumes="when the backward pass recomputes every layer, but not the output head",
     approx=2 * flop * L * P_layer, regime=((P_layer, oo),))
-selective_repeated_flops = Formula("Operations of selective recomputation", ops_recompute, L * ops_attn, source=_KORTH,
+selective_repeated_flops = Formula("FLOPs of selective recomputation", ops_recompute, L * ops_attn, source=_KORTH,
     assumes="when only scores, softmax and weighted sum are recomputed")
-hardware_flops = Formula("Operations that the GPUs do", ops_run,
+hardware_flops = Formula("FLOPs that the GPUs do", ops_run,
     3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_recompute, source=_KORTH,
-    assumes="for B tokens: what the model needs, and what is recomputed")
-recompute_flops = Formula("Operations with full recomputation, parameters alone", ops_run, 8 * flop * P_act * B,
+    assumes="for B tokens, recomputation included")
+recompute_flops = Formula("FLOPs with full recomputation, parameters alone", ops_run, 8 * flop * P_act * B,
     source="megatron2021, appendix", assumes="for one more forward pass through every matrix, attention left out")
-megatron_flops = Formula("Operations of a GPT with full recomputation", ops_run,
+megatron_flops = Formula("FLOPs of a GPT with full recomputation", ops_run,
     96 * flop * B * L * D**2 * (1 + S / (6 * D) + n_vocab / (16 * L * D)),
     source="megatron2021, section 5.1, equation 3",
     assumes="for as many key heads as queries, an MLP of width 4 D in two matrices, attention over all S tokens",
     approx=96 * flop * B * L * D**2, regime=((D, oo),))
 
 mfu = Formula("Model FLOPs utilization", MFU, ops / (N_gpu * C * T_step), source=_PALM,
-    assumes="for the operations that the model needs and the dense peak of the precision in use")
+    assumes="for the FLOPs that the model needs and the dense peak of the precision in use")
 hfu = Formula("Hardware FLOPs utilization", HFU, ops_run / (N_gpu * C * T_step), source=_PALM,
-    assumes="for all operations done, recomputed ones included")
-mfu_from_hfu = Formula("Model from hardware utilization", MFU, HFU * ops / ops_run, source=_PALM,
+    assumes="for all FLOPs done, recomputation included")
+mfu_from_hfu = Formula("Model FLOPs utilization from hardware utilization", MFU, HFU * ops / ops_run, source=_PALM,
     assumes="for one run and one peak")
 mfu_step_time = Formula("Time of a step at a given utilization", T_step, ops / (N_gpu * C * MFU),
-    source="llama3, table 4", assumes="when the utilization is known, by measurement or from a like run")
+    source="llama3, table 4", assumes="when the utilization is known from this run or a similar one")
 run_time = Formula("Time of a run", T_run, T_step * B_run / B, source="megatron2021, section 5.1",
     assumes="for steps of equal length")
 

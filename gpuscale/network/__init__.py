@@ -1,4 +1,4 @@
-"""The network: laws of links, switches, cuts and tori; and networks as objects, from a level to a known cluster."""
+"""The network: formulas for links, switches, cuts and tori, and networks as objects, up to known clusters."""
 
 from gpuscale.faces import face
 

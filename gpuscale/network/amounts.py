@@ -1,4 +1,4 @@
-"""Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and errors for those that are none."""
+"""Exact amounts of a network: counts as ints, bandwidths as ints or Fractions, and errors for values that are not."""
 
 from fractions import Fraction
 from math import isfinite
@@ -7,13 +7,13 @@ import numpy as np
 
 
 class TopologyError(ValueError):
-    """A network that cannot be built; the message says why and what would do."""
+    """A network that cannot be built; the message says why, and what would work."""
 
 
 def exact_number(what: str, value) -> int | Fraction:
-    """A number of at least zero as an int or a Fraction. Raises TopologyError naming it otherwise."""
+    """A positive number as an int or a Fraction.  Raises TopologyError naming it otherwise."""
     if isinstance(value, bool) or not finite(value) or value <= 0:
-        raise TopologyError(f"{what} = {value!r}; expected a number above zero, one direction")
+        raise TopologyError(f"{what} = {value!r}; expected a positive number, one direction")
     return plain(Fraction(value))
 
 

@@ -1,6 +1,6 @@
-"""The smallest cut of a tree of levels that parts k ranks from the rest, for every k, exactly.
+"""The smallest cut of a tree of levels that separates k ranks from the rest, for every k, exactly.
 
-Every subset of the ranks is a choice of how many lie in each unit; every unit's switches stand on one side.
+Every subset of the ranks is a choice of how many are in each unit; every unit's switches are on one side.
 So the smallest cut of a unit, by the ranks taken and the side of its switches, is a min-plus sum over its
 children: dynamic programming, no search.
 """
@@ -15,10 +15,10 @@ FAR = np.int64(2**62)
 
 
 def smallest_cuts(topology) -> np.ndarray:
-    """The smallest cut, one direction, that parts k of the topology's ranks from the others: an array over k."""
+    """The smallest cut, one direction, that separates k of the topology's ranks from the others: an array over k."""
     levels, tiers = topology.levels, topology.tiers
     bws = [Fraction(tier.level.child_bw) for tier in tiers]
-    bws += [bw / tier.child_gpus for bw, tier in zip(bws, tiers, strict=True)]  # of each GPU, for rails
+    bws += [bw / tier.child_gpus for bw, tier in zip(bws, tiers, strict=True)]  # per GPU, for rails
     scale = lcm(*(bw.denominator for bw in bws))
     above = [int(bw * scale) for bw in bws]
     kind = np.int64 if sum(above) * topology.ranks < FAR else object
@@ -26,7 +26,7 @@ def smallest_cuts(topology) -> np.ndarray:
     @cache
     def unit(level: int, empty: int) -> np.ndarray:
         """Smallest cut inside a unit of a level with its switches on the side of the ranks taken, by their number;
-        with the switches on the other side it is the same list backwards."""
+        with the switches on the other side it is the same list reversed."""
         degree, slots = levels[level - 1].degree, tiers[level - 2].S // levels[0].degree
         if level == 1:
             return np.arange(degree, -1, -1).astype(kind) * above[0]  # each rank left out is cut off

@@ -1,4 +1,4 @@
-"""A network written out: one number for each rank and switch, one row for each cable."""
+"""A network written out: one number per rank and switch, one row per cable."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Graph:
-    """Ranks 0 ... ranks-1 and switches after them; cable j joins ``low[j]`` and ``high[j]`` at ``level[j]``.
+    """Ranks 0 ... ranks-1 and switches after them; cable j connects ``low[j]`` and ``high[j]`` at ``level[j]``.
 
     ``switch_level`` has the level (from 1) of each switch, ``link_bw`` the bandwidth of a cable by level.
     """
@@ -21,7 +21,7 @@ class Graph:
     link_bw: tuple
 
     def __repr__(self) -> str:
-        """What a reader asks first; the cables are there by name."""
+        """A summary by level; the cables are attributes."""
         levels = (
             f"level {level}: {self.switches(level):,} switches, {self.cables(level):,} cables"
             for level in range(1, len(self.link_bw) + 1)
@@ -41,7 +41,7 @@ class Graph:
         return int(np.count_nonzero(self.level == level))
 
     def bundles(self) -> dict[tuple[int, int], object]:
-        """Bandwidth between each two vertices that are joined, all their cables together, one direction."""
+        """Bandwidth between each two connected vertices, all their cables together, one direction."""
         pairs, which, counts = np.unique(
             np.stack([self.low, self.high, self.level]), axis=1, return_inverse=True, return_counts=True
         )
@@ -51,7 +51,7 @@ class Graph:
         return out
 
     def hops(self, start: int) -> np.ndarray:
-        """Links from a rank to every vertex on the shortest way; ranks pass on what they get."""
+        """Links from a rank to every vertex on the shortest path; ranks forward what they receive."""
         far = np.full(self.vertices, -1)
         far[start] = 0
         for d in range(self.vertices):
@@ -77,7 +77,7 @@ class Graph:
         return total
 
     def bisection(self) -> object:
-        """The smallest such flow over all halves, each tried: for a handful of ranks only."""
+        """The smallest such flow over all halves, by brute force: only for a handful of ranks."""
         if self.ranks > 16:
             raise ValueError(f"{self.ranks} ranks have too many halves to try each; expected at most 16")
         halves = combinations(range(self.ranks), self.ranks // 2)
@@ -92,7 +92,7 @@ class Graph:
 
 
 def _path(room: dict, sources: set, targets: set) -> list[tuple[int, int]]:
-    """A shortest way with room from any source to any target, as a list of links."""
+    """A shortest path with spare capacity from any source to any target, as a list of links."""
     ways, queue = {source: [] for source in sources}, list(sources)
     for a in queue:
         for b, left in room.get(a, {}).items():
@@ -107,13 +107,13 @@ def _path(room: dict, sources: set, targets: set) -> list[tuple[int, int]]:
 def wired(topology) -> Graph:
     """Every switch and cable of a topology.
 
-    Cables of a child are dealt out over the switches of its unit in turn, for every child alike (the 18 links of
-    an H100 as 5, 5, 4, 4: were they not alike, halves could be chosen that a switch joins badly), and over the
-    child's own switches in blocks. With rails a network that begins above level 1 begins at the GPUs.
+    Cables of a child are distributed over the switches of its unit round-robin, in the same order for every child
+    (the 18 links of an H100 as 5, 5, 4, 4: otherwise some halves would be badly connected by a switch), and over
+    the child's own switches in blocks. With rails, a network that begins above level 1 begins at the GPUs.
     """
     levels, ranks = topology.levels, topology.ranks
     kinds, lows, highs, at = [], [], [], []
-    children = np.arange(ranks).reshape(-1, 1)  # the vertices of each child that carry cables upwards
+    children = np.arange(ranks).reshape(-1, 1)  # the vertices of each child that carry cables upward
     nodes = ranks
     for tier in topology.tiers:
         level, s = levels[tier.index - 1], levels[tier.index - 1].switches or 1

@@ -9,14 +9,14 @@ NAMES = ("Spine", "Core", "Super-core")
 
 
 def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
-    """The full-bandwidth network of that many GPUs, made of whole ``unit``s, with as few levels as go.
+    """The full-bandwidth network of that many GPUs, made of whole ``unit``s, with as few levels as possible.
 
-    Every unit sends up as many cables as come from below. While every switch below can send an equal bundle to
-    every switch above, one level joins all units. A switch with u ports up reaches u switches, so when more are
-    needed the level is divided into the largest equal groups that one can serve; there every switch turns
-    half its ports up, and a level is added. Above it the cables of a group, not of a switch, are dealt out
-    equally, since inside a group every way is open. Raises TopologyError for GPUs that make no whole number of
-    units or groups, and for a unit whose switches have too few ports free.
+    Every unit has as many cables up as down. While every switch below can send an equal bundle to every switch
+    above, one level connects all units. A switch with u ports up reaches u switches, so when more are needed the
+    level is divided into the largest equal groups that one level can serve; there every switch uses half its ports
+    for uplinks, and a level is added. Above it the cables of a group, not of a switch, are distributed equally,
+    since inside a group every path is open. Raises TopologyError for GPUs that make no whole number of units or
+    groups, and for a unit whose switches have too few free ports.
     """
     tier, level = unit.tiers[-1], unit.levels[-1]
     units, rest = divmod(ranks, tier.S) if isinstance(ranks, int) else (0, 0)
@@ -27,7 +27,7 @@ def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
     free = tier.ports_there - tier.ports_down
     if free < tier.ports_down:
         raise TopologyError(
-            f"{unit.title}, level {level.name!r}: full bandwidth upwards needs {tier.ports_down} ports more;"
+            f"{unit.title}, level {level.name!r}: full bandwidth upward needs {tier.ports_down} more ports;"
             f" {level.switches} x {level.ports} - {tier.ports_down} = {free} are free"
         )
     levels, said = list(unit.levels), []
@@ -41,7 +41,7 @@ def fat_tree(unit: Topology, ranks: int, title: str = "") -> Topology:
 
 
 def grow(unit: Topology, ranks: int, title: str = "") -> Topology:
-    """The same, from whatever network is there: its first unit beyond the node is kept (``fat_tree``)."""
+    """The same, starting from an existing network: its first unit beyond the node is kept (``fat_tree``)."""
     first = next((t for t in unit.tiers[1:] if t.starts), unit.tiers[-1])
     return fat_tree(unit.below(first.index), ranks, title)
 
@@ -67,7 +67,7 @@ def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
     said.append(
         f"{units} units would need {-(-units * cables // ports)} switches at the {name.lower()} level, but"
         f" {reach} cables reach no more than {reach}: groups of {degree}, each under {count} switches with half"
-        " their ports up, and a level more."
+        " their ports up, and one more level."
     )
     return _made(level, name, degree, count)
 

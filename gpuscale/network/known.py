@@ -15,7 +15,7 @@ _KINDS = ("topology", "mesh", "torus")
 
 @cache
 def topology(key: str) -> Topology | Mesh | Torus:
-    """A network by key, such as ``topology("h100_pod_1024")``. Raises UnknownPart naming those there are.
+    """A network by key, such as ``topology("h100_pod_1024")``. Raises UnknownPart with a list of the known ones.
 
     ``published(key)`` has the numbers it is built from, and those that its source prints for the whole.
     """
@@ -39,7 +39,7 @@ def published(key: str) -> specs.Part:
 
 
 def levels(key: str) -> Iterator[specs.Part]:
-    """The parts of a topology's levels, bottom-up, with provenance; those that a rule adds have none."""
+    """The parts of a topology's levels, bottom-up, with provenance; levels added by a rule have none."""
     return (specs.part("level", name) for name in _names(published(key)) if name != "...")
 
 

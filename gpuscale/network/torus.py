@@ -1,4 +1,4 @@
-"""Networks without switches: a torus, where chips are joined to their neighbours, and a mesh of links in pairs."""
+"""Networks without switches: a torus, where chips are linked to their neighbors, and a mesh of links in pairs."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,10 +12,10 @@ from gpuscale.network.graph import Graph
 
 @dataclass(frozen=True)
 class Torus(Bisected):
-    """Chips on a grid of the given side lengths, each linked to its neighbours along every axis.
+    """Chips on a grid of the given side lengths, each linked to its neighbors along every axis.
 
     ``wrap`` says of each axis whether it closes to a ring; by default every side longer than 2 does (a side
-    of 2 has one link, and no way round). ``link_bw`` is one link, one direction.
+    of 2 has one link, and no wraparound). ``link_bw`` is one link, one direction.
     """
 
     title: str
@@ -29,7 +29,7 @@ class Torus(Bisected):
         if not sides or len(wrap) != len(sides) or not all(isinstance(w, bool) for w in wrap):
             raise TopologyError(f"{self.title}: wrap {self.wrap!r}; expected True or False for each side {self.sides}")
         if any(w and side < 3 for w, side in zip(wrap, sides, strict=True)):
-            raise TopologyError(f"{self.title}: a side of {min(sides)} closes to no ring; expected at least 3")
+            raise TopologyError(f"{self.title}: a side of {min(sides)} cannot close to a ring; expected at least 3")
         object.__setattr__(self, "sides", sides)
         object.__setattr__(self, "wrap", wrap)
         object.__setattr__(self, "link_bw", exact_number(f"{self.title}: link_bw", self.link_bw))
@@ -40,7 +40,7 @@ class Torus(Bisected):
 
     @property
     def links_per_chip(self) -> int:
-        """Links of a chip that is at no open end."""
+        """Links of a chip that is not at an open end."""
         return sum(2 if w or side > 2 else side - 1 for side, w in self._axes)
 
     @property
@@ -62,20 +62,20 @@ class Torus(Bisected):
         return tuple(int(i) for i in np.unravel_index(need_rank(rank, self.ranks), self.sides))
 
     def hops(self, a: int, b: int) -> int:
-        """Links on the shortest way between two ranks."""
+        """Links on the shortest path between two ranks."""
         steps = zip(self.place(a), self.place(b), self.sides, self.wrap, strict=True)
         return sum(min(abs(p - q), side - abs(p - q)) if w else abs(p - q) for p, q, side, w in steps)
 
     @property
     def diameter(self) -> int:
-        """Links between the two ranks farthest apart."""
+        """Links between the two ranks that are farthest apart."""
         return sum(side // 2 if w else side - 1 for side, w in self._axes)
 
     @property
     def bisection_links(self) -> int:
         """Links that the smallest cut into two halves crosses: straight across the longest side.
 
-        Raises TopologyError where that side is odd, for no straight cut halves it.
+        Raises TopologyError where that side is odd, because no straight cut halves it.
         """
         cuts = [((2 if w else 1) * self.ranks // side, side) for side, w in self._axes if side > 1]
         links, side = min(cuts, default=(0, 2))
@@ -106,7 +106,7 @@ class Torus(Bisected):
 
 @dataclass(frozen=True)
 class Mesh(Bisected):
-    """GPUs joined in pairs: ``pairs`` are (a, b, links) with each pair once. ``link_bw`` is one link, one way."""
+    """GPUs linked in pairs: ``pairs`` are (a, b, links) with each pair once. ``link_bw`` is one link, one direction."""
 
     title: str
     pairs: tuple[tuple[int, int, int], ...]
@@ -132,7 +132,7 @@ class Mesh(Bisected):
         return sum(n for *_, n in self.pairs)
 
     def links_between(self, a: int, b: int) -> int:
-        """Links that join two GPUs directly."""
+        """Links between two GPUs."""
         return sum(n for p, q, n in self.pairs if {p, q} == {a, b})
 
     @property
@@ -146,12 +146,12 @@ class Mesh(Bisected):
         return plain(Fraction(self.link_bw) * min(self.links_per_gpu))
 
     def hops(self, a: int, b: int) -> int:
-        """Links on the shortest way between two GPUs; -1 where there is none."""
+        """Links on the shortest path between two GPUs; -1 where there is none."""
         return int(self.graph().hops(a)[b])
 
     @property
     def bisection(self):
-        """Bisection bandwidth, one direction: every half tried."""
+        """Bisection bandwidth, one direction, by trying every half."""
         return self.graph().bisection()
 
     def graph(self) -> Graph:

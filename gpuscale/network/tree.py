@@ -1,6 +1,6 @@
-"""A network as a tree of levels: what is wired to what, counted; bandwidths, cuts and hops follow from it.
+"""A network as a tree of levels: its wiring, counted; bandwidths, cuts and hops follow from it.
 
-Level i joins D_i units of the level below (level 1 joins GPUs) by switches. Bandwidths are one direction, in
+Level i joins G_i units of the level below (level 1 joins GPUs) by switches. Bandwidths are one direction, in
 whatever unit a cable's bandwidth is given in (the book: B/s). Whole numbers and Fractions stay exact.
 """
 
@@ -21,8 +21,8 @@ from gpuscale.network.graph import Graph, wired
 class Level:
     """One level: a unit of it joins ``degree`` children, each by ``cables`` of ``link_bw`` (one direction each).
 
-    ``switches`` of ``ports`` ports stand in one unit; None where they are not published, then the unit counts
-    as one switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` its
+    One unit has ``switches`` of ``ports`` ports; where these are not published (None), the unit counts as one
+    switch that is large enough. ``unit`` names what the level makes (a scalable unit), ``switch`` its
     switches. A level of another ``network`` than the one below begins at the NICs.
     """
 
@@ -52,7 +52,7 @@ class Level:
 
     @property
     def unit_bw(self) -> int | Fraction:
-        """D_i W_i: what all children of a unit can send into its switches (the cable bandwidth)."""
+        """G_i W_i: what all children of a unit can send into its switches (the cable bandwidth)."""
         return plain(self.degree * self.child_bw)
 
     @property
@@ -95,7 +95,7 @@ class Tier:
 
     @property
     def units(self) -> int:
-        """Units of this level in the whole topology, those counted that are not full."""
+        """Units of this level in the whole topology, partly filled ones included."""
         top = self.topology
         held = top.slots - top.empty if self.index == 1 else top.slots
         return -(-held * top.levels[0].degree // self.S)
@@ -107,7 +107,7 @@ class Tier:
 
     @property
     def ports_up(self) -> int:
-        """Ports of a unit's switches that cables of the same network take upwards."""
+        """Ports of a unit's switches that uplinks of the same network take."""
         above = self.above
         return above.cables if above and above.network == self.level.network else 0
 
@@ -123,26 +123,26 @@ class Tier:
 
     @property
     def switch_bw_down(self):
-        """The same without the ports that lead upwards: what the switches can offer to those below."""
+        """The same without the uplinks: what the switches can offer to those below."""
         left = None if self.ports_there is None else self.ports_there - self.ports_up
         return None if left is None else plain(left * self.level.link_bw)
 
     @property
     def per_gpu_bw(self):
-        """Cable bandwidth of a unit for each of its GPUs."""
+        """Cable bandwidth of a unit per GPU."""
         return plain(Fraction(self.level.unit_bw) / self.S)
 
     @property
     def per_node_bw(self):
-        """Cable bandwidth of a unit for each of its nodes (units of level 1)."""
+        """Cable bandwidth of a unit per node (unit of level 1)."""
         return plain(Fraction(self.level.unit_bw) * self.topology.levels[0].degree / self.S)
 
     @property
     def collective_bw(self):
-        """What each endpoint of the network gets in a collective over a unit of this level.
+        """Bandwidth per endpoint of the network in a collective over a unit of this level.
 
-        Endpoints are what the network joins: GPUs inside a node, nodes beyond it. The narrowest level of
-        the network up to this one decides.
+        Endpoints are what the network connects: GPUs inside a node, nodes beyond it. The narrowest level of
+        the network up to this one is the bottleneck.
         """
         tiers = self.topology.tiers[: self.index]
         first = max(i for i, tier in enumerate(tiers) if tier.starts)
@@ -151,7 +151,7 @@ class Tier:
 
     @property
     def oversubscription(self):
-        """Bandwidth from below over bandwidth upwards; 1 keeps all of it, None at the top."""
+        """Bandwidth from below over bandwidth upward; 1 for full bandwidth, None at the top."""
         return plain(Fraction(self.level.unit_bw) / self.above.child_bw) if self.above else None
 
     @property
@@ -168,11 +168,11 @@ class Tier:
 
 @dataclass(frozen=True)
 class Topology(Bisected):
-    """A network of levels, bottom-up. ``rails``: NICs feed the GPUs directly, one GPU each at least,
-    NIC i of every child into switch i; else what arrives at a node passes its own network.
+    """A network of levels, bottom-up. ``rails``: NICs feed the GPUs directly, at least one per GPU,
+    with NIC i of every child on switch i; otherwise traffic that arrives at a node passes its own network.
 
     ``empty`` slots of the last unit hold no node (level-1 unit): one of 128 in NVIDIA's own H100 pod.
-    Raises TopologyError for what cannot be built, naming the level, what is needed and what there is.
+    Raises TopologyError for a network that cannot be built, with the level, what it needs and what it has.
     """
 
     title: str
@@ -187,7 +187,7 @@ class Topology(Bisected):
             raise TopologyError(f"{self.title}: expected a list of Levels, bottom-up; got {self.levels!r}")
         names = [level.name for level in self.levels]
         if len(set(names)) < len(names):
-            raise TopologyError(f"{self.title}: two levels have one name ({', '.join(names)}); names are unique")
+            raise TopologyError(f"{self.title}: two levels have the same name ({', '.join(names)}); names are unique")
         if isinstance(self.empty, bool) or not isinstance(self.empty, int) or not 0 <= self.empty < self.slots:
             raise TopologyError(f"{self.title}: empty = {self.empty!r}; expected 0 or more of {self.slots} slots")
         for tier in self.tiers:
@@ -199,7 +199,7 @@ class Topology(Bisected):
         return tuple(Tier(self, i + 1) for i in range(len(self.levels)))
 
     def at(self, level: int | str) -> Tier:
-        """The level of that number (from 1) or name. Raises KeyError naming those there are."""
+        """The level of that number (from 1) or name. Raises KeyError with a list of the levels."""
         names = [each.name for each in self.levels]
         if isinstance(level, int) and 1 <= level <= len(names):
             return self.tiers[level - 1]
@@ -211,7 +211,7 @@ class Topology(Bisected):
 
     @property
     def slots(self) -> int:
-        """Places for a node (a unit of level 1), the empty ones counted."""
+        """Slots for a node (a unit of level 1), empty ones included."""
         return prod(level.degree for level in self.levels[1:])
 
     @property
@@ -237,17 +237,17 @@ class Topology(Bisected):
 
     @cached_property
     def cuts(self) -> np.ndarray:
-        """The smallest cut, one direction, that parts k ranks from the rest, for k = 0 ... ranks.
+        """The smallest cut, one direction, that separates k ranks from the rest, for k = 0 ... ranks.
 
         Exact over all subsets, by dynamic programming on the tree. The switches of a unit count as one:
-        ``graph()`` has them one by one.
+        ``graph()`` has each of them.
         """
         return smallest_cuts(self)
 
     @property
     def bisection(self):
-        """Bisection bandwidth, one direction: the smallest cut between any two halves (of an odd number, the
-        smaller half has one rank less).
+        """Bisection bandwidth, one direction: the smallest cut between any two halves (for an odd number, the
+        smaller half has one rank fewer).
         """
         return plain(self.cuts[self.ranks // 2])
 
@@ -257,10 +257,10 @@ class Topology(Bisected):
         return Topology(tier.level.unit, self.levels[: tier.index], self.rails)
 
     def hops(self, a: int, b: int) -> int:
-        """Links on the shortest way between two ranks: 2 through the switches of a node.
+        """Links on the shortest path between two ranks: 2 through the switches of a node.
 
         With rails, two ranks on different rails of one unit meet one level higher (or pass a GPU of the
-        other's rail inside the node, which is as many links).
+        other's rail inside the node, which takes the same number of links).
         """
         if need_rank(a, self.ranks) == need_rank(b, self.ranks):
             return 0
@@ -275,21 +275,21 @@ class Topology(Bisected):
         return rank % tier.child_gpus * (tier.level.cables // tier.child_gpus) % (tier.level.switches or 1)
 
     def graph(self) -> Graph:
-        """Every switch and every cable, written out: what the counts can be counted again from."""
+        """Every switch and every cable, written out, so that the counts can be checked."""
         return wired(self)
 
     def tapered(self, level: int | str, taper) -> "Topology":
-        """The same with about ``taper`` of the cables above each child of a level, 1 being all of them.
+        """The same with about a fraction ``taper`` of the cables above each child of a level; 1 is all of them.
 
-        1/7 oversubscribes 7 : 1, as nearly as whole cables go (``oversubscription`` of the level below is
-        exact). The level keeps as many switches as the cables then need.
+        1/7 oversubscribes 7 : 1, as closely as whole cables allow (``oversubscription`` of the level below is
+        exact). The level keeps only as many switches as the cables need.
         """
         tier, part = self.at(level), Fraction(taper).limit_denominator(10**6) if finite(taper) else Fraction(0)
         cables = round(tier.level.cables * part)
         if part <= 0 or cables < 1:
             raise TopologyError(
                 f"{self.title}, level {tier.level.name!r}: taper {taper!r} leaves no cable of {tier.level.cables};"
-                f" expected a share of at least 1/{tier.level.cables}"
+                f" expected a fraction of at least 1/{tier.level.cables}"
             )
         switches, ports = tier.level.switches, tier.level.ports
         if switches and ports:
@@ -300,7 +300,7 @@ class Topology(Bisected):
         return replace(self, title=f"{self.title}, {plain(1 / part)} : 1 at level {level.name}", levels=levels)
 
     def table(self) -> list[dict]:
-        """The levels as rows: name, degree, GPUs, switches and cables in all, bandwidths of a unit."""
+        """The levels as rows: name, degree, GPUs, total switches and cables, bandwidths of a unit."""
         names = "name degree S units switches_total cables_total child_bw unit_bw switch_bw switch_bw_down"
         names += " per_gpu_bw per_node_bw collective_bw oversubscription"
         return [{name: getattr(tier, name) for name in names.split()} for tier in self.tiers]
@@ -314,7 +314,7 @@ def _check(top: Topology, tier: Tier):
         up = f" + {tier.ports_up} up" if tier.ports_up else ""
         raise TopologyError(
             f"{where}: {tier.ports_down} cables down{up} need {needed} ports;"
-            f" {level.switches} x {level.ports} = {there} there are"
+            f" {level.switches} x {level.ports} = {there} are there"
         )
     full = 0 if there is None else _fullest(level.degree, level.cables, tier.ports_up, level.switches)
     if there is not None and full > level.ports:
@@ -324,11 +324,12 @@ def _check(top: Topology, tier: Tier):
         )
     if top.rails and tier.starts and tier.index > 1 and level.cables % tier.child_gpus:
         raise TopologyError(
-            f"{where}: rails need as many cables for each of the {tier.child_gpus} GPUs below; got {level.cables}"
-            " cables. Give rails=False where GPUs share NICs"
+            f"{where}: rails need the same number of cables for each of the {tier.child_gpus} GPUs below; got "
+            f"{level.cables}"
+            " cables. Use rails=False if GPUs share NICs"
         )
 
 
 def _fullest(degree: int, cables: int, up: int, switches: int) -> int:
-    """Ports that the fullest switch of a unit needs when every child deals out its cables alike."""
+    """Ports that the fullest switch of a unit needs when every child distributes its cables in the same order."""
     return degree * -(-cables // switches) + -(-up // switches)

@@ -2,4 +2,4 @@
 
 from gpuscale.faces import face
 
-__getattr__, __dir__ = face(__name__, sentences="Sentence remember say")
+__getattr__, __dir__ = face(__name__, terms="glossary", sentences="Sentence fold grid remember say")

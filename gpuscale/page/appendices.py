@@ -70,7 +70,7 @@ def _entry(key: str, f) -> str:
     )
 
 
-# Tables of parts: the kind of part, and the numbers that are shown; their titles stand with the fields.
+# Tables of parts: the kind of part, and the numbers that are shown; their titles are in the fields.
 GROUPS = {
     "Units of a GPU": ("chip", "sm tensor_cores_per_sm fp32_lanes_per_sm base_clock boost_clock tensor_clock"),
     "Memory": ("chip", "register_file_per_sm smem_l1_per_sm tmem_per_sm l2 hbm hbm_bw"),
@@ -82,7 +82,7 @@ GROUPS = {
     "Interconnects of TPUs": ("link", "links link_bw latency pod_chips slice_chips"),
     "Shape": ("model", "layers d_model d_ff heads kv_heads vocab params"),
     "Experts": ("model", "experts active_experts shared_experts dense_layers active_params"),
-    "Bytes for each parameter, and for each number of the activations": (
+    "Bytes per parameter, and per element of the activations": (
         "recipe",
         "weights gradients master moment activations",
     ),
@@ -120,7 +120,7 @@ MEASURED = {
     ),
     "experts": "deepep_normal deepep_low_latency",
     "TPUs": "tpu_all_gather tpu_v7x_all_gather",
-    "training": "megatron_weak_scaling llama3_stages deepseek_v3_cost",
+    "training": "megatron_weak_scaling llama3_stages llama3_hours deepseek_v3_cost",
     "wiring": "nvswitch_links dgx1_p100_links dgx1_v100_links superpod_components",
 }
 
@@ -133,7 +133,7 @@ def measured(group: str) -> Html:
 
 
 def single_sources() -> Html:
-    """The numbers for which nothing else in the data vouches, with their count, by part and by table."""
+    """The numbers that nothing else in the data confirms, with their count, by part and by table."""
     rows, plain, alone = [], [], 0
     for part in (part for kind in KINDS for part in specs.parts(kind).values()):
         if marked := _marked(part):

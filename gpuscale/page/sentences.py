@@ -42,18 +42,38 @@ def say(text: str, **values) -> Sentence:
     """A paragraph with computed numbers: ``say("It takes {t:s}.", t=f(V=64*MB, W=W))``.
 
     The part after the colon is a unit of ``units.show``, optionally with a number of digits after a comma. Strings
-    stand as they are. Raises KeyError for a name that is not given.
+    are inserted as they are. Raises KeyError for a name that is not given.
     """
     return Sentence(text.format(**{k: _Number(v) for k, v in values.items()}))
 
 
+def fold(summary: str, text: str, **values) -> Sentence:
+    """A passage that the reader unfolds: ``fold("What you should see", "It takes {t:s}.", t=...)``.
+
+    Numbers are computed as in ``say``. Raises KeyError for a name that is not given.
+    """
+    inside = say(text, **values).text.strip()
+    return Sentence(f"<details>\n<summary>{escape(summary)}</summary>\n\n{inside}\n\n</details>")
+
+
+def grid(heads: Sequence[str], rows: Sequence[Sequence], left: Sequence[int] = ()) -> Sentence:
+    """A small table in Markdown: the first column and those in ``left`` begin at the left, the others end at the right.
+
+    Raises ValueError for a row without a cell for each head.
+    """
+    if odd := [row for row in rows if len(row) != len(heads)]:
+        raise ValueError(f"row {list(odd[0])!r}: expected {len(heads)} cells, as many as there are heads")
+    sides = ["---" if column in (0, *left) else "---:" for column in range(len(heads))]
+    return Sentence("\n".join("| " + " | ".join(map(str, line)) + " |" for line in (heads, sides, *rows)))
+
+
 def remember(rows: Sequence[tuple]) -> Html:
-    """The card "What to remember": rows of (Formula, when it holds, order of magnitude as text)."""
+    """The table under the take-aways: rows of (Formula, when it holds, an example as text)."""
     body = [(_equation(formula), escape(holds), escape(size)) for formula, holds, size in rows]
     html = element(
         "section",
-        '<h3 id="remember-t">What to remember</h3>',
-        table(["Formula", "Holds for", "Order of magnitude"], body, "stack", stack=True, aria_labelledby="remember-t"),
+        '<h3 id="remember-t">The formulas</h3>',
+        table(["Formula", "Holds for", "Example"], body, "stack", stack=True, aria_labelledby="remember-t"),
         class_="card remember",
         aria_labelledby="remember-t",
     )
@@ -61,7 +81,7 @@ def remember(rows: Sequence[tuple]) -> Html:
 
 
 def _equation(formula: Formula | str) -> str:
-    """Of several branches, the one that holds as a rule: a line to remember needs no cases."""
+    """Of several branches, the usual one: a line to remember needs no cases."""
     if not isinstance(formula, Formula):
         return escape(formula)
     usual = formula.rhs.args[0][0] if isinstance(formula.rhs, sympy.Piecewise) else formula.rhs

@@ -2,7 +2,7 @@
 
     python -m gpuscale.plan --model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M
 
-The exit status is 0 for a plan, 1 where nothing fits, 2 for a request that cannot be met.
+The exit status is 0 for a plan, 1 if nothing fits, 2 for a request that cannot be met.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ def parser() -> PlanParser:
     )
     out.add_argument("--model", help="a model of --list, such as llama3-70b")
     out.add_argument("--cluster", dest="cluster_key", help="a cluster of --list, such as h100-superpod")
-    out.add_argument("--gpus", help="how many GPUs")
-    out.add_argument("--batch", help="tokens of a step: 4M is 4 x 2**20, 4e6 is four million")
-    out.add_argument("--seq", default="8192", help="tokens of a sequence (8192)")
-    out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes of each parameter (bf16-fp32-grads)")
-    out.add_argument("--schedule", default="1f1b", help=f"{', '.join(SCHEDULES)}; 1f1b may interleave")
-    out.add_argument("--per-node", help="GPUs used of each node (all)")
-    out.add_argument("--reserve", help="GB of each GPU's memory that stay free (5%% of it); 0 uses all")
+    out.add_argument("--gpus", help="number of GPUs")
+    out.add_argument("--batch", help="tokens per step: 4M is 4 x 2**20, 4e6 is four million")
+    out.add_argument("--seq", default="8192", help="tokens per sequence (8192)")
+    out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
+    out.add_argument("--schedule", default="1f1b", help=f"{', '.join(SCHEDULES)}; 1f1b may be interleaved")
+    out.add_argument("--per-node", help="GPUs used per node (all)")
+    out.add_argument("--reserve", help="GB of each GPU's memory to leave free (5%% of it); 0 uses all")
     out.add_argument(
-        "--reach", dest="shares", help="shares of the peaks reached: arithmetic,NVLink,network,HBM (measured ones)"
+        "--reach", dest="shares", help="achieved fractions of the peaks: arithmetic,NVLink,network,HBM (measured)"
     )
-    out.add_argument("--wait", dest="waits", help="shares of TP,CP,EP communication that nothing hides (1,1,1)")
+    out.add_argument("--wait", dest="waits", help="fractions of TP,CP,EP communication that are exposed (1,1,1)")
     for name, meaning in PINS.items():
         more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name == "sp" else ""
         out.add_argument(f"--{name}", help=f"fix {meaning}{more}")
     out.add_argument("--top", default="10", help="rows to show (10)")
-    out.add_argument("--why", action="store_true", help="also say why the other choices cannot be")
-    out.add_argument("--json", action="store_true", help="print plain data, base units")
-    out.add_argument("--list", action="store_true", help="print the models, clusters and recipes there are")
+    out.add_argument("--why", action="store_true", help="also say why the other choices are excluded")
+    out.add_argument("--json", action="store_true", help="print plain data, in base units")
+    out.add_argument("--list", action="store_true", help="list the known models, clusters and recipes")
     return out
 
 
@@ -90,7 +90,7 @@ def main(arguments=None) -> int:
             print(listing())
             return 0
         ask, top = asked(options)
-        from gpuscale.plan import text  # sympy comes with it: a refusal need not wait
+        from gpuscale.plan import text  # imports sympy: a refusal need not wait for it
         from gpuscale.plan.search import solve
 
         found = solve(ask, top)

@@ -1,4 +1,4 @@
-"""A choice: one layout of a run, with what is cut, kept and recomputed in it."""
+"""A choice: one layout of a run, with its ZeRO stage, recomputation and microbatch."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def _axis(quantity: str, meaning: str, default=1):
 class Choice:
     """One way to lay a run out. ``recompute`` is "none", "selective" or "full"."""
 
-    dp: int = _axis("X", "data-parallel copies")
+    dp: int = _axis("X", "data-parallel replicas")
     tp: int = _axis("Y", "tensor-parallel ranks")
     cp: int = _axis("n_cp", "context-parallel ranks")
     ep: int = _axis("Z", "expert-parallel ranks")
     pp: int = _axis("N_stages", "pipeline stages")
     virtual: int = _axis("n_virt", "virtual stages per rank")
-    micro: int = _axis("n_seq", "sequences in a microbatch")
+    micro: int = _axis("n_seq", "sequences per microbatch")
     zero: int = _axis("n_zero", "the stage of ZeRO")
     sp: bool = _axis("n_sp", "sequence parallelism", False)
     recompute: str = _axis("n_recompute", "what the backward pass recomputes", "none")
@@ -49,11 +49,11 @@ class Choice:
         shown = [part for part, degree in zip(parts, (self.tp, self.cp, self.ep, self.pp), strict=True) if degree > 1]
         again = "" if self.recompute == "none" else f", {self.recompute} recomputation"
         shown += [f"DP {self.dp}"]
-        if self.zero or self.dp * self.cp > 1:  # a single copy leaves ZeRO nothing to cut
+        if self.zero or self.dp * self.cp > 1:  # a single replica leaves ZeRO nothing to shard
             shown += [f"ZeRO-{self.zero}" if self.zero else "no ZeRO"]
         return ", ".join(shown) + f", microbatch {self.micro}{again}"
 
 
 PINS = {axis.name: axis.metadata["meaning"] for axis in fields(Choice)}  # what can be fixed, in words
 COLUMNS = {axis.name: axis.metadata["quantity"] for axis in fields(Choice)}
-MESH, OPTIONS = tuple(COLUMNS.values())[:7], tuple(COLUMNS.values())[7:]  # what a layout is, and what is beside it
+MESH, OPTIONS = tuple(COLUMNS.values())[:7], tuple(COLUMNS.values())[7:]  # the parts of a layout, and the other options

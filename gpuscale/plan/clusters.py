@@ -1,4 +1,4 @@
-"""Clusters to plan for: what a GPU and its node can do at their peaks, and which share of each has been measured."""
+"""Clusters to plan for: the peak rates of a GPU and its node, and the measured fraction of each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gpuscale.sources import cited
 
 _PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
 _PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
-_NODE = 8  # GPUs of the nodes between which the rates of the network were measured
+_NODE = 8  # GPUs of the nodes between which the network was measured
 
 
 @dataclass(frozen=True)
 class Share:
-    """A measured rate as a share of a peak: ``value``, and in words where it comes from."""
+    """A measured rate as a fraction of a peak: ``value``, and in words where it comes from."""
 
     value: float
     words: str
@@ -28,8 +28,8 @@ class Share:
 class Cluster:
     """A chip in nodes of ``node`` GPUs; rates in base units, one direction.
 
-    ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_1`` its bandwidth into NVLink,
-    ``W_2`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None where it is not known.
+    ``C`` FLOP/s of a GPU, ``hbm`` its bytes of memory, ``W_hbm`` their bandwidth, ``W_nvl`` its bandwidth into NVLink,
+    ``W_node`` the bandwidth of a whole node into the network. ``most`` is the number of GPUs, None if unknown.
     """
 
     key: str
@@ -39,20 +39,20 @@ class Cluster:
     C: float
     hbm: float
     W_hbm: float
-    W_1: float
-    W_2: float
+    W_nvl: float
+    W_node: float
     most: int | None
 
     @property
     def shares(self) -> tuple[Share, Share, Share, Share]:
-        """The measured shares of C, W_1, W_2 and W_hbm, worked out when they are asked for."""
+        """The measured fractions of C, W_nvl, W_node and W_hbm, computed when they are needed."""
         return _shares(self.key)
 
     def with_node(self, gpus: int) -> Cluster:
-        """The same with that many GPUs used of each node, their own NICs with them."""
+        """The same with only that many GPUs used per node, and their own NICs."""
         if not 1 <= gpus <= self.node:
-            raise Refusal(f"{gpus} GPUs per node: {self.title} has {self.node} in a node; expected 1 to {self.node}")
-        return replace(self, node=gpus, W_2=self.W_2 * gpus / self.node)
+            raise Refusal(f"{gpus} GPUs per node: {self.title} has {self.node} per node; expected 1 to {self.node}")
+        return replace(self, node=gpus, W_node=self.W_node * gpus / self.node)
 
 
 def cluster(key: str) -> Cluster:
@@ -70,7 +70,7 @@ def found(kind: str, key: str) -> specs.Part:
     same = [name for name in specs.parts(kind) if _bare(name) == _bare(plain)]
     try:
         return specs.part(kind, same[0] if len(same) == 1 else plain)
-    except specs.UnknownPart as error:  # names as the list prints them, the one that was asked for as it was typed
+    except specs.UnknownPart as error:  # names as the list prints them, the requested one as it was typed
         said = str(error).replace("_", "-").replace(repr(plain.replace("_", "-")), repr(str(key)), 1)
         raise Refusal(said) from None
 
@@ -85,9 +85,9 @@ def _shares(key: str) -> tuple[Share, ...]:
 
 
 def _share(part: specs.Part, what: str) -> Share:
-    """The measured share that a cluster's entry points to, "chip: table.column[name=value, name=value] over 4 nodes".
+    """The measured fraction that a cluster's entry names, "chip: table.column[name=value, name=value] over 4 nodes".
 
-    It is the share with which a plan's own count of bytes takes the time that was measured.
+    With this fraction, a plan's own count of bytes takes the measured time.
     """
     chip, table, column, picked, count, kind = _PLACE.fullmatch(part.labels[what]).groups()
     measured = specs.measured(table)
@@ -99,9 +99,9 @@ def _share(part: specs.Part, what: str) -> Share:
 
 
 def _carried(rate: float, count: int, kind: str) -> float:
-    """What a link carries: of a bus bandwidth over nodes, a NIC; of a rate that counts what a rank keeps for
-    itself, what leaves it."""
-    from gpuscale.collectives import bus_bandwidth  # sympy comes with it: refusals need not wait
+    """The bandwidth of a link: of a NIC from a bus bandwidth over nodes; without the rank's own part from a
+    rate that includes it."""
+    from gpuscale.collectives import bus_bandwidth  # imports sympy: refusals need not wait for it
     from gpuscale.core.evaluation import evaluate
 
     if kind == "nodes":

@@ -1,8 +1,8 @@
 """All costs of a plan as one numpy function, put together by sympy from the formulas of ``llm``.
 
-Each formula is a step of a tape; what it gives is known to the steps after it. The tape puts quantities, values of
-steps and plain numbers into formulas, and does no algebra of its own: what one cause costs alone is a formula with the
-others at zero. ``sympy.cse`` takes out what several steps share, and one ``lambdify`` prints the rest.
+Each formula is a step of a tape; its value is known to later steps. The tape puts quantities, values of steps and
+plain numbers into formulas, and does no algebra of its own: the cost of one cause alone is a formula with the others
+at zero. ``sympy.cse`` takes out what several steps share, and one ``lambdify`` prints the rest.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gpuscale.core.evaluation import expected, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.plan.columns import NAMES
 
-# Formulas that need nothing but what goes in and what those before them give
+# Formulas that need only the inputs and the values of the formulas before them
 WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
 stage_params stage_rank_params mean_kept_mlp mean_few_mlp between_forward between_backward norms_forward
 kernels_forward kernels_backward""".split()
-# What a schedule decides: states, activations in flight, idle time, exposed transfers
+# What depends on the schedule: states, activations in flight, idle time, exposed transfers
 SCHEDULES = {
     "1f1b": (llm.stage_state, llm.first_stage_held, llm.interleaved_bubble, llm.pipeline_exposed),
     "gpipe": (llm.stage_state, llm.gpipe_held, llm.bubble_time, llm.gpipe_exposed),
@@ -79,28 +79,28 @@ class Tape:
 
 
 def _attention(tape: Tape, latent: bool) -> None:
-    """What the kind of attention decides: activations, kernels, what is made again."""
-    if latent:  # one key for all heads is turned
+    """What depends on the kind of attention: activations, kernels, recomputation."""
+    if latent:  # one key for all heads is rotated
         tape.take(llm.kept_latent_attention, llm.few_latent_attention, llm.latent_up_params)
         turned = again = {"n_kv": 1, "d_head": q.d_rope}
     else:
         tape.known |= {q.P_up: sympy.S.Zero, q.r_q: sympy.S.Zero, q.r_kv: sympy.S.Zero}
         turned = {"n_kv": tape.known[q.n_key]}
-        again = {"n_pos": 1}  # turned queries and keys are kept
+        again = {"n_pos": 1}  # rotated queries and keys are stored
         tape.take(llm.kept_attention, llm.few_attention, **turned)
     tape.take(llm.inside_forward, llm.inside_backward, **turned)
     tape.take(llm.inside_recompute, **again)
 
 
 def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
-    """Bytes on a GPU of the fullest stage, by what they are of."""
+    """Bytes on a GPU of the fullest stage, by kind."""
     parts = {
         "weights": tape.value(state, b_grad=0, b_opt=0),
         "gradients": tape.value(state, b_w=0, b_opt=0),
         "optimizer": tape.value(state, b_w=0, b_grad=0),
     }
     added = dict(zip(("b_w", "b_grad", "b_opt"), parts.values(), strict=True))
-    tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; quicker than the state at once
+    tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; faster than the whole state
     tape.take(held, llm.layer_kept, llm.flying_layers, llm.flying_activations)
     tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
     tape.take(llm.last_stage_activations, llm.working_memory)
@@ -133,13 +133,13 @@ def _bytes(tape: Tape, moved: dict) -> dict:
 
 
 def _times(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
-    """The times of a step at the rates that are known."""
+    """The times of a step at the known rates."""
 
     def level(levels):
         return tape.value(llm.level_time, V_nvl=levels[0], V_net=levels[1])
 
     def alone(**zero):
-        """The part of a step that its microbatches take where other causes cost nothing."""
+        """The part of a step that its microbatches take if other causes cost nothing."""
         return tape.value(llm.step_sum, T_mb=tape.value(llm.microbatch_time, **zero), T_idle=0, T_pp=0, T_dp=0)
 
     tape.take(llm.stage_forward, llm.stage_backward)
@@ -148,7 +148,7 @@ def _times(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w))
     tape.take(llm.microbatch_time)
     products = tape.value(llm.stage_forward, V_fwd=0)
-    if q.t_F in idle.inputs:  # passes fill the pipeline apart; a product gives the gradients of the weights
+    if q.t_F in idle.inputs:  # passes fill the pipeline separately; one matmul gives the weight gradients
         tape.take(llm.forward_slot, llm.backward_slot)
         tape.known[q.t_W] = products
     tape.take(llm.exposed_dp, llm.stage_hop, idle, exposed, llm.step_sum)
@@ -186,7 +186,7 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeSte
     moved = _moved(tape, latent)
     out |= _bytes(tape, moved) | _times(tape, moved, idle, exposed)
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
-    for rate, share in {q.W_1: q.eta_1, q.W_2: q.eta_2, q.W_hbm: q.eta_hbm}.items():
+    for rate, share in {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}.items():
         tape.known[rate] = tape.value(llm.reached_bandwidth, W_ref=rate, eta=share)
     reached = _times(tape, moved, idle, exposed)
     return tape.steps, out | {f"{name}_reached": value for name, value in reached.items()}
@@ -209,7 +209,7 @@ def program(schedule: str, latent: bool):
 
 
 def _of_two(expr):
-    """Maxima and choices as numpy's functions of two: several times as quick as those that sympy prints."""
+    """Maxima and choices as numpy's functions of two: several times as fast as those that sympy prints."""
     for many, two in {sympy.Max: "maximum", sympy.Min: "minimum"}.items():
         expr = expr.replace(many, lambda *args, two=two: reduce(sympy.Function(two), args))
     return expr.replace(sympy.Piecewise, _where)

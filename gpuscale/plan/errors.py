@@ -2,4 +2,4 @@
 
 
 class Refusal(ValueError):
-    """A request that cannot be met; the message says what was asked, what stands against it and what would do."""
+    """A request that cannot be met; the message says what was requested, why it is impossible and what would work."""

@@ -19,13 +19,13 @@ from gpuscale.plan.costs import program
 from gpuscale.plan.layouts import Rows
 from gpuscale.plan.requests import Request
 
-BLOCK = 1 << 13  # plans at a time: what they need stays in the cache
+BLOCK = 1 << 13  # plans at a time, so that they fit in the cache
 B_LOGIT, B_MASK = 4.0, 1.0  # bytes of a logit, and of an element of a dropout mask
 _NO_EXPERTS = {"E": 1, "k": 1, "n_shared": 0}
 
 
 def value(formula: Formula, known: Mapping) -> float:
-    """A formula at values of which it may not need all."""
+    """A formula at values, some of which it may not need."""
     return evaluate(formula, **{quantity.name: known[quantity.name] for quantity in formula.inputs})
 
 
@@ -41,8 +41,8 @@ def _model(part: specs.Part, seq: int) -> dict:
         whole, needed = transformer.latent_attention_flops, transformer.causal_latent_attention_flops
     else:
         whole, needed = transformer.mean_attention_flops, transformer.mean_causal_attention_flops
-    told = value(whole, x)  # as MFU counts it, whatever a mask hides
-    x["ops_attn"] = told if x["n_drop"] else value(needed, x)  # where dropout keeps scores in memory: all of them
+    told = value(whole, x)  # as MFU counts it, masked or not
+    x["ops_attn"] = told if x["n_drop"] else value(needed, x)  # if dropout stores scores in memory: all of them
     return x | {"ops_tok": value(transformer.token_flops, x | {"ops_attn": told})}
 
 
@@ -52,7 +52,7 @@ def model_inputs(ask: Request) -> dict:
 
 
 def recipe_inputs(recipe: specs.Part) -> dict:
-    """Bytes of each parameter and of each number that is kept."""
+    """Bytes per parameter and per stored element."""
     sizes = {"b_w": recipe.weights, "b_grad": recipe.gradients, "b_master": recipe.master, "b_mom": recipe.moment}
     return sizes | {"b": recipe.activations, "b_kept": recipe.get("kept", recipe.activations)}
 
@@ -60,7 +60,7 @@ def recipe_inputs(recipe: specs.Part) -> dict:
 def constants(ask: Request) -> dict:
     """Every input of the program that is one number for the whole request."""
     place = ask.cluster.with_node(min(ask.cluster.node, ask.gpus))
-    rates = {"C": place.C, "W_hbm": place.W_hbm, "W_1": place.W_1, "W_2": place.W_2, "D_1": place.node}
+    rates = {"C": place.C, "W_hbm": place.W_hbm, "W_nvl": place.W_nvl, "W_node": place.W_node, "G": place.node}
     sizes = recipe_inputs(ask.recipe) | {"b_logit": B_LOGIT, "b_mask": B_MASK}
     reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
     waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
@@ -68,22 +68,22 @@ def constants(ask: Request) -> dict:
 
 
 def rates(ask: Request) -> tuple[float, float]:
-    """What is reached over NVLink by a GPU, over the network by a node."""
-    peaks = zip((ask.cluster.W_1, ask.cluster.W_2), ask.shares[1:3], strict=True)
+    """Achieved bandwidth of a GPU over NVLink, and of a node over the network."""
+    peaks = zip((ask.cluster.W_nvl, ask.cluster.W_node), ask.shares[1:3], strict=True)
     nvlink, network = (evaluate(reached_bandwidth, W_ref=peak, eta=share) for peak, share in peaks)
     return nvlink, network
 
 
 @cache
 def _hit(part: specs.Part, ranks: int, node: int) -> tuple[float, float]:
-    """Shares of the GPUs and of the nodes of a group of experts that a token has to reach."""
-    known = _NO_EXPERTS | model_counts.inputs(part) | {"Z": ranks, "D_1": node, "M_lim": part.get("route_nodes")}
+    """Fractions of the GPUs and of the nodes of a group of experts that a token has to reach."""
+    known = _NO_EXPERTS | model_counts.inputs(part) | {"Z": ranks, "G": node, "M_lim": part.get("route_nodes")}
     nodes = expert_parallel.limited_nodes_hit if known["M_lim"] else expert_parallel.nodes_hit
     return value(exchange.hit_top_k, known), value(nodes, known)
 
 
 def hits(ask: Request, Z) -> dict:
-    """Those shares for each Z."""
+    """Those fractions for each Z."""
     kinds, place = np.unique(Z, return_inverse=True)
     found = np.array([_hit(ask.model, int(ranks), min(ask.cluster.node, ask.gpus)) for ranks in kinds])
     return {"f_hit": found[place, 0], "f_node": found[place, 1]}

@@ -1,23 +1,23 @@
-"""The best choices of a plan as bars: what their steps consist of."""
+"""The best choices of a plan as bars, split by what their steps spend time on."""
 
 from functools import partial
 
 from gpuscale.plan import text
 from gpuscale.units import show
 
-# What a step consists of, in order: words and hue.
+# The parts of a step, in order: label and hue.
 PARTS = {
-    "what the model needs": "compute",
+    "needed by the model": "compute",
     "recomputed, uneven, memory-bound": "memory",
     "TP and CP": "scaleup",
-    "EP, DP and hops": "scaleout",
+    "EP, DP and PP transfers": "scaleout",
     "bubble": "wait",
 }
 _BAR = 15  # pixels
 
 
 def seconds(row) -> dict[str, float]:
-    """Seconds of each part of a step, at the rates that are reached."""
+    """Seconds of each part of a step, at the achieved rates."""
     t = row.costs.reached
     parts = t.need, t.extra + t.kernels, t.tp_wait + t.cp_wait, t.ep_wait + t.dp_wait + t.pp_wait, t.bubble
     return {said: max(part, 0.0) for said, part in zip(PARTS, parts, strict=True)}
@@ -29,12 +29,12 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
 
     best, shown = plan.best, plan.rows[:rows]
     top = show(best.mfu[1], "%")
-    told = [f"{r.choice}: {show(r.step[1], 's')}, {show(r.mfu[1], '%')} of the peak, {r.binds}" for r in shown]
+    told = [f"{r.choice}: {show(r.step[1], 's')}, {show(r.mfu[1], '%')} MFU, {r.binds}" for r in shown]
     flat = [(str(row.choice), said, show(t, "s")) for row in shown for said, t in seconds(row).items()]
     return Still(
         lambda sheet: _draw(sheet, shown),
         name=name,
-        caption=caption or f"The best of {plan.fit:,} choices that fit reaches {top} of the peak: {best.binds}.",
+        caption=caption or f"The best of {plan.fit:,} choices that fit reaches {top} MFU. Largest loss: {best.binds}.",
         alt=alt or f"{text.heading(plan.ask)}. {'; '.join(told)}.",
         table=(["choice", "part of the step", "time"], flat),
     )

@@ -1,4 +1,4 @@
-"""What would do where a request does badly: other numbers of GPUs, or part of each node."""
+"""What to ask for instead if a request does badly: other numbers of GPUs, or part of each node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpuscale.plan.evaluation import recipe_inputs, value
 from gpuscale.plan.requests import Request, check_gpus, check_pins, some
 from gpuscale.units import show
 
-NEAR = 64  # counts that are tried on either side
+NEAR = 64  # counts to try on either side
 
 
 def _within(p: int, limit: float) -> int:
@@ -29,8 +29,8 @@ def _product(parts: Mapping[int, int]) -> str:
 
 
 def unused(model: Mapping, ask: Request) -> dict[int, int]:
-    """Factors of the number of GPUs that only stages could take up, where there cannot be as many stages: primes with
-    their exponents; empty where nothing stands against the number in this way."""
+    """Factors of the number of GPUs that only stages could take up, if there cannot be that many stages: primes with
+    their exponents; empty if there is no such obstacle."""
     left, fixed = {}, ask.pins.get("pp")
     for p, a in factorint(ask.gpus).items():
         most = {
@@ -46,7 +46,7 @@ def unused(model: Mapping, ask: Request) -> dict[int, int]:
 
 
 def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
-    """Why no layout can be, and the nearest numbers of GPUs that can be laid out."""
+    """Why no layout is possible, and the nearest numbers of GPUs for which one is."""
     left = unused(model, ask)
     if left:
         limits = {
@@ -63,11 +63,11 @@ def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
         told = [r for r in reasons if r.name not in layouts.VIRTUAL or "virtual" in ask.pins] or reasons
         said = max(told, key=lambda r: r.count).words if told else "no choice is left"
     near = nearest(model, ask)
-    return said + (f"; {' and '.join(f'{n:,}' for n in near)} GPUs can be laid out" if near else "")
+    return said + (f"; {' and '.join(f'{n:,}' for n in near)} GPUs have a layout" if near else "")
 
 
 def nearest(model: Mapping, ask: Request) -> list[int]:
-    """The nearest numbers of GPUs, below and above, that can be laid out."""
+    """The nearest numbers of GPUs, below and above, that have a layout."""
     step = ask.cluster.node if ask.gpus > ask.cluster.node else 1
     out = []
     for way in (-step, step):
@@ -87,7 +87,7 @@ def _can(model: Mapping, ask: Request, gpus: int) -> bool:
 
 
 def part_of_nodes(ask: Request) -> Request | None:
-    """The same on a power of two of each node's GPUs, where that is less; None where it is not, or cannot be asked."""
+    """The same on a power of two of each node's GPUs, if that is fewer; None if it is not, or is refused."""
     node = min(ask.cluster.node, ask.gpus)
     few = 2 ** (node.bit_length() - 1)
     gpus = ask.gpus // node * few
@@ -101,18 +101,18 @@ def part_of_nodes(ask: Request) -> Request | None:
 
 
 def hint(ask: Request, fewer: Request, quick: float, slow: float | None) -> str:
-    """That part of each node is quicker (``slow`` is a step on all of it), or the only way."""
+    """That part of each node is faster (``slow`` is a step on all of it), or the only possibility."""
     node, nodes = min(ask.cluster.node, ask.gpus), -(-ask.gpus // ask.cluster.node)
     each = f"{fewer.cluster.node} of the {node} GPUs" + (" of each node" if nodes > 1 else "")
     against = "all of them cannot be used" if slow is None else f"all of them take {show(slow, 's')}"
     use = f"--gpus {fewer.gpus} --per-node {fewer.cluster.node}"
-    return f"{each} take {show(quick, 's')} a step, {against}: {use}"
+    return f"{each} take {show(quick, 's')} per step, {against}: {use}"
 
 
 def states_need(model: Mapping, ask: Request) -> str:
-    """How many GPUs would hold the state alone, where these are too few; else nothing."""
+    """How many GPUs would hold the state alone, if these are too few; else nothing."""
     known = model | recipe_inputs(ask.recipe) | {"S_level": ask.room}
     least = int(value(zero3_gpus.where(optimizer_bytes), known))
     if least <= ask.gpus:
         return ""
-    return f"the state alone needs {some(least, 'GPU')} or more, cut evenly over all of them (ZeRO-3)"
+    return f"the state alone needs {some(least, 'GPU')} or more, sharded evenly over all of them (ZeRO-3)"

@@ -10,7 +10,7 @@ from gpuscale.plan import text
 from gpuscale.units import show
 
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
-_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Step", "MFU")), "What binds")
+_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Step", "MFU")), "Bottleneck")
 
 
 def _row(row) -> tuple[str, ...]:
@@ -24,7 +24,7 @@ def _reached(pair: tuple[float, float], unit: str) -> str:
 
 
 def html(plan) -> str:
-    """The table; step and MFU at the shares that are reached, with those at the peaks below."""
+    """The table; step and MFU at the achieved rates, with those at the peaks below."""
     ask = plan.ask
     label = text.heading(ask)
     rows = [_row(row) for row in plan.rows] or [f"Nothing fits: {escape(plan.why_nothing)}."]
@@ -36,11 +36,11 @@ def html(plan) -> str:
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(
-            f"{plan.tried:,} choices tried, {plan.fit:,} fit; why the others cannot be",
+            f"{plan.tried:,} choices tried, {plan.fit:,} fit; why the others are excluded",
             f"<p>{escape(text.room(ask))}</p>{_list(why)}",
             class_="entry",
         ),
-        details("Shares of the peaks that are reached", _list(told), class_="entry") if plan.rows else "",
+        details("Achieved rates, as fractions of the peaks", _list(told), class_="entry") if plan.rows else "",
     )
 
 

@@ -1,4 +1,4 @@
-"""The choices of a plan as arrays: all ways to lay a run out, and why some of them cannot be."""
+"""The choices of a plan as arrays: all layouts of a run, and why some are excluded."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from gpuscale.plan.choice import COLUMNS
 from gpuscale.plan.requests import Request
 
 NAMES = {quantity: name for name, quantity in COLUMNS.items()}
-# What is tried where nothing is fixed: sequences of a microbatch at most, tokens of a sequence on a rank at least,
-# virtual stages per rank.
+# What is tried if nothing is fixed: most sequences per microbatch, fewest tokens of a sequence per rank, virtual
+# stages per rank.
 MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a layout needs: ``words`` say of one that lacks it why it cannot be, with quantities (and ``ranks`` of a
-    stage, ``sequences`` of the batch, ``own`` ones of a copy) in braces. ``virtual`` marks what leaves the same
+    """A condition on layouts: ``words`` say why one that breaks it is excluded, with quantities (and ``ranks`` of a
+    stage, ``sequences`` of the batch, ``own`` ones of a replica) in braces. ``virtual`` marks what leaves the same
     layout without virtual stages untouched."""
 
     name: str
@@ -45,7 +45,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why some choices cannot be: how many, and the words for one of them."""
+    """Why some choices are excluded: how many, and the words for one of them."""
 
     name: str
     count: int
@@ -60,13 +60,13 @@ OF_MESH = (
     Constraint("DP and sequences", "DP {X} does not divide {sequences} sequences", (divisible(q.B, q.S * q.X),)),
     Constraint(
         "CP and sequence",
-        "{S} tokens do not cut evenly over CP {n_cp} (two pieces each) and TP {Y}",
+        "{S} tokens do not split evenly over CP {n_cp} (two pieces each) and TP {Y}",
         (divisible(q.S, Min(q.n_cp, 2) * q.n_cp * q.Y),),
     ),
     Constraint(
         "groups and nodes",
-        "groups of {Y} TP, then CP {n_cp}, then DP {X} ranks straddle nodes of {D_1}",
-        (nested(q.Y, q.D_1), nested(q.Y * q.n_cp, q.D_1), nested(q.X * q.Y * q.n_cp, q.D_1)),
+        "groups of {Y} TP, then CP {n_cp}, then DP {X} ranks straddle nodes of {G}",
+        (nested(q.Y, q.G), nested(q.Y * q.n_cp, q.G), nested(q.X * q.Y * q.n_cp, q.G)),
     ),
 )
 OF_EXPERTS = (
@@ -76,10 +76,10 @@ OF_EXPERTS = (
     ),
 )
 OF_BATCH = (
-    Constraint("microbatch and batch", "{n_seq} sequences do not divide the {own} of a copy", llm.microbatches.needs),
+    Constraint("microbatch and batch", "{n_seq} sequences do not divide a replica's {own}", llm.microbatches.needs),
 )
 OF_ALL = (
-    Constraint("EP and nodes", "EP {Z} straddles nodes of {D_1}", (nested(q.Z, q.D_1),)),
+    Constraint("EP and nodes", "EP {Z} straddles nodes of {G}", (nested(q.Z, q.G),)),
     Constraint(
         "microbatches and stages",
         "too few microbatches: {N_MB} for {N_stages} stages",
@@ -98,12 +98,12 @@ OF_ALL = (
         virtual=True,
     ),
 )
-UNCUT = Constraint(
-    "virtual stages and schedule", "only 1F1B is cut into {n_virt} virtual stages", (at_most(q.n_virt, 1),)
-)
+UNCUT = Constraint("virtual stages and schedule", "only 1F1B has {n_virt} virtual stages", (at_most(q.n_virt, 1),))
 OF_DUALPIPE = (
     UNCUT,
-    Constraint("dualpipe and stages", "DualPipe runs both ways: {N_stages} stages are odd", llm.dualpipe_held.needs),
+    Constraint(
+        "dualpipe and stages", "DualPipe needs an even number of stages, not {N_stages}", llm.dualpipe_held.needs
+    ),
     Constraint(
         "microbatches and stages",
         "too few microbatches: {N_MB} for {N_stages} stages, which need two each",
@@ -115,7 +115,7 @@ VIRTUAL = {one.name for one in OF_ALL if one.virtual}
 
 
 class Rows(dict):
-    """Columns of equal length; ``keep`` takes some rows, ``times`` puts every row beside every value."""
+    """Columns of equal length; ``keep`` takes some rows, ``times`` pairs every row with every value."""
 
     def keep(self, mask) -> Rows:
         return Rows({name: column[mask] for name, column in self.items()})
@@ -130,14 +130,14 @@ class Rows(dict):
 
 
 def _grid(ask: Request, **axes) -> Rows:
-    """Every combination of values for some quantities, of which those that are fixed are kept."""
+    """Every combination of values for some quantities, with the fixed ones kept."""
     kept = [[v for v in values if v == ask.pins.get(NAMES[quantity], v)] for quantity, values in axes.items()]
     columns = np.meshgrid(*(np.array(values, int) for values in kept), indexing="ij")
     return Rows(zip(axes, map(np.ravel, columns), strict=True))
 
 
 def mesh(ask: Request) -> Rows:
-    """Every way to write the GPUs as X Y n_cp N_stages, those that are fixed kept."""
+    """Every factorization of the GPUs as X Y n_cp N_stages, with the fixed ones kept."""
     found = divisors(ask.gpus)
     short = [d for d in found if d == 1 or d * SHORT <= ask.seq] if "cp" not in ask.pins else found
     rows = _grid(ask, Y=found, n_cp=short, N_stages=found)
@@ -148,13 +148,13 @@ def mesh(ask: Request) -> Rows:
 def _facts(model: Mapping, ask: Request, rows: Rows) -> dict:
     """What constraints and their words see, by quantity or name."""
     known = {name: model[name] for name in ("n_q", "n_kv", "F", "L", "E")} | dict(rows)
-    known |= {"B": ask.batch, "S": ask.seq, "D_1": min(ask.cluster.node, ask.gpus), "sequences": ask.sequences}
+    known |= {"B": ask.batch, "S": ask.seq, "G": min(ask.cluster.node, ask.gpus), "sequences": ask.sequences}
     known |= {"ranks": rows["X"] * rows["Y"] * rows["n_cp"], "own": ask.sequences // rows["X"]}
     return known | {"N_MB": known["own"] // rows.get("n_seq", 1)}
 
 
 def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tuple[Rows, list[Reason]]:
-    """The rows that lack nothing of what the constraints need, and for each one those that lack it first."""
+    """The rows that meet all constraints, and for each constraint those that break it first."""
     left, reasons = np.ones(len(rows), bool), []
     for one in constraints:
         out = left & one.broken(known)
@@ -167,10 +167,10 @@ def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tu
 
 
 def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
-    """All layouts that can be, and the reasons of those that cannot."""
+    """All possible layouts, and the reasons against the others."""
     few = [n for n in divisors(ask.sequences) if n <= MICRO]
     cuts = [v for v in STAGE_CUTS if v == 1 or (v <= model["L"] and ask.schedule == "1f1b")]
-    grown = (  # what is put beside each layout, and the constraints after that
+    grown = (  # options added to each layout, and the constraints after that
         ("ep", "Z", divisors(model["E"]), OF_EXPERTS),
         ("micro", "n_seq", few, OF_BATCH),
         ("virtual", "n_virt", cuts, OF_SCHEDULE.get(ask.schedule, (UNCUT, *OF_ALL))),
@@ -192,10 +192,10 @@ def options(ask: Request) -> Rows:
 
 
 def parts(rows: Rows, picks: Rows, pins: Mapping) -> list[tuple[Rows, Rows]]:
-    """Layouts beside the options that change something for them.
+    """Layouts with the options that change something for them.
 
-    Without TP there is nothing for sequence parallelism to share out; where experts are spread, TP needs it. Without
-    copies there is nothing for ZeRO to cut. What is fixed is kept.
+    Without TP there is nothing for sequence parallelism to shard; with expert parallelism, TP needs it. Without
+    replicas there is nothing for ZeRO to shard. Fixed options are kept.
     """
     copies, tp, ep = rows["X"] * rows["n_cp"] > 1, rows["Y"] > 1, rows["Z"] > 1
     sp, zero = picks["n_sp"] == 1, picks["n_zero"] > 0

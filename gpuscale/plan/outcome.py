@@ -1,4 +1,4 @@
-"""One choice and what it costs, whether it fits, and what binds."""
+"""One choice: its costs, whether it fits, and its bottleneck."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gpuscale.units import show
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a choice costs; ``room`` are the bytes of a GPU that may be used, ``rates`` what it reaches over NVLink and
-    a whole node over the network."""
+    """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``rates`` its bandwidth over NVLink and
+    that of a node over the network."""
 
     choice: Choice
     costs: Costs
@@ -23,50 +23,50 @@ class Outcome:
 
     @property
     def memory(self) -> float:
-        """Bytes that a GPU needs at most: the first stage is taken to be the one with the most layers."""
+        """Bytes that a GPU needs, an upper bound: the first stage is assumed to be the one with the most layers."""
         return self.costs.memory
 
     @property
     def fits(self) -> bool:
-        """Whether they are there."""
+        """Whether a GPU has that much."""
         return self.memory <= self.room
 
     @property
     def step(self) -> tuple[float, float]:
-        """Seconds of a step, at the peaks and at the shares that are reached."""
+        """Seconds of a step, at the peaks and at the achieved rates."""
         return self.costs.peak.step, self.costs.reached.step
 
     @property
     def mfu(self) -> tuple[float, float]:
-        """Model FLOPs utilization, at the peaks and at the shares that are reached.
+        """Model FLOPs utilization, at the peaks and at the achieved rates.
 
         As in reports of runs: attention is counted over whole sequences although a mask hides half of the scores (the
-        sum of times counts what fused attention does), and the peak is that of dense bf16 products for every recipe.
+        sum of times counts what fused attention does), and the peak is that of dense bf16 matmuls for every recipe.
         """
         return self.costs.peak.mfu, self.costs.reached.mfu
 
     @property
     def losses(self) -> dict[str, float]:
-        """Shares of the step, at the rates that are reached, beside the arithmetic that the model needs."""
+        """Fractions of the step, at the achieved rates, besides the arithmetic that the model needs."""
         t = self.costs.reached
         lost = {"bubble": t.bubble, "tp": t.tp_wait, "cp": t.cp_wait, "ep": t.ep_wait, "dp": t.dp_wait, "pp": t.pp_wait}
         return {name: time / t.step for name, time in (lost | {"kernels": t.kernels, "extra": t.extra}).items()}
 
     @property
     def useful(self) -> float:
-        """Share of the step in which GPUs do what the model needs, at the rate that is reached."""
+        """Fraction of the step in which GPUs do the arithmetic that the model needs, at the achieved rate."""
         return self.costs.reached.need / self.costs.reached.step
 
     def level(self, axis: str) -> str:
-        """Which level an axis waits for: "NVLink" or "the network"."""
-        c, rates = self.costs, dict(zip(("W_1", "W_2"), self.rates, strict=True))
+        """The level that limits an axis: "NVLink" or "the network"."""
+        c, rates = self.costs, dict(zip(("W_nvl", "W_node"), self.rates, strict=True))
         inside = evaluate(level_time, V_nvl=getattr(c, f"{axis}_nvlink"), V_net=0, **rates)
         across = evaluate(level_time, V_nvl=0, V_net=getattr(c, f"{axis}_network_node"), **rates)
         return "NVLink" if inside >= across else "the network"
 
     @property
     def binds(self) -> str:
-        """What binds: the memory of a choice that does not fit; else the largest part of the step beside arithmetic."""
+        """The bottleneck: memory, if a choice does not fit; else the largest part of the step besides arithmetic."""
         if not self.fits:
             return self.too_much
         worst = max(self.losses, key=self.losses.get)
@@ -74,7 +74,7 @@ class Outcome:
         if share < 0.02:
             return f"arithmetic: {show(self.useful, '%', digits=2)} of the step"
         part = f"{show(share, '%', digits=2)} of the step"
-        words = {"bubble": "pipeline bubble", "pp": "transfers between stages", "kernels": "kernels between products"}
+        words = {"bubble": "pipeline bubble", "pp": "transfers between stages", "kernels": "kernels between matmuls"}
         words["extra"] = "uneven stages" if self.choice.recompute == "none" else "recomputation"
         return f"{words.get(worst) or worst.upper() + ' over ' + self.level(worst)}: {part}"
 
@@ -97,6 +97,6 @@ def _bytes(value: float, digits: int = 4) -> str:
 
 
 def _over(size: float, room: float, of: str = "") -> str:
-    """That a size does not fit, with as many digits as tell the two apart."""
+    """That a size does not fit, with enough digits to tell the two apart."""
     digits = next((d for d in range(4, 12) if _bytes(size, d) != _bytes(room, d)), 12)
-    return f"{_bytes(size, digits)}{of} do not fit {_bytes(room, digits)}"
+    return f"{_bytes(size, digits)}{of} do not fit into {_bytes(room, digits)}"

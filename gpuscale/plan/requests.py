@@ -1,4 +1,4 @@
-"""What is asked: model, cluster, GPUs, batch, recipe and what is fixed; checked before anything is computed."""
+"""A request: model, cluster, GPUs, batch, recipe and fixed choices; checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gpuscale.plan.errors import Refusal
 from gpuscale.units import SCALE, parse
 
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
-RESERVE = 0.05  # of the memory stays free unless told: contexts, buffers of NCCL, what is fragmented
+RESERVE = 0.05  # of the memory stays free by default: contexts, buffers of NCCL, fragmentation
 _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 @dataclass(frozen=True)
 class Request:
-    """A question to the planner. ``batch`` and ``seq`` are tokens; ``pins`` are choices that are fixed.
+    """A question to the planner. ``batch`` and ``seq`` are tokens; ``pins`` are fixed choices.
 
-    ``shares`` are the parts of the peaks that are reached (arithmetic, NVLink, network, HBM); ``waits`` the parts of
-    the communication of TP, CP and EP that no arithmetic hides; ``reserve`` bytes of memory stay free (5% unless told).
+    ``shares`` are efficiencies as fractions of the peaks (arithmetic, NVLink, network, HBM); ``waits`` the exposed
+    fractions of the communication of TP, CP and EP; ``reserve`` bytes of memory stay free (5% by default).
     """
 
     model: specs.Part
@@ -55,7 +55,7 @@ def some(n: int, what: str) -> str:
 
 
 def whole(what: str, value, least: int = 1, most: int | None = None, typed=None) -> int:
-    """A whole number in a range. Raises Refusal saying what is expected, with the value as it was typed."""
+    """A whole number in a range. Raises Refusal with what was expected and the value as it was typed."""
     try:
         found = int(_amount(value))
         good = _amount(value) == found and not isinstance(value, bool)
@@ -112,9 +112,9 @@ def request(
     reserve=None,
     **pins,
 ) -> Request:
-    """A checked Request. Raises Refusal, saying what was asked and what would do.
+    """A checked Request. Raises Refusal, saying what was requested and what would work.
 
-    ``reserve`` bytes of each GPU's memory stay free, 5% of it unless told: what a run needs beside the plan.
+    ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
     """
     model = found("model", model) if isinstance(model, str) else model
     place = cluster_key if isinstance(cluster_key, Cluster) else cluster(cluster_key)
@@ -122,13 +122,13 @@ def request(
     if schedule not in SCHEDULES:
         raise Refusal(f"schedule: {schedule!r}; expected one of {', '.join(SCHEDULES)}")
     if schedule == "dualpipe" and waits is None:
-        waits = (1.0, 1.0, 0.0)  # it was made so that the all-to-alls of one microbatch hide behind another
+        waits = (1.0, 1.0, 0.0)  # it was designed so that the all-to-alls of one microbatch hide behind another
     if isinstance(recipe, str):
         recipe = found("recipe", recipe)
     gpus = check_gpus(gpus, place)
     batch, seq = _batch(batch, seq)
     shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
-    waits = (1.0, 1.0, 1.0) if waits is None else _shares("shares that wait", waits, 0, 3)
+    waits = (1.0, 1.0, 1.0) if waits is None else _shares("exposed fractions", waits, 0, 3)
     asked = {name: _pin(name, value) for name, value in pins.items() if value is not None}
     check_pins(asked, gpus, model)
     free = _reserve(reserve, place)
@@ -150,7 +150,7 @@ def check_gpus(gpus, place: Cluster) -> int:
         raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key})")
     if gpus > place.node and gpus % place.node:
         low = gpus // place.node * place.node
-        use = ", or 64 GPUs of each node (--per-node 64)" if place.node == 72 else ""
+        use = ", or 64 GPUs per node (--per-node 64)" if place.node == 72 else ""
         have = f"{some(gpus // place.node, 'node')} of {place.node} and {gpus % place.node} more"
         raise Refusal(f"{gpus:,} GPUs are {have}; expected whole nodes, such as {low:,} or {low + place.node:,}{use}")
     return gpus
@@ -164,7 +164,7 @@ def _batch(batch, seq) -> tuple[int, int]:
     if batch % seq:
         low = batch // seq
         raise Refusal(
-            f"a batch of {some(batch, 'token')} is no whole number of sequences of {seq:,}; nearest are {low * seq:,}"
+            f"a batch of {some(batch, 'token')} is not a whole number of sequences of {seq:,}; nearest: {low * seq:,}"
             f" ({some(low, 'sequence')}) and {(low + 1) * seq:,} ({low + 1:,})"
         )
     return batch, seq
@@ -183,7 +183,7 @@ def _shares(what: str, values, least: float, count: int) -> tuple:
 
 def _pin(name: str, value) -> int:
     if name not in PINS:
-        raise Refusal(f"{name!r} is no choice of a plan; expected one of {', '.join(PINS)}")
+        raise Refusal(f"{name!r} is not a choice of a plan; expected one of {', '.join(PINS)}")
     if name == "recompute":
         if value not in RECOMPUTE:
             raise Refusal(f"recompute: {value!r}; expected one of {', '.join(RECOMPUTE)}")
@@ -203,6 +203,6 @@ def check_pins(pins: Mapping[str, int], gpus: int, model: specs.Part):
     product = math.prod(mesh.values())
     said = " x ".join(f"{name.upper()} {value}" for name, value in mesh.items())
     if gpus % product:
-        raise Refusal(f"{said} = {some(product, 'GPU')}: no divisor of {gpus:,}")
+        raise Refusal(f"{said} = {some(product, 'GPU')}: not a divisor of {gpus:,}")
     if len(mesh) == 4 and product != gpus:
-        raise Refusal(f"{said} = {some(product, 'GPU')}; {gpus:,} are asked for")
+        raise Refusal(f"{said} = {some(product, 'GPU')}; {gpus:,} are requested")

@@ -1,4 +1,4 @@
-"""The planner: every choice of a request tried, the best kept, the others counted by what stands against them."""
+"""The planner: it tries every choice of a request, keeps the best, and counts the others by the reason against them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpuscale.plan.requests import Request, request, some
 
 @dataclass(frozen=True)
 class _Sweep:
-    """Layouts times options, and arrays of what each takes: bytes of a GPU, those of its states, seconds of a step."""
+    """Layouts times options, and arrays of their costs: bytes of a GPU, those of its states, seconds of a step."""
 
     rows: Rows
     picks: Rows
@@ -31,9 +31,9 @@ class _Sweep:
 
 @dataclass(frozen=True)
 class Plan:
-    """The answer: ``rows`` are the best choices, one for each layout of degrees, the quickest first.
+    """The answer: ``rows`` are the best choices, one for each layout of degrees, the fastest first.
 
-    ``tried`` choices were evaluated, ``fit`` of them fit; ``rejected`` says why the others cannot be; ``hint`` says
+    ``tried`` choices were evaluated, ``fit`` of them fit; ``rejected`` says why the others are excluded; ``hint`` says
     where part of each node does better. It shows itself as a table; ``best`` is the first row, ``figure()`` draws the
     rows, ``record()`` is plain data.
     """
@@ -47,20 +47,20 @@ class Plan:
 
     @property
     def best(self) -> Outcome:
-        """The quickest choice. Raises Refusal where nothing fits, saying what comes closest."""
+        """The fastest choice. Raises Refusal if nothing fits, saying what comes closest."""
         if not self.rows:
             raise Refusal(f"nothing fits: {self.why_nothing}")
         return self.rows[0]
 
     @property
     def why_nothing(self) -> str:
-        """What stands against the choices that come closest."""
+        """The reasons against the choices that come closest."""
         full = [r.words for r in self.rejected if r.name.startswith("memory")]
         more = [hints.states_need(evaluation.model_inputs(self.ask), self.ask)]
         return "; ".join(said for said in full + more if said) or "no choice is left"
 
     def figure(self, rows: int = 8, **more):
-        """The best choices as bars: what a step consists of. See ``gpuscale.plan.figure``."""
+        """The best choices as bars, by the parts of a step. See ``gpuscale.plan.figure``."""
         from gpuscale.plan.figure import picture
 
         return picture(self, rows, **more)
@@ -89,16 +89,16 @@ def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Pla
 
     ``plan("llama3_70b", "h100_superpod", 4096, "4M")``: a batch in tokens ("4M" is 4 x 2**20), sequences of ``seq``
     tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute; ask for another ``recipe``
-    (bytes of each parameter), ``schedule``, ``per_node`` (GPUs used of each node), ``shares`` of the peaks that are
-    reached, ``waits`` (shares of TP, CP and EP that nothing hides), ``reserve`` (bytes of each GPU that stay free for
-    contexts, buffers of NCCL and what is fragmented: 5% of its memory unless told, and 0 can be asked for).
-    Raises Refusal, saying why, for what cannot be.
+    (bytes per parameter), ``schedule``, ``per_node`` (GPUs used per node), ``shares`` of the peaks
+    that are achieved, ``waits`` (exposed fractions of TP, CP and EP), ``reserve`` (bytes of each GPU that stay free for
+    contexts, buffers of NCCL and fragmentation: 5% of its memory by default, and 0 is allowed).
+    Raises Refusal, with the reason, for an impossible request.
     """
     return solve(request(model, cluster, gpus, batch, seq, **choices), top)
 
 
 def solve(ask: Request, top: int = 10) -> Plan:
-    """The plan of a Request; where a node's GPUs are no power of two, part of each node is tried as well."""
+    """The plan of a Request; if a node's GPUs are not a power of two, part of each node is tried as well."""
     fewer = hints.part_of_nodes(ask)
     if fewer is None:
         return _solve(ask, top)
@@ -122,7 +122,7 @@ def _solve(ask: Request, top: int) -> Plan:
     rows, reasons = layouts.layouts(evaluation.model_inputs(ask), ask)
     swept = [_sweep(ask, *part) for part in layouts.parts(rows, layouts.options(ask), ask.pins)]
     if not swept:
-        raise Refusal(f"nothing can be laid out: {hints.why_no_layout(evaluation.model_inputs(ask), ask, reasons)}")
+        raise Refusal(f"no layout is possible: {hints.why_no_layout(evaluation.model_inputs(ask), ask, reasons)}")
     quick = sorted((found for one in swept for found in _quickest(one, ask.room, top)), key=lambda one: one[:2])
     kept = _outcomes(ask, [choice for *_, choice in quick[:top]])
     fit = sum(int((one.memory <= ask.room).sum()) for one in swept)
@@ -138,7 +138,7 @@ def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
 
 
 def _quickest(swept: _Sweep, room: float, top: int) -> list[tuple]:
-    """The quickest choice of each layout of degrees that fits: its time to a nanosecond, what orders equal ones, the
+    """The fastest choice of each layout of degrees that fits: its time to a nanosecond, the order of ties, the
     choice."""
     rows, step = swept.rows, np.where(swept.memory <= room, swept.step, np.inf)
     at = np.argmin(step, axis=1)
@@ -165,7 +165,7 @@ def _outcomes(ask: Request, choices: list[Choice]) -> list[Outcome]:
 
 
 def _crowded(ask: Request, swept: list[_Sweep]) -> list[Reason]:
-    """Choices that do not fit: those whose states alone are too much, and the others; each with the closest."""
+    """Choices that do not fit: those whose states alone are too large, and the others; each with the closest."""
     out = []
     for name, wants_states in (("memory: states", True), ("memory: activations", False)):
         count, closest = 0, (np.inf, None)
@@ -183,13 +183,13 @@ def _crowded(ask: Request, swept: list[_Sweep]) -> list[Reason]:
 
 
 def evaluate_choice(ask: Request, choice: Choice) -> Outcome:
-    """What one choice costs, whether it fits or not. Raises Refusal where it cannot be laid out at all."""
+    """The costs of one choice, whether it fits or not. Raises Refusal if it has no layout at all."""
     axes = ("dp", "tp", "cp", "ep", "pp", "virtual", "micro")
     fixed = replace(ask, pins={name: getattr(choice, name) for name in axes})
     used = choice.dp * choice.tp * choice.cp * choice.pp
     if used != ask.gpus:
-        raise Refusal(f"{choice}: {some(used, 'GPU')}; {ask.gpus:,} are asked for")
+        raise Refusal(f"{choice}: {some(used, 'GPU')}; {ask.gpus:,} are requested")
     rows, reasons = layouts.layouts(evaluation.model_inputs(ask), fixed)
     if not len(rows):
-        raise Refusal(f"{choice}: " + ("; ".join(r.words for r in reasons) or "cannot be laid out"))
+        raise Refusal(f"{choice}: " + ("; ".join(r.words for r in reasons) or "has no layout"))
     return _outcomes(ask, [choice])[0]

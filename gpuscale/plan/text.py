@@ -8,20 +8,20 @@ from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import SCHEDULES, Request, some
 from gpuscale.units import show
 
-HEADS = ("TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory", "step", "MFU", "ideal", "binds")
-LEFT = ("recompute", "binds")
+HEADS = ("TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory", "step", "MFU", "ideal", "bottleneck")
+LEFT = ("recompute", "bottleneck")
 
 
 def heading(ask: Request) -> str:
     """The request in a sentence."""
     return (
-        f"{ask.model.title} on {some(ask.gpus, 'GPU')} ({ask.cluster.title}): {some(ask.batch, 'token')} a step,"
+        f"{ask.model.title} on {some(ask.gpus, 'GPU')} ({ask.cluster.title}): {some(ask.batch, 'token')} per step,"
         f" {some(ask.sequences, 'sequence')} of {ask.seq:,}; {ask.recipe.title}; {SCHEDULES[ask.schedule]}"
     )
 
 
 def efficiencies(ask: Request) -> list[str]:
-    """The shares of the peaks that are reached, and where they come from."""
+    """The achieved fractions of the peaks, and where they come from."""
     what = ("arithmetic", "NVLink", "network", "HBM")
     out = []
     for name, share, known in zip(what, ask.shares, ask.cluster.shares, strict=True):
@@ -31,14 +31,14 @@ def efficiencies(ask: Request) -> list[str]:
 
 
 def convention(ask: Request) -> str:
-    """What MFU counts, and against which peak: said where the recipe's products are not in 16 bits."""
+    """What MFU counts, and against which peak, if the recipe's matmuls are not in 16 bits."""
     said = "MFU: attention over whole sequences, as reports count it, against the dense bf16 peak"
     other = {1: "fp8", 4: "fp32"}.get(ask.recipe.weights)
     return f"{said}; arithmetic is counted at that peak too, not at {other}'s." if other else f"{said}."
 
 
 def stages(choice) -> str:
-    """The stages, with the virtual stages that each is cut into."""
+    """The stages, with their virtual stages."""
     return str(choice.pp) + (f"x{choice.virtual}" if choice.virtual > 1 else "")
 
 
@@ -58,27 +58,27 @@ def text(plan, colour: bool = False, why: bool = False) -> str:
     lines += [f"Hint: {plan.hint}"] if plan.hint else []
     if plan.rows:
         lines += ["", f"{plan.tried:,} choices tried, {plan.fit:,} fit; the best of each layout is shown."]
-        lines += [f"memory: at most, on the fullest stage. {room(plan.ask)}"]
-        lines += ["step, MFU: at the shares of the peaks below; ideal: the MFU at the peaks themselves."]
+        lines += [f"memory: an upper bound, on the fullest stage. {room(plan.ask)}"]
+        lines += ["step, MFU: at the achieved fractions of the peaks below; ideal: MFU at the peaks themselves."]
         lines += [convention(plan.ask)]
         lines += [f"  {line}" for line in efficiencies(plan.ask)]
     else:
         lines += ["", f"{some(plan.tried, 'choice')} tried. {room(plan.ask)}"]
     if why or not plan.rows:
-        lines += ["", "Why the others cannot be (each with one example):", *reasons(plan)]
+        lines += ["", "Why the others are excluded (each reason with one example):", *reasons(plan)]
     return "\n".join(lines)
 
 
 def room(ask: Request) -> str:
-    """The memory that may be used."""
+    """The available memory."""
     sizes = ask.reserve, ask.cluster.hbm, ask.room
     free, whole, used = (show(size, "B", short=True) for size in sizes)
-    return f"{used} of {whole} may be used, {free} stay free (--reserve)."
+    return f"{used} of {whole} are available, {free} stay free (--reserve)."
 
 
 def ranked(plan) -> list:
-    """The reasons, the most frequent first; where nothing fits, memory before them, and nothing of virtual stages
-    that nobody asked for."""
+    """The reasons, the most frequent first; if nothing fits, memory before them, and nothing about virtual stages
+    that were not requested."""
     if plan.rows:
         return sorted(plan.rejected, key=lambda reason: -reason.count)
     kept = [r for r in plan.rejected if r.name not in VIRTUAL or "virtual" in plan.ask.pins]

@@ -1,12 +1,12 @@
-"""Boxes inside boxes: they find their own sizes, side by side or one under the other, and carry their words. A phone
-gets fewer columns."""
+"""Boxes inside boxes: they find their own sizes, next to each other or stacked, and carry labels. A phone gets fewer
+columns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.drawing.ink import fold, hue, width
+from gpuscale.plotting.drawing.ink import RANKS, fold, hue, width
 from gpuscale.plotting.drawing.sheet import LEADING
 
 PAD, CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
@@ -16,11 +16,11 @@ PAD, CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
 class Block:
     """A part: its name, a note under it, its meaning as a hue, and what it holds.
 
-    ``inside`` are Blocks, one under the other, or side by side with ``across`` (on a phone ``columns`` of them,
+    ``inside`` are Blocks, stacked, or next to each other with ``across`` (on a phone ``columns`` of them,
     default all), ``gap`` pixels apart. ``cells`` draws that many small squares. A block without text and hue has no
-    frame, unless ``frame`` says so: it only arranges. ``key`` names the place where it comes to stand. ``wide`` and
-    ``tall`` fix its size in pixels, ``fill`` is the strength of its colour and ``note_hue`` the colour of its note; a
-    note of several phrases takes one line where they fit.
+    frame, unless ``frame`` says so: it only arranges others. ``key`` names its place. ``wide`` and
+    ``tall`` fix its size in pixels, ``fill`` is the strength of its color and ``note_hue`` the color of its note; a
+    note of several phrases takes one line if they fit.
     """
 
     text: str = ""
@@ -49,9 +49,9 @@ class Block:
 
 
 def blocks(block: Block, *, name, caption, alt, **look) -> Still:
-    """A block diagram as a static figure: what sits inside what; ``alt`` says it, ``look`` may hold a title.
+    """A block diagram as a static figure: nested blocks; ``alt`` says it, ``look`` may hold a title.
 
-    Raises TypeError for what is no Block, ValueError for an unknown hue.
+    Raises TypeError for anything but a Block, ValueError for an unknown hue.
     """
     todo = [block]
     while todo:
@@ -71,14 +71,15 @@ def stand(sheet, block: Block) -> dict:
 
 
 def draw(sheet, block: Block, x: float, y: float, w: float, h: float) -> dict:
-    """Draws a block with all it holds; where each one with a key came to stand, as (x, y, width, height)."""
+    """Draws a block with all it holds; the place of each one with a key, as (x, y, width, height)."""
     places = {block.key: (x, y, w, h)}
     if block.framed:
         sheet.box(x, y, w, h, block.hue or "line", block.fill if block.hue else 0.0)
     room, leaf = w - 2 * block.pad, not block.inside
     top = y + block.pad + ((h - _natural(block, w, sheet.narrow)) / 2 if leaf else 0)
     for text, bold in _words(block, room):
-        colour = (block.hue or "plain") if bold else block.note_hue
+        named = "plain" if block.hue in RANKS else block.hue or "plain"  # words on a GPU's color stay dark
+        colour = named if bold else block.note_hue
         left, align = (x + w / 2, "center") if leaf else (x + block.pad, "left")
         sheet.write(left, top + 11, text, colour, align, bold, say=bool(block.text))
         top += LEADING
@@ -104,7 +105,7 @@ def height(block: Block, w: float, narrow: bool) -> float:
 
 
 def _natural(block: Block, w: float, narrow: bool) -> float:
-    """The height that its words and what it holds need."""
+    """The height that its words and its content need."""
     room, parts = w - 2 * block.pad, []
     if lines := _words(block, room):
         parts.append(LEADING * len(lines) - 2)
@@ -124,7 +125,7 @@ def _words(block: Block, room: float) -> list[tuple[str, bool]]:
 
 
 def _rows(block: Block, room: float, narrow: bool) -> list[list[tuple[Block, float]]]:
-    """What a block holds, in rows of (block, width)."""
+    """The content of a block, in rows of (block, width)."""
     held = list(block.inside)
     n = ((block.columns if narrow else None) or len(held) or 1) if block.across else 1
     out = []

@@ -1,4 +1,4 @@
-"""Curves of formulas: sampled, checked, titled and labelled from the formulas and their quantities."""
+"""Curves of formulas: sampled, checked, titled and labeled from the formulas and their quantities."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class _Curves:
         for name in self.given:
             if name not in used:
                 known = ", ".join(sorted(used - {self.x.name})) or "nothing"
-                raise TypeError(f"given: {name} is no input of any curve; expected of {known}")
+                raise TypeError(f"given: {name} is not an input of any curve; expected one of {known}")
 
     def chart(self, across: Axis, up: Axis, y: Quantity | None) -> Chart:
         """The chart on these axes, whose titles, scales and ends come from the curves where they are not given."""
@@ -78,7 +78,7 @@ class _Curves:
         results = [curve.formula.lhs for curve in self.curves if isinstance(curve.formula, Formula)]
         up = up.of(y if y is not None else next(iter(results), None), "y", ys)
         if up.log and ys.min() <= 0:
-            raise ValueError(f"y: a logarithmic scale takes values above zero; the least is {ys.min():g}")
+            raise ValueError(f"y: a logarithmic scale takes positive values; the least is {ys.min():g}")
         return Chart(across, up, drawn, self.points)
 
     def _sampled(self, curve: Curve, across: Axis) -> Curve:
@@ -97,7 +97,7 @@ class _Curves:
         return np.where(np.isfinite(out), out, np.nan)
 
     def alt(self, chart: Chart) -> str:
-        """What is to be seen, from the data."""
+        """The alternative text, from the data."""
         ends = f"{show(chart.x.lo, chart.x.unit, True)} to {show(chart.x.hi, chart.x.unit, True)}"
         parts = []
         values = [curve.formula[1] for curve in chart.curves] + [dots.data()[1] for dots in self.points]

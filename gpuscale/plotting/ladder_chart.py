@@ -29,7 +29,7 @@ def ladder(levels, *, name, caption, times=(1e-6, 1e-3, 1.0), **look) -> Still:
     time.
 
     ``times`` are the diagonals in seconds; ``look`` may hold title, height and narrow_height. Raises
-    ValueError for an empty list or a value not above zero.
+    ValueError for an empty list or a value that is not positive.
     """
     levels = list(levels)
     if not levels:

@@ -1,4 +1,4 @@
-"""What there is to read off a pipeline's timetable: who waits when, which parts a rank holds, and words for it."""
+"""Readings of a pipeline's timetable: who is idle when, which parts a rank holds, and words for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def waits(run, rank: int) -> list[tuple[Fraction, Fraction]]:
 
 
 def waited(run, until=None) -> Fraction:
-    """The time that all ranks together wait, up to the time ``until``."""
+    """The idle time of all ranks together, up to the time ``until``."""
     end = run.makespan if until is None else until
     spans = [span for rank in range(run.ranks) for span in waits(run, rank)]
     return sum((max(min(b, end) - min(a, end), Fraction(0)) for a, b in spans), Fraction(0))
@@ -34,7 +34,7 @@ def parts(run) -> dict[tuple[int, int], int]:
 
 
 def peak(run, rank: int) -> Fraction:
-    """The most activations that a rank holds, in microbatches of its share of the model, a part in ``ranks``."""
+    """The most activations that a rank holds, in microbatches of its part of the model, a part in ``ranks``."""
     return Fraction(run.peak_activations(rank) * run.ranks, run.stages)
 
 
@@ -55,12 +55,12 @@ def amount(time) -> str:
 
 
 def share(run, over: str = "total", until=None) -> Fraction:
-    """Waiting up to a time: ``over`` "total" as a share of all slots, "ideal" over those that compute."""
+    """Idle time up to a time: ``over`` "total" as a fraction of all slots, "ideal" over those that compute."""
     return waited(run, until) / (run.ranks * (run.makespan if over == "total" else run.ideal))
 
 
 def count(run, over: str = "total", until=None) -> str:
-    """How much of the schedule is waiting: "24 of 132, 18.2%"."""
+    """How much of the schedule is idle: "24 of 132, 18.2%"."""
     whole = run.ranks * (run.makespan if over == "total" else run.ideal)
     return f"{amount(waited(run, until))} of {amount(whole)}, {show(float(share(run, over, until)), '%')}"
 
@@ -71,7 +71,7 @@ def _word(slot, part: int) -> str:
 
 
 def order(run, rank: int) -> list[tuple[Fraction, Fraction, str]]:
-    """What a rank does, in the order of time: (from, to, word); "–" is waiting."""
+    """What a rank does, in the order of time: (from, to, word); "–" is idle."""
     part = parts(run)
     done = [(s.start, s.end, _word(s, part[s.rank, s.stage])) for s in run.of(rank)]
     return sorted(done + [(a, b, "–") for a, b in waits(run, rank)])

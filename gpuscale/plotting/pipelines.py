@@ -1,4 +1,4 @@
-"""Schedules of a pipeline as Gantt charts: ranks are rows, time runs to the right, what waits is grey."""
+"""Schedules of a pipeline as Gantt charts: ranks are rows, time runs to the right, idle slots are gray."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def gantt_figure(runs, *, name, caption, **look) -> Still:
     """Schedules of a pipeline, one ``timetable.PipelineRun`` or several on one scale of time, as a figure.
 
     A cell is a slot with the number of its microbatch: forward pale, backward solid, the backward for the weights
-    hatched; the parts of a model that a rank holds besides its first are underlined. Grey is waiting, and its share of
-    all slots stands in the title. On a phone a long schedule is folded into bands.
-    ``alt`` and the folded table are made from the schedule. Raises ValueError if there is none, or one without slots.
+    hatched; the parts of a model that a rank holds besides its first are underlined. Gray is idle, and the title has
+    its fraction of all slots. On a phone a long schedule is folded into bands. ``alt`` and the folded table are made
+    from the schedule. Raises ValueError if there is none, or one without slots.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     if not runs or not all(run.slots for run in runs):
@@ -136,7 +136,7 @@ class _GanttChart:
             self.sheet.write(x, y + 17, amount(Fraction(tick)), "soft", "center", say=False)
 
     def _key(self) -> list[tuple]:
-        """What the cells mean, each with how it is drawn."""
+        """The meaning of the cells, each with its look."""
         found, runs = kinds(self.runs), self.runs
         items = [(named(kind, found), partial(self._swatch, kind)) for kind in found]
         if any(part for run in runs for part in parts(run).values()):

@@ -18,8 +18,8 @@ from gpuscale.units import show
 class Roof:
     """One roofline: a name, the peak rate [FLOP/s] and the bandwidth of the memory below it [B/s].
 
-    ``below`` names that memory or network and ``hue`` is its meaning. Roofs that share a bandwidth share a
-    slope, and roofs with one peak share a level. ``short`` is the name on a phone.
+    ``below`` names that memory or network and ``hue`` is its meaning. Roofs with the same bandwidth share a
+    slope, and roofs with the same peak share a level. ``short`` is the name on a phone.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Roof:
 
     @property
     def ridge(self) -> float:
-        """The intensity from which on the arithmetic binds."""
+        """The intensity above which arithmetic is the limit."""
         return ridge_point(**self.given)
 
 
@@ -46,7 +46,7 @@ def roofline(roofs, *, name, caption, points=(), format="bf16", range=(1, 1e4), 
 
     ``roofs`` holds Roofs, or chips, whose peak is then the one of ``format``; ``points`` are Points of kernels:
     their intensities [FLOP/B] and rates [FLOP/s]. ``look`` may hold alt, title, height and narrow_height. Raises
-    ValueError for an empty list or range, or for anything not above zero.
+    ValueError for an empty list or range, or for anything that is not positive.
     """
     found = [_roof(r, format) for r in (roofs if isinstance(roofs, (list, tuple)) else [roofs])]
     if not found:
@@ -84,7 +84,7 @@ def _roof(item, format: str) -> Roof:
 
 
 def _parts(roofs, x: Axis) -> list[Curve]:
-    """Slopes and levels in the colours of what binds; equal ones are drawn and named once."""
+    """Slopes and levels in the color of the limit; equal ones are drawn and named once."""
     out, several = [], len({r.bandwidth for r in roofs}) > 1
     for bandwidth in dict.fromkeys(r.bandwidth for r in roofs):
         group = [r for r in roofs if r.bandwidth == bandwidth]

@@ -1,4 +1,4 @@
-"""Networks without switches that draw themselves: GPUs joined in pairs, and tori of chips."""
+"""Networks without switches that draw themselves: GPUs linked in pairs, and tori of chips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from gpuscale.network.torus import Mesh, Torus
 from gpuscale.network.tree import Topology
 from gpuscale.plotting.boxes import Block, draw
 from gpuscale.plotting.drawing.figure import Still
-from gpuscale.plotting.trees import network_figure, rate
+from gpuscale.plotting.network_words import rate
+from gpuscale.plotting.trees import network_figure
 from gpuscale.units import NBSP
 
 _BOX = 32, 26  # pixels: a GPU's box
@@ -18,7 +19,7 @@ _SHOWN = {1: 16, 2: 16, 3: 4}  # chips of an axis that are drawn, by the number 
 
 
 def node_figure(node, *, name, caption, **look) -> Still:
-    """A node as a static figure: GPUs joined in pairs (a Mesh), or by switches (the first level of a Topology).
+    """A node as a static figure: GPUs linked in pairs (a Mesh), or by switches (the first level of a Topology).
 
     One line is one NVLink of a Mesh. Raises TypeError for anything else.
     """
@@ -30,7 +31,7 @@ def node_figure(node, *, name, caption, **look) -> Still:
     each = f"{most}" if least == most else f"{least} to {most}"
     words = [
         f"{node.ranks} GPUs, {each} links each, {rate(node.gpu_bw)} out of a GPU.",
-        f"A line is a link of {rate(node.link_bw)}, one way.",
+        f"A line is a link of {rate(node.link_bw)}, one direction.",
     ]
 
     def paint(sheet):
@@ -40,14 +41,14 @@ def node_figure(node, *, name, caption, **look) -> Still:
         sheet.records += [f"links {a}-{b}: {n}" for a, b, n in node.pairs]
 
     rows = [[f"{a} – {b}", str(n), rate(n * node.link_bw)] for a, b, n in node.pairs]
-    said = {"alt": f"{node.title}. {' '.join(words)}", "table": (["Pair", "Links", "One way"], rows)}
+    said = {"alt": f"{node.title}. {' '.join(words)}", "table": (["Pair", "Links", "One direction"], rows)}
     return Still(paint, name=name, caption=caption, **said | look)
 
 
 def torus_figure(torus, *, name, caption, **look) -> Still:
     """A Torus of up to three axes as a static figure; long axes are folded, one ring of each axis is closed.
 
-    Raises TypeError for what is no Torus, ValueError for more axes.
+    Raises TypeError for anything but a Torus, ValueError for more axes.
     """
     if not isinstance(torus, Torus):
         raise TypeError(f"torus_figure: expected a Torus; got {torus!r}")
@@ -56,7 +57,7 @@ def torus_figure(torus, *, name, caption, **look) -> Still:
     shape = f"{NBSP}×{NBSP}".join(map(str, torus.sides)) + " = " if len(torus.sides) > 1 else ""
     words = [
         f"{shape}{torus.ranks:,} chips, {torus.links_per_chip} links each, {rate(torus.chip_bw)} out of a chip.",
-        f"A line is a link of {rate(torus.link_bw)}, one way. The farthest chips are {torus.diameter} links apart.",
+        f"A line is a link of {rate(torus.link_bw)}, one direction. The diameter is {torus.diameter} links.",
     ]
     rings = zip(torus.sides, torus.wrap, strict=True)
     records = [f"axis {side}, {'ring' if wrap else 'open'}" for side, wrap in rings]
@@ -80,13 +81,13 @@ def _head(sheet, words: list[str]) -> float:
 
 
 def _is_cube(mesh: Mesh) -> bool:
-    """Two groups of four, each GPU joined to its partner and to no other of the other group."""
+    """Two groups of four, each GPU linked to its partner and to no other of the other group."""
     across = {(a, b) for a, b, _ in mesh.pairs if (a < 4) != (b < 4)}
     return mesh.ranks == 8 and across <= {(i, i + 4) for i in range(4)}
 
 
 def _places(mesh: Mesh, across: float, top: float) -> np.ndarray:
-    """Where GPUs stand: in a circle; a cube as two squares whose partners face each other inside and outside."""
+    """The places of the GPUs: in a circle; a cube as two squares whose partners face each other inside and outside."""
     if not _is_cube(mesh):
         turn = 2 * np.pi * np.arange(mesh.ranks) / mesh.ranks - np.pi / 2
         return np.column_stack([across / 2 + 84 * np.cos(turn), top + 108 + 84 * np.sin(turn)])
@@ -113,7 +114,7 @@ def _pairs(sheet, mesh: Mesh, top: float) -> None:
 
 
 def _arc(start, end, bulge) -> tuple[np.ndarray, np.ndarray]:
-    """A way from one point to another that bends aside by ``bulge`` in its middle."""
+    """A path from one point to another that bends aside by ``bulge`` halfway."""
     share = np.linspace(0, 1, 25)[:, None]
     way = start + (end - start) * share + 2 * np.array(bulge) * share * (1 - share)
     return way[:, 0], way[:, 1]
@@ -152,9 +153,9 @@ def _grid(sheet, torus: Torus, top: float) -> None:
         for row in product(*([0] if i == axis else places for i, places in enumerate(seen))):
             folded = side > len(seen[axis])
             link(row, axis, first, seen[axis][-2] if folded else end, level=1)
-            if folded:  # what is left out is dotted
+            if folded:  # omitted chips are dotted
                 link(row, axis, seen[axis][-2], end, level=0.9, dash=(2, 4))
-            if wrap and not solid:  # the beginnings of the link that closes a row to a ring
+            if wrap and not solid:  # the two ends of the link that closes a row to a ring
                 link(row, axis, first, first - 0.35, level=1)
                 link(row, axis, end, end + 0.35, level=1)
         if wrap:

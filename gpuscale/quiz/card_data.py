@@ -6,10 +6,12 @@ from gpuscale.quiz import grading, wording
 from gpuscale.quiz.question import Question, values_at
 from gpuscale.units import BASE_UNITS, WORDS, parse
 
-# Slips of anybody's, added where they hit no other outcome.
+PREDICT = "Predict first."
+
+# Common mistakes, added where they match no other outcome.
 PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
 SLIPS = {
-    2.0: "That is twice the answer: what is counted two times?",
+    2.0: "That is twice the answer: what is counted twice?",
     0.5: "That is half the answer: what is missing?",
     **{1000.0**k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="much") for k in (1, 2, 3)},
     **{1000.0**-k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="little") for k in (1, 2, 3)},
@@ -25,6 +27,8 @@ def spec(question: Question, set_name: str, number: int) -> dict:
     ]
     out = {"id": name, "number": number, "kind": question.kind, "ask": variants[0]["ask"]}
     out |= {"expects": expects(question), "attempts_to_reveal": 2, "variants": variants}
+    if question.predict:
+        out |= {"attempts_to_reveal": 1, "label": PREDICT}
     if question.kind == "choice":
         return out | {"choices": [{"text": wording.render(c[0], question.given[0])} for c in question.choices]}
     out |= {"unit": question.asked_unit, "noun": question.noun}
@@ -44,7 +48,7 @@ def expects(question: Question) -> str:
         names = [q.name for q in question.may_use]
         return "a formula in " + " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     if question.asked_unit == "%":
-        return "a share, such as 45% or 0.45"
+        return "a fraction, such as 45% or 0.45"
     word = f"a number of {question.noun}" if question.noun else WORDS[question.base]
     return f"{word}, such as {question.example or _example(question)}"
 
@@ -85,7 +89,7 @@ def _grade(question: Question, salt: str, variant: int) -> dict:
 
 
 def _common(question: Question, found: list) -> list:
-    """Everybody's slips that are far from every other outcome."""
+    """Common mistakes that are far from every other outcome."""
     if question.exact or found[0][1] == 0:
         return []
     out = []
@@ -99,11 +103,11 @@ def _common(question: Question, found: list) -> list:
 
 
 def _formula_grade(question: Question, salt: str, said: dict, remark: str, hint: str) -> dict:
-    said["the answer"] = f"It is equal to the book's formula for all values.{remark}"
+    said["the answer"] = f"It equals the book's formula for all values.{remark}"
     rows = [
         (grading.formula_token(values_at(expr, question.fixed_points)), name == "the answer", said[name])
         for name, expr in question.named().items()
     ]
     points = [{q.name: p[q.name] for q in question.may_use} for p in question.fixed_points]
-    wrong = hint or "It is not equal to the formula asked for. Try a case small enough to count by hand."
+    wrong = hint or "It does not equal the expected formula. Try a case small enough to count by hand."
     return grading.grade_data(salt, rows, wrong, points=points)

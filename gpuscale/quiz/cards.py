@@ -22,12 +22,13 @@ def ask(ref: str | Item):
 
 
 def quiz(name: str | QuestionSet):
-    """All cards of a set under one score: ``quiz("hardware")``."""
+    """The cards of a set under one score: ``quiz("hardware")``; predictions stand where the chapter asks them."""
     them = name if isinstance(name, QuestionSet) else load_set(name)
     count = score(them)
     about = {"class_": "quizset", "id": f"quiz-{them.name}", "data_set": them.name, "aria_label": them.title}
-    html = element("section", count.html, *map(question_card, them), **about)
-    return _shown("", html, "\n".join([count.text, *map(question_text, them)]))
+    asked = [one for one in them if not one.question.predict]
+    html = element("section", count.html, *map(question_card, asked), **about)
+    return _shown("", html, "\n".join([count.text, *map(question_text, asked)]))
 
 
 def score(name: str | QuestionSet) -> Html:
@@ -55,12 +56,14 @@ def question_card(one: Item) -> str:
     field = element("ol", options, class_="choices", type="A") if options else ""
     note = "" if options else f'<p class="note">Answer: {escape(about["expects"])}</p>'
     told = solution(one.question)
+    label = about.get("label", f"{one.number}.")
+    summary = "Answer" if one.question.predict else "How to get there"
     return element(
         "form",
-        element("div", f'<p class="prompt"><b>{one.number}.</b> {about["ask"]}</p>', field, note, class_="fallback"),
-        details("How it comes about", told, class_="solution", open=True) if told else "",
+        element("div", f'<p class="prompt"><b>{label}</b> {about["ask"]}</p>', field, note, class_="fallback"),
+        details(summary, told, class_="solution", open=True) if told else "",
         script_json(about),
-        class_="card quiz",
+        class_="card quiz predict" if one.question.predict else "card quiz",
         id=f"q-{one.set_name}-{one.number}",
         data_gpuscale="quiz",
         autocomplete="off",
@@ -69,7 +72,7 @@ def question_card(one: Item) -> str:
 
 
 def solution(question: Question) -> str:
-    """How the answer comes about, as HTML: a derivation, never a number."""
+    """How to get to the answer, as HTML: a derivation, never a number."""
     told = question.solution
     if told is None:
         told = question.answer if question.answer is not None else []
@@ -86,7 +89,7 @@ def solution(question: Question) -> str:
 
 
 def _put_in(question: Question) -> str:
-    """The values to put in, where all readers have the same ones; the result is left to them."""
+    """The values to insert, if all readers have the same ones; the result is left to them."""
     if question.kind != "number" or len(question.given) > 1:
         return ""
     known = quantities()
@@ -127,6 +130,7 @@ def question_text(one: Item) -> str:
     """A question in a line or two of text: what is asked and how, never the answer."""
     question, count = one.question, len(one.question.given)
     kind = f"{question.kind}, {count} variants" if count > 1 else question.kind
+    kind += ", predict first" if question.predict else ""
     lines = [f"{one.id} ({kind}): {wording.plain(question.ask, question.given[0])}"]
     for letter, choice in zip("ABCDEFGHIJ", question.choices, strict=False):
         lines.append(f"  {letter}. {wording.plain(choice[0], question.given[0])}")

@@ -68,8 +68,8 @@ def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
     """The verdict on an answer: a text as on the card, a number in base units, or an expression.
 
     A choice is named by its letter, its number from 1, or its text; ``...`` is "not answered yet".
-    ``variant`` counts from 1. Raises UnknownQuestion for a name that is no question, ValueError for a variant
-    that is none.
+    ``variant`` counts from 1. Raises UnknownQuestion for a name that is not a question, ValueError for a variant
+    that does not exist.
     """
     one = item(ref)
     spec = one.spec
@@ -93,9 +93,9 @@ def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdi
     if isinstance(typed, (Formula, sympy.Expr)) and one.question.kind == "formula":
         return _expression(one.question, spec, variant, typed)
     if isinstance(typed, bool) or not isinstance(typed, (numbers.Real, sympy.Number)):
-        raise Unreadable(f"{type(typed).__name__} is no answer; expected {spec['expects']}, as text")
+        raise Unreadable(f"{type(typed).__name__} is not an answer; expected {spec['expects']}, as text")
     if one.question.kind == "formula":
-        raise Unreadable(f"a formula is asked; expected {spec['expects']}")
+        raise Unreadable(f"expected {spec['expects']}")
     value = finite(float(typed))
     unit = one.question.base
     note = "" if unit == "1" else f" A bare number is taken in base units ({unit})."
@@ -113,7 +113,7 @@ def _option(question: Question, variant: int, typed: Typed) -> int:
     if not isinstance(typed, bool) and word in [str(i) for i in range(1, len(texts) + 1)]:
         return int(word) - 1
     wanted = ", ".join(letters.upper())
-    raise Unreadable(f"“{brief(word)}” is none of the options; expected {wanted}")
+    raise Unreadable(f"“{brief(word)}” is not one of the options; expected {wanted}")
 
 
 def _expression(question: Question, spec: dict, variant: int, typed: Formula | sympy.Expr) -> grading.Verdict:

@@ -1,4 +1,4 @@
-"""What a question must satisfy before anyone is asked: every slip of an author is named here."""
+"""What a question must satisfy before it is asked: every mistake of an author is caught here."""
 
 import itertools
 
@@ -22,7 +22,7 @@ def check_question(question: Question) -> None:
 
 def _check(question: Question) -> None:
     if not question.ask.strip():
-        raise QuestionError("a question needs a text to ask")
+        raise QuestionError("a question needs a text")
     _same_inputs(question)
     if question.kind == "choice":
         _choices(question)
@@ -30,12 +30,14 @@ def _check(question: Question) -> None:
         _answer(question)
     _texts(question)
     if unused := [n for n in question.given[0] if n not in _used(question)]:
-        raise QuestionError(f"given {', '.join(unused)}, which nothing uses")
+        raise QuestionError(f"given {', '.join(unused)}, which is not used")
     if question.kind == "number":
         _numbers(question)
     if question.kind == "formula":
         _formulas(question)
     _solution(question)
+    if question.predict and not any(_solution_texts(question)):
+        raise QuestionError("a prediction needs a solution in words, which unfolds after the first answer")
 
 
 def _same_inputs(question: Question) -> None:
@@ -63,7 +65,7 @@ def _answer(question: Question) -> None:
     if not good:
         raise QuestionError(f"the answer is {question.answer!r}; expected a Formula or an expression in quantities")
     if not 0 < question.tolerance <= 0.5:
-        raise QuestionError(f"tolerance {question.tolerance}; expected a share such as 0.02")
+        raise QuestionError(f"tolerance {question.tolerance}; expected a fraction such as 0.02")
     if not fits(question.expr, question.base):
         found = words(dimension(question.expr))
         raise QuestionError(f"the answer is {found}, the declared unit {question.asked_unit!r}")
@@ -132,7 +134,7 @@ def _formulas(question: Question) -> None:
     allowed, exprs = set(question.may_use), question.named()
     for name, expr in exprs.items():
         if odd := [q.name for q in inputs(expr) if q not in allowed]:
-            raise QuestionError(f"{name} holds {', '.join(odd)}, which the reader may not use")
+            raise QuestionError(f"{name} holds {', '.join(odd)}, which the reader cannot use")
     tokens = {n: grading.formula_token(values_at(e, question.fixed_points)) for n, e in exprs.items()}
     for one, other in itertools.combinations(tokens, 2):
         if tokens[one] == tokens[other]:
@@ -153,7 +155,7 @@ def _solution(question: Question) -> None:
         return
     last = ends[-1]
     if not fits(last, question.base):
-        raise QuestionError(f"the solution ends in {last}, which is no {question.base}")
+        raise QuestionError(f"the solution ends in {last}, which is not in {question.base}")
     if _gap(question, last) > 1e-9:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
 

@@ -20,7 +20,7 @@ from gpuscale.widgets.shared import SCORE, VERDICTS
 
 
 class UnreadableNotebook(ValueError):
-    """A file that is no notebook, or none that could be run."""
+    """A file that is not a notebook, or that could not be run."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class GradedNotebook:
 
     @property
     def total(self) -> int:
-        """How many there are, the ones never checked included."""
+        """How many there are, including those never checked."""
         return len(self.results) + len(self.missing)
 
     def record(self) -> dict:
@@ -64,8 +64,8 @@ def notebook(path: Path, execute: bool = False):
         raise UnreadableNotebook(f"{path}: there is no such file") from None
     except OSError as error:
         raise UnreadableNotebook(f"{path}: cannot be read ({error.strerror})") from None
-    except Exception:  # nbformat raises many kinds for what is no notebook
-        raise UnreadableNotebook(f"{path}: is no notebook; expected an .ipynb file as JupyterLab saves it") from None
+    except Exception:  # nbformat raises many kinds of errors for other files
+        raise UnreadableNotebook(f"{path}: is not a notebook; expected an .ipynb file as JupyterLab saves it") from None
     return _run(nb, path) if execute else nb
 
 
@@ -93,11 +93,11 @@ def results(nb) -> list[Result]:
 
 
 def grade(path: str | Path, execute: bool = False) -> GradedNotebook:
-    """The results of a notebook file. Raises UnreadableNotebook for what is no notebook."""
+    """The results of a notebook file. Raises UnreadableNotebook for other files."""
     found = {r.id: r for r in results(notebook(Path(path), execute))}
     there = {}
     for name in dict.fromkeys(key.rpartition(".")[0] for key in found):
-        with contextlib.suppress(ImportError, UnknownQuestion):  # a set that is not there has changed
+        with contextlib.suppress(ImportError, UnknownQuestion):  # a set that does not exist any more has changed
             there |= {one.id: one for one in load_set(name)}
     old = [key for key, r in found.items() if key not in there or there[key].stamp != r.stamp]
     return GradedNotebook(str(path), list(found.values()), old, [key for key in there if key not in found])

@@ -1,4 +1,4 @@
-"""Verdicts: what was typed falls into a fine bucket, and the bucket's hash says which outcome that is.
+"""Verdicts: the typed value falls into a fine bucket, and the bucket's hash says which outcome that is.
 
 A question is graded from its spec alone, here and on the page (widgets/static/grading.js) alike. The spec
 holds no answer: for each outcome (right answer, likely mistakes) the salted hash of its bucket, and its
@@ -72,7 +72,7 @@ def _mask(data: bytes, salt: str, text: str) -> bytes:
 
 
 def seal(message: str, salt: str, text: str) -> str:
-    """A message that only who knows the bucket can read, as hexadecimal digits."""
+    """A message that can be read only with the bucket, as hexadecimal digits."""
     return _mask(message.encode(), salt, text).hex()
 
 

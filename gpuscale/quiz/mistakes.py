@@ -1,4 +1,4 @@
-"""Likely mistakes: what an error amounts to, as an expression, with the sentence that names it.
+"""Likely mistakes: the expression that an error amounts to, with the sentence that names it.
 
 Each helper gives a dict ``{message: mistake}`` to spread into a question's ``mistakes``. With a quantity the
 mistake is made in that input; without one it is made in the result.
@@ -49,7 +49,7 @@ def _changed(expr: sympy.Expr, inputs: Mapping, message: str) -> sympy.Expr:
     for key, value in inputs.items():
         symbol = known.get(key) if isinstance(key, str) else key
         if symbol not in expr.free_symbols:
-            raise TypeError(f"mistake “{message}”: {key} is no input of {expr}")
+            raise TypeError(f"mistake “{message}”: {key} is not an input of {expr}")
         swaps[symbol] = value.rhs if isinstance(value, Formula) else sympy.sympify(value)
     return expr.subs(swaps, simultaneous=True)
 
@@ -66,14 +66,14 @@ class Slip:
         return {self.message: Times(self.factor) if quantity is None else {quantity: self.factor * quantity}}
 
 
-both_directions = Slip(2, "That counts both directions of the link; the bytes cross it in one.")
-one_direction = Slip(Rational(1, 2), "That counts one direction of the link; both are in use here.")
-bits_for_bytes = Slip(8, "That takes bits for bytes: a byte has eight bits.")
-bytes_for_bits = Slip(Rational(1, 8), "That divides by eight once too often: these are bytes already.")
-gib_for_gb = Slip(Rational(2**30, 10**9), "That takes GiB (2^30 bytes) for GB (10^9 bytes).")
-gb_for_gib = Slip(Rational(10**9, 2**30), "That takes GB (10^9 bytes) for GiB (2^30 bytes).")
-mib_for_mb = Slip(Rational(2**20, 10**6), "That takes MiB (2^20 bytes) for MB (10^6 bytes).")
-mb_for_mib = Slip(Rational(10**6, 2**20), "That takes MB (10^6 bytes) for MiB (2^20 bytes).")
-with_sparsity = Slip(2, "That is the rate with structured sparsity; a dense product runs at half of it.")
-without_fma = Slip(Rational(1, 2), "A fused multiply-add is two operations: a product and a sum.")
-fma_twice = Slip(2, "That counts the two operations of a multiply-add twice.")
+both_directions = Slip(2, "That counts both directions of the link, but the bytes cross it in only one.")
+one_direction = Slip(Rational(1, 2), "That counts one direction of the link, but both are in use here.")
+bits_for_bytes = Slip(8, "That mistakes bits for bytes: a byte has eight bits.")
+bytes_for_bits = Slip(Rational(1, 8), "That divides by eight once too often: these are already bytes.")
+gib_for_gb = Slip(Rational(2**30, 10**9), "That mistakes GiB (2^30 bytes) for GB (10^9 bytes).")
+gb_for_gib = Slip(Rational(10**9, 2**30), "That mistakes GB (10^9 bytes) for GiB (2^30 bytes).")
+mib_for_mb = Slip(Rational(2**20, 10**6), "That mistakes MiB (2^20 bytes) for MB (10^6 bytes).")
+mb_for_mib = Slip(Rational(10**6, 2**20), "That mistakes MB (10^6 bytes) for MiB (2^20 bytes).")
+with_sparsity = Slip(2, "That is the rate with structured sparsity; a dense matmul runs at half of it.")
+without_fma = Slip(Rational(1, 2), "A fused multiply-add is two FLOPs: a multiplication and an addition.")
+fma_twice = Slip(2, "That counts the two FLOPs of a multiply-add twice.")

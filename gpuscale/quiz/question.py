@@ -35,9 +35,11 @@ class Question:
     feedback, expression) with ``pick`` "largest" or "smallest". ``exact`` compares whole numbers as they
     are. ``symbols`` are those a typed formula may use. ``noun`` is what a count counts. ``solution`` is a
     Derivation, a Formula, a text, or a list of these and of (expression, why) pairs. ``remark`` is said
-    once the answer is right, ``hint`` to a wrong answer that is no known mistake. ``heading`` opens a group of
-    questions on the sheet. ``example`` is the answer shown as one of the right kind, where the usual one would
-    answer a neighbour. Raises QuestionError for given values that are none; a QuestionSet checks the rest.
+    once the answer is right, ``hint`` to a wrong answer that is not a known mistake. ``heading`` opens a group of
+    questions on the sheet. ``predict`` marks a question that a chapter asks just before it gives the answer: its
+    ``solution`` unfolds once the reader has committed to an answer. ``example`` is shown as an answer of the
+    right kind, where the usual one would answer another question. Raises QuestionError for invalid given values; a
+    QuestionSet checks the rest.
     """
 
     ask: str
@@ -57,6 +59,7 @@ class Question:
     points: Sequence[Mapping[str, float]] = ()
     heading: str = ""
     example: str = ""
+    predict: bool = False
 
     def __post_init__(self):
         variants = self.given if isinstance(self.given, (list, tuple)) else [self.given or {}]
@@ -147,14 +150,14 @@ class Question:
         return [(name, self.value(expr, variant)) for name, expr in self.named().items()]
 
     def close(self, a: float, b: float) -> bool:
-        """Whether two values are too near to be told apart."""
+        """Whether two values are too close to be told apart."""
         if a == 0 or b == 0 or (self.exact and float(a).is_integer() and float(b).is_integer()):
             return a == b
         gap = grading.bucket(a, self.tolerance) - grading.bucket(b, self.tolerance)
         return (a < 0) == (b < 0) and abs(gap) <= grading.APART
 
     def right(self, variant: int) -> int:
-        """The index of the right choice. Raises QuestionError where it is none or several."""
+        """The index of the right choice. Raises QuestionError unless there is exactly one."""
         if self.pick:
             return self._picked(variant)
         marks = [self._holds(c[2], variant) for c in self.choices]
@@ -204,7 +207,7 @@ def _numbers(given: Mapping) -> dict[str, float]:
     for key, value in given.items():
         name = key.name if isinstance(key, Quantity) else key
         if name not in known:
-            raise QuestionError(f"given {name!r} is no quantity; see gpuscale/symbols")
+            raise QuestionError(f"given {name!r} is not a quantity; see gpuscale/symbols")
         out[name] = float(as_number(known[name], value))
     return out
 

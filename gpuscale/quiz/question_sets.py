@@ -16,7 +16,7 @@ PACKAGE = "gpuscale_exercises"
 
 
 class UnknownQuestion(KeyError):
-    """No such set or question; the message names what there is."""
+    """No such set or question; the message names the known ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -51,7 +51,7 @@ class QuestionSet:
     """The questions of one sheet, numbered from 1.
 
     ``name`` is the module's name, ``intro`` Markdown for the sheet, ``chapter`` the notebook under chapters/
-    that they belong to. Raises QuestionError for a name that is no word, and for a
+    that they belong to. Raises QuestionError for a name that is not a word, and for a
     question that would confuse a reader.
     """
 
@@ -79,7 +79,7 @@ class QuestionSet:
         """The question of that number, from 1. Raises UnknownQuestion."""
         if not isinstance(number, int) or not 1 <= number <= len(self):
             last = f"{self.name}.{len(self)}"
-            raise UnknownQuestion(f"{self.name}.{number} is no question; expected {self.name}.1 to {last}")
+            raise UnknownQuestion(f"{self.name}.{number} is not a question; expected {self.name}.1 to {last}")
         return Item(self.name, number, self.questions[number - 1])
 
 
@@ -102,7 +102,7 @@ def load_set(name: str) -> QuestionSet:
     near = difflib.get_close_matches(str(name), sets(), 3)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     there = ", ".join(sets()) or "none"
-    raise UnknownQuestion(f"no question set is called {name!r}; {hint}there are: {there}")
+    raise UnknownQuestion(f"no question set is called {name!r}; {hint}known: {there}")
 
 
 def item(ref: str | Item) -> Item:
@@ -112,5 +112,5 @@ def item(ref: str | Item) -> Item:
     name, dot, number = str(ref).rpartition(".")
     if not dot or not (number.isascii() and number.isdigit()):
         there = ", ".join(sets()) or "none"
-        raise UnknownQuestion(f'{ref!r} names no question; expected "SET.NUMBER", with SET one of: {there}')
+        raise UnknownQuestion(f'{ref!r} is not the name of a question; expected "SET.NUMBER", with SET one of: {there}')
     return load_set(name)[int(number)]

@@ -18,13 +18,13 @@ _PARTS = re.compile(r"`([^`]+)`|\$([^$]+)\$|\{([A-Za-z]\w*)(?::([^{}]*))?\}|([^`
 
 
 class TextError(ValueError):
-    """A text with a placeholder that nothing fills, or with marks that do not belong there."""
+    """A text with an unfilled placeholder, or with stray marks."""
 
 
 def _quantity(name: str):
     known = quantities().get(name)
     if known is None:
-        raise TextError(f"{{{name}}} is no quantity of the book; see gpuscale/symbols")
+        raise TextError(f"{{{name}}} is not a quantity of the book; see gpuscale/symbols")
     return known
 
 
@@ -33,7 +33,7 @@ def shown(name: str, value: float, form: str = "") -> str:
     unit, _, digits = (f",{form}" if form.isdigit() else form).partition(",")
     own = _quantity(name).unit
     if unit not in ("", "%", "count") and (unit not in SCALE or SCALE[unit][1] != own):
-        raise TextError(f"{{{name}:{form}}}: {unit!r} is no unit for {name}, which is in {own}")
+        raise TextError(f"{{{name}:{form}}}: {unit!r} is not a unit for {name}, which is in {own}")
     if digits and not digits.isdigit():
         raise TextError(f"{{{name}:{form}}}: expected a number of digits after the comma")
     if not unit and own == "1" and float(value).is_integer():
@@ -42,7 +42,7 @@ def shown(name: str, value: float, form: str = "") -> str:
 
 
 def _in_words(count: float) -> str:
-    """A large round count as one says it: 15 trillion; "" where it has more than four digits."""
+    """A large round count as people say it: 15 trillion; "" where it has more than four digits."""
     for word, size in (("trillion", 1e12), ("billion", 1e9)):
         short = f"{count / size:.4g}"
         if 1 <= float(short) < 1000 and float(short) * size == count:
@@ -94,7 +94,7 @@ def _maths(math: str, tex: bool) -> str:
 
 
 def _literal(html: str) -> str:
-    """Code and TeX keep their asterisks: they are no emphasis."""
+    """Code and TeX keep their asterisks, which are not emphasis."""
     return html.replace("*", "&#42;")
 
 

@@ -1,4 +1,4 @@
-"""Schedules: who does what when, in numpy alone, with bytes, waits and slots to be counted.
+"""Schedules: who does what when, in numpy alone, with bytes, idle times and slots to be counted.
 
 collectives: chunks that ranks send each other. pipelines: microbatches in the slots of stages. timelines: requests
 for bytes, buckets of gradients and warps on one axis of time.

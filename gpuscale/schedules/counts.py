@@ -1,4 +1,4 @@
-"""Counts: checked where they are given, in words where they are told."""
+"""Counts: checked on input, in words on output."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def need_count(value, name: str = "ranks", least: int = 1) -> int:
 def need_counts(values: Sequence, name: str) -> tuple[int, ...]:
     """Whole numbers of 1 or more, at least one of them, else ValueError naming the input."""
     if not len(values):
-        raise ValueError(f"{name}: expected one number or more; got none")
+        raise ValueError(f"{name}: expected at least one number; got none")
     return tuple(need_count(value, name) for value in values)
 
 

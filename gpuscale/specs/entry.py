@@ -92,5 +92,5 @@ class Part:
 def _remarks(spec: Spec) -> str:
     said = [f"Printed as {spec.printed}." if spec.printed else "", f"As of {spec.date}." if spec.date else ""]
     said += [spec.note, *(f"{cited(o.source)} has {o.as_printed}: {o.why}." for o in spec.others)]
-    said += ["Nothing else in the data vouches for it." if spec.single else ""]
+    said += ["Nothing else in the data confirms it." if spec.single else ""]
     return " ".join(filter(None, said))

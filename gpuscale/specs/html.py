@@ -18,7 +18,7 @@ def parts_table(
     derived: Mapping[str, Callable] | None = None,
     caption: str = "",
 ) -> Html:
-    """Parts side by side: a row a part, a column a field, then what is derived (in italics).
+    """Parts as a table: one row per part, one column per field, then derived values (in italics).
 
     ``fields`` are names, or names with their column titles. Each function in ``derived`` takes a part and
     gives (value in base units, unit), a text or None. A part that lacks a field shows a dash.
@@ -63,7 +63,7 @@ def _derived(part, make: Callable) -> tuple[str, str]:
 
 
 def provenance(shown: str, printed: str, basis: str, source: str, note: str) -> str:
-    """A button whose tip tells where what it shows comes from."""
+    """A button whose tip says where its value comes from."""
     said = {"data_printed": printed, "data_basis": basis, "data_source": cited(source), "data_note": note}
     return element("button", escape(shown), type="button", class_="prov", **said)
 

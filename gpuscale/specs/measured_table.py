@@ -16,7 +16,7 @@ FORM = "{ name, title, unit, basis, source }"
 class Column:
     """A column of a measured table; a text column has the unit "text" and no basis and source.
 
-    ``single`` has the rows, counted from 1, for which nothing else in the data vouches.
+    ``single`` has the rows, counted from 1, that nothing else in the data confirms.
     """
 
     name: str
@@ -76,7 +76,7 @@ class MeasuredTable:
 
     @property
     def rows(self) -> list[dict]:
-        """One dict a row, numbers as floats in base units."""
+        """One dict per row, numbers as floats in base units."""
         columns = [self[n] if self.column(n).unit == "text" else self[n].tolist() for n in self.columns]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -106,7 +106,7 @@ class MeasuredTable:
 
     def view(self, names: Mapping[str, str] | None = None) -> Html:
         """The table with its numbers as the source prints them, to six digits; the head of a column has their unit and
-        tells where they come from. ``names``: what to show for keys of parts, so that a column "part" beside one of
+        tells where they come from. ``names``: what to show for keys of parts, so that a column "part" next to one of
         chips has nothing to add."""
         names = names or {}
         hidden = "part" if names and "chip" in self.columns else ""
@@ -129,7 +129,7 @@ def read_table(where: Where, body: dict) -> dict:
     columns = [_column(where, head, len(cells)) for head in heads]
     names = [c.name for c in columns]
     if twice := sorted({n for n in names if names.count(n) > 1}):
-        raise where.at(field=twice[0]).wrong("stands for two columns", "one column a name")
+        raise where.at(field=twice[0]).wrong("stands for two columns", "one column per name")
     for number, row in enumerate(cells, 1):
         if not isinstance(row, list) or len(row) != len(columns):
             raise where.wrong(f"row {number} is {row!r}", f"{len(columns)} cells: {', '.join(names)}")
@@ -140,7 +140,7 @@ def read_table(where: Where, body: dict) -> dict:
 
 def _column(where: Where, head, rows: int) -> Column:
     if not isinstance(head, dict) or not isinstance(head.get("name"), str):
-        raise where.at(field="columns").wrong(f"{head!r} is no column", FORM)
+        raise where.at(field="columns").wrong(f"{head!r} is not a column", FORM)
     at = where.at(field=head["name"])
     name(at, head["name"])
     needed = ["title", "unit"] + (["basis", "source"] if head.get("unit") != "text" else [])

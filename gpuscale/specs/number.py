@@ -1,6 +1,6 @@
 """A number of the data: ``{ value, unit, basis, source }``, and where they help a note, a printed form, a date, and
 the values of other sources with the reason why they are not used. ``single`` marks one that nothing else in the data
-vouches for: no relation to other numbers, no second source.
+confirms: no relation to other numbers, no second source.
 """
 
 import tomllib

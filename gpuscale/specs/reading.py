@@ -52,25 +52,25 @@ def read(path: str | Path) -> tuple[list[dict], dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise where.wrong(f"cannot be read ({error})", "a TOML file") from error
     except tomllib.TOMLDecodeError as error:
-        raise where.wrong(f"is no TOML ({error})", "a TOML file of tables, one for each part") from error
+        raise where.wrong(f"is not TOML ({error})", "a TOML file of tables, one for each part") from error
     as_of = date_text(where.at(field="as_of"), tables.pop("as_of", ""))
     kind = _kind(where, tables.pop("kind", "chip"))
     sources = tables.pop("sources", {})
     if not isinstance(sources, dict) or not all(isinstance(s, str) for s in sources.values()):
-        raise where.at(field="sources").wrong("is no table of texts", 'key = "short name" for each source')
+        raise where.at(field="sources").wrong("is not a table of texts", 'key = "short name" for each source')
     return [_part(where, key, body, kind, as_of) for key, body in tables.items()], sources
 
 
 def _kind(where: Where, kind) -> str:
     if kind not in KINDS:
-        raise where.at(field="kind").wrong(f"{kind!r} is no kind of part", f"one of {', '.join(KINDS)}")
+        raise where.at(field="kind").wrong(f"{kind!r} is not a kind of part", f"one of {', '.join(KINDS)}")
     return kind
 
 
 def _part(where: Where, key: str, body, kind: str, as_of: str) -> dict:
     where = where.at(part=key)
     if not isinstance(body, dict):
-        raise where.wrong(f"{body!r} stands outside of a part", f"a table [{key}] with a title and numbers")
+        raise where.wrong(f"{body!r} is outside of a part", f"a table [{key}] with a title and numbers")
     name(where, key)
     body = dict(body)
     kind = _kind(where, body.pop("kind", kind))
@@ -95,7 +95,7 @@ def _may_be_text(where: Where, field_name: str, kind: str) -> bool:
         return False
     known = [*LABELS, *known_fields()[kind]]
     if field_name not in LABELS and (close := difflib.get_close_matches(field_name, known, 1, 0.8)):
-        raise where.wrong("is no text that a part can have", f"{close[0]}?")
+        raise where.wrong("is not a text that a part can have", f"{close[0]}?")
     return True
 
 
@@ -103,13 +103,13 @@ def number(where: Where, entry, kind: str) -> Spec:
     """One checked number of a part of that kind."""
     name(where, where.field)
     if where.field in TAKEN:
-        raise where.wrong("is a name that every part has already", "another name")
+        raise where.wrong("is a name that every part already has", "another name")
     _keys(where, entry, NEEDED, OPTIONAL)
     rule = known_fields()[kind].get(where.field, {})
     value = quantity(where, entry["value"], entry["unit"], rule)
     date = date_text(where, entry.get("date", ""))
     if base_unit(entry["unit"]) == "USD/h" and not date:
-        raise where.wrong("a price has no date", 'date = "2025-02" or the like, for prices change')
+        raise where.wrong("a price has no date", 'date = "2025-02" or the like, because prices change')
     texts = {k: text(where, entry[k], k) for k in ("basis", "source", "note", "printed") if k in entry}
     others = tuple(_other(where, other, rule) for other in entry.get("others", ()))
     return Spec(where.field, value, entry["unit"], date=date, others=others, single=entry.get("single", False), **texts)
@@ -133,15 +133,15 @@ def _keys(where: Where, entry, needed, optional) -> None:
     if lacking := [key for key in needed if key not in entry]:
         raise where.wrong(f"no {' and no '.join(lacking)}", form)
     if not isinstance(entry.get("single", False), bool):
-        raise where.wrong(f"single is {entry['single']!r}", "single = true, where nothing else vouches for the number")
+        raise where.wrong(f"single is {entry['single']!r}", "single = true, if nothing else confirms the number")
 
 
 def quantity(where: Where, value, unit, rule: dict | None = None) -> float:
-    """A value checked against its unit and against what the name stands for."""
+    """A value checked against its unit and against the meaning of its name."""
     rule = rule or {}
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise where.wrong(f"value {value!r} is no number", "a number, such as 989.4")
-    low = "zero or a number above it" if rule.get("zero") else "a number above zero"
+        raise where.wrong(f"value {value!r} is not a number", "a number, such as 989.4")
+    low = "zero or a positive number" if rule.get("zero") else "a positive number"
     if not math.isfinite(value) or value < 0 or (value == 0 and not rule.get("zero")):
         raise where.wrong(f"value {value!r} is out of range", low)
     try:
@@ -161,10 +161,10 @@ def _units(rule: dict) -> str:
 
 
 def text(where: Where, value, what: str = "") -> str:
-    """A text that says something."""
+    """A text that is not empty."""
     what = what or where.field
     if not isinstance(value, str) or not value.strip():
-        problem = f"no {what}" if value is None else f"{what} {value!r} is no text"
+        problem = f"no {what}" if value is None else f"{what} {value!r} is not a text"
         raise where.wrong(problem, f"a {what} in words")
     return value
 
@@ -174,12 +174,12 @@ def date_text(where: Where, value) -> str:
     said = value.isoformat()[:10] if hasattr(value, "isoformat") else value
     form = r"\d{4}-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?"
     if said and not (isinstance(said, str) and re.fullmatch(form, said)):
-        raise where.wrong(f"{value!r} is no date", "year-month-day, such as 2026-11-20")
+        raise where.wrong(f"{value!r} is not a date", "year-month-day, such as 2026-11-20")
     return said
 
 
 def name(where: Where, key: str) -> str:
     """A name that Python can use."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", key) or key.endswith("_"):
-        raise where.wrong(f"{key!r} is no name", "small letters, digits and underscores, such as h100_sxm")
+        raise where.wrong(f"{key!r} is not a name", "small letters, digits and underscores, such as h100_sxm")
     return key

@@ -80,10 +80,10 @@ def _made(where: Where, draft: dict, known: Mapping[str, Part], origin: str):
 
 
 def load(path: str | os.PathLike) -> list:
-    """Add the parts of a TOML file of your own and return them. Run again, it replaces what it added.
+    """Add the parts of a TOML file of your own and return them. A second call replaces what the first one added.
 
     The form is that of the built-in files: a table is a part, ``name = { value, unit, basis, source }`` is a
-    number; ``kind = "chip"`` (or link, model, capability, measured) stands in a part or at the head of the
+    number; ``kind = "chip"`` (or link, model, capability, measured) is in a part or at the head of the
     file. A source may be any text. Raises SpecError, which names file, part, field and what was expected, and
     adds nothing then.
     """
@@ -91,7 +91,7 @@ def load(path: str | os.PathLike) -> list:
 
 
 def part(kind: str, key: str) -> Part | MeasuredTable:
-    """A part of any kind, such as ``part("level", "h100_leaf")``. Raises UnknownPart naming those there are."""
+    """A part of any kind, such as ``part("level", "h100_leaf")``. Raises UnknownPart with a list of the known ones."""
     known = _registry()[kind]
     if key in known:
         return known[key]
@@ -107,7 +107,7 @@ def parts(kind: str) -> Mapping[str, Part | MeasuredTable]:
 
 
 def chip(key: str) -> Part:
-    """A chip, such as ``chip("h100_sxm")``. Raises UnknownPart naming those there are."""
+    """A chip, such as ``chip("h100_sxm")``. Raises UnknownPart with a list of the known ones."""
     return part("chip", key)
 
 
@@ -147,5 +147,5 @@ def measured(key: str) -> MeasuredTable:
 
 
 def table(parts: Iterable, fields, derived=None, caption: str = "") -> Html:
-    """Parts (or keys of chips) side by side; see ``html.parts_table``."""
+    """Parts (or keys of chips) as a table; see ``html.parts_table``."""
     return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)

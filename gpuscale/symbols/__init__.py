@@ -2,7 +2,7 @@
 
 The Python name, the symbol's name and the keyword argument of a formula are one word. Nothing else in the
 project makes a symbol. Bandwidths are one direction, per GPU, in bytes; peaks are dense; counts have "1".
-``quantity`` holds what a quantity is; the other files declare them, part by part of the book. The order here is the
+``quantity`` holds what a quantity is; the other files declare them, one per part of the book. The order here is the
 order of the notation, of arguments and of factors in an equation.
 """
 
@@ -16,4 +16,4 @@ from gpuscale.symbols.step import *  # noqa: F403
 
 # isort: on
 
-__all__ = ["Quantity", "indexed", "quantities", *sorted(quantities())]  # noqa: PLE0604
+__all__ = ["Quantity", "degree", "indexed", "quantities", "uplink", *sorted(quantities())]  # noqa: F405, PLE0604

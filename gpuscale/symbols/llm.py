@@ -21,14 +21,14 @@ n_vocab = Quantity("n_vocab", "1", "tokens of the vocabulary", r"n_\mathrm{vocab
 
 # A run
 N_gpu = Quantity("N_gpu", "1", "GPUs of the run", r"N_\mathrm{GPU}", least=1, whole=True, also="world size")
-B_gpu = Quantity("B_gpu", "1", "tokens of the batch for one GPU", r"B_\mathrm{GPU}", also="B/X, tokens per GPU")
+B_gpu = Quantity("B_gpu", "1", "tokens of the batch per GPU", r"B_\mathrm{GPU}", also="B/X, tokens per GPU")
 T_step = Quantity("T_step", "s", "time of a training step", r"T_\mathrm{step}")
 MFU = Quantity("MFU", "1", "model FLOPs utilization: FLOP/s that the model needs, over the peak", r"\mathrm{MFU}",
     most=1)
 HFU = Quantity("HFU", "1", "hardware FLOPs utilization: FLOP/s that the GPUs do, recomputation included, over the peak",
     r"\mathrm{HFU}", most=1)
 
-# What the parameters are parts of. Matrices and vectors are counted apart: a token is multiplied by matrices only.
+# Where the parameters are. Matrices and vectors are counted separately: a token is multiplied by matrices only.
 P_layer = Quantity("P_layer", "1", "parameters of the matrices that a token meets in a layer", r"P_\mathrm{layer}")
 P_attn = Quantity("P_attn", "1", "parameters of the matrices of attention, in a layer", r"P_\mathrm{attn}")
 P_mlp = Quantity("P_mlp", "1", "parameters of the matrices of an MLP, or of one expert", r"P_\mathrm{MLP}")
@@ -36,15 +36,15 @@ P_moe = Quantity("P_moe", "1", "parameters of the matrices of a layer's experts 
 P_top = Quantity("P_top", "1", "parameters of a layer's experts and router that work on a token", r"P_\mathrm{top}")
 P_vec = Quantity("P_vec", "1", "parameters of the vectors of a layer: norms and biases", r"P_\mathrm{vec}", zero=True)
 F_dense = Quantity("F_dense", "1", "feed-forward width of a layer without experts", r"F_\mathrm{dense}", least=1,
-    whole=True, also="intermediate_size beside moe_intermediate_size")
+    whole=True, also="intermediate_size, next to moe_intermediate_size")
 L_dense = Quantity("L_dense", "1", "layers without experts in a model with experts", r"L_\mathrm{dense}", zero=True,
     whole=True, also="first_k_dense_replace")
 n_shared = Quantity("n_shared", "1", "experts that every token visits", r"n_\mathrm{shared}", zero=True, whole=True)
 n_emb = Quantity("n_emb", "1",
-    "matrices with a row for each token of the vocabulary: 1 if input and output share it, else 2", r"n_\mathrm{emb}",
+    "matrices with a row per token of the vocabulary: 1 if input and output share it, else 2", r"n_\mathrm{emb}",
     least=1, whole=True, also="tie_word_embeddings")
-L_win = Quantity("L_win", "1", "layers whose attention sees a window", r"L_\mathrm{win}", zero=True, whole=True)
-S_win = Quantity("S_win", "1", "tokens that such a layer sees at most", r"S_\mathrm{win}", least=1, whole=True)
+L_win = Quantity("L_win", "1", "layers with sliding-window attention", r"L_\mathrm{win}", zero=True, whole=True)
+S_win = Quantity("S_win", "1", "size of the attention window, in tokens", r"S_\mathrm{win}", least=1, whole=True)
 n_pos = Quantity("n_pos", "1", "positions with a learned embedding", r"n_\mathrm{pos}", zero=True, whole=True)
 n_norm = Quantity("n_norm", "1", "vectors of a norm: 1 for an RMS norm, 2 for a layer norm", r"n_\mathrm{norm}",
     least=1, whole=True)
@@ -61,35 +61,38 @@ d_rope = Quantity("d_rope", "1", "width of the key's part that carries the posit
 d_v = Quantity("d_v", "1", "width of a head's value", r"d_\mathrm{v}", least=1, whole=True, also="v_head_dim")
 
 # Arithmetic
-ops_tok = Quantity("ops_tok", "FLOP", "operations of the forward pass for one token", r"\mathrm{FLOPs}_\mathrm{token}")
-ops_attn = Quantity("ops_attn", "FLOP", "operations of attention that hold no parameter, for one token and layer",
+ops_tok = Quantity("ops_tok", "FLOP", "FLOPs of the forward pass per token", r"\mathrm{FLOPs}_\mathrm{token}")
+ops_attn = Quantity("ops_attn", "FLOP", "FLOPs of attention scores and weighted sum, per token and layer",
     r"\mathrm{FLOPs}_\mathrm{attn}")
-ops_recompute = Quantity("ops_recompute", "FLOP", "operations that the backward pass recomputes, for one token",
+ops_recompute = Quantity("ops_recompute", "FLOP", "FLOPs that the backward pass recomputes, per token",
     r"\mathrm{FLOPs}_\mathrm{recompute}", zero=True)
-ops_run = Quantity("ops_run", "FLOP", "operations that the GPUs do, recomputed ones included",
+ops_run = Quantity("ops_run", "FLOP", "FLOPs that the GPUs do, recomputation included",
     r"\mathrm{FLOPs}_\mathrm{done}")
 B_run = Quantity("B_run", "1", "tokens of the whole run", r"B_\mathrm{run}", also="D of a scaling law, training tokens")
 T_run = Quantity("T_run", "s", "time of the whole run", r"T_\mathrm{run}")
 
 # Activations and the KV cache
-V_act = Quantity("V_act", "B", "bytes of activations that a rank keeps of one layer and microbatch", r"V_\mathrm{act}")
-V_stage = Quantity("V_stage", "B", "bytes of activations that a rank of the first stage keeps", r"V_\mathrm{stage}")
-V_head = Quantity("V_head", "B", "bytes of activations that the last norm and the output head keep", r"V_\mathrm{head}")
-n_kept_attn = Quantity("n_kept_attn", "1", "numbers that attention keeps of a token, for the backward pass",
+V_act = Quantity("V_act", "B", "bytes of activations that a rank stores per layer and microbatch", r"V_\mathrm{act}")
+V_stage = Quantity("V_stage", "B", "bytes of activations that a rank of the first stage stores", r"V_\mathrm{stage}")
+V_head = Quantity("V_head", "B", "bytes of activations that the last norm and the output head store",
+    r"V_\mathrm{head}")
+n_kept_attn = Quantity("n_kept_attn", "1", "activation elements that attention stores per token, for the backward pass",
     r"a_\mathrm{attn}")
-n_kept_mlp = Quantity("n_kept_mlp", "1", "numbers that the MLP keeps of a token", r"a_\mathrm{MLP}")
-g_keep = Quantity("g_keep", "1", "share of the layers that are not recomputed", r"g_\mathrm{keep}", most=1, zero=True)
-b_kept = Quantity("b_kept", "B", "bytes per number kept for the products of the backward pass", r"b_\mathrm{kept}")
-b_mask = Quantity("b_mask", "B", "bytes of one element of a dropout mask", r"b_\mathrm{mask}", zero=True)
-b_logit = Quantity("b_logit", "B", "bytes of one logit", r"b_\mathrm{logit}")
-V_tok = Quantity("V_tok", "B", "bytes that one token keeps in the cache", r"V_\mathrm{token}")
+n_kept_mlp = Quantity("n_kept_mlp", "1", "activation elements that the MLP stores per token", r"a_\mathrm{MLP}")
+g_keep = Quantity("g_keep", "1", "fraction of the layers that are not recomputed", r"g_\mathrm{keep}", most=1,
+    zero=True)
+b_kept = Quantity("b_kept", "B", "bytes per element of the inputs stored for the matmuls of the backward pass",
+    r"b_\mathrm{kept}")
+b_mask = Quantity("b_mask", "B", "bytes per element of a dropout mask", r"b_\mathrm{mask}", zero=True)
+b_logit = Quantity("b_logit", "B", "bytes per logit", r"b_\mathrm{logit}")
+V_tok = Quantity("V_tok", "B", "bytes of the KV cache per token", r"V_\mathrm{token}")
 V_kv = Quantity("V_kv", "B", "bytes of the KV cache", r"V_\mathrm{KV}")
-n_ask = Quantity("n_ask", "1", "tokens of a sequence that ask at a time: all in prefill, one in decode",
+n_ask = Quantity("n_ask", "1", "query tokens of a sequence at a time: all in prefill, one in decode",
     r"n_\mathrm{ask}", least=1, whole=True)
 
 
 # Quantities of the memory that training takes, and of data parallelism.
-# Bytes for each parameter: a recipe
+# Bytes per parameter: a recipe
 b_grad = Quantity("b_grad", "B", "bytes per element of the gradients", r"b_\mathrm{grad}", zero=True)
 b_opt = Quantity("b_opt", "B", "bytes per parameter of the optimizer: master copy and moments", r"b_\mathrm{opt}",
     also="K of ZeRO")
@@ -104,5 +107,5 @@ P_emb = Quantity("P_emb", "1", "parameters of the embedding and the output head 
 P_exp = Quantity("P_exp", "1", "parameters of all routed experts of the model", r"P_\mathrm{exp}", zero=True)
 
 # How many tokens data parallelism needs
-B_min = Quantity("B_min", "1", "tokens for each GPU from which on arithmetic hides the communication",
+B_min = Quantity("B_min", "1", "tokens per GPU above which arithmetic hides the communication",
     r"B_\mathrm{min}", also="critical batch per GPU")

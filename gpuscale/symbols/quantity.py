@@ -58,7 +58,7 @@ def quantities() -> dict[str, Quantity]:
 
 
 def indexed(q: Quantity, level: int) -> Quantity:
-    """The same quantity at a level of a hierarchy: ``indexed(W, 2)`` is W_2. Levels count from 1, at the GPUs.
+    """The same quantity at a level of a hierarchy: ``indexed(W, 3)`` is W_3. Levels count from 1, at the GPUs.
 
     Raises ValueError for a level below 1.
     """
@@ -76,14 +76,14 @@ def indexed(q: Quantity, level: int) -> Quantity:
 
 # What a letter means with a level's number, where that is more special than the letter alone.
 _LEVELS = {
-    "D": "children of a unit (degree)",
+    "G": "children of a unit (degree)",
     "W": "bandwidth of the link above each child, one direction",
     "alpha": "latency of a step",
 }
 
 
 def _html(tex: str) -> str:
-    """The symbol for a label beside a slider: italic letter, upright subscript."""
+    """The symbol for a label next to a slider: italic letter, upright subscript."""
     base, _, sub = tex.partition("_")
     upright = base.startswith("\\mathrm")
     base, sub = (re.sub(r"\\mathrm|\\text|[\\{}]", "", part) for part in (base, sub))

@@ -7,33 +7,33 @@ from gpuscale.symbols.quantity import Quantity, indexed
 
 # Choices that are switches
 n_zero = Quantity("n_zero", "1",
-    "stage of ZeRO: 0 nothing is cut, 1 the optimizer, 2 the gradients too, 3 the weights too", r"n_\mathrm{ZeRO}",
+    "stage of ZeRO: 0 shards nothing, 1 the optimizer, 2 also the gradients, 3 also the weights", r"n_\mathrm{ZeRO}",
     zero=True, whole=True, most=3)
 n_recompute = Quantity("n_recompute", "1",
-    "activation recomputation: 0 none, 1 selective (what is cheap), 2 whole layers", r"n_\mathrm{recompute}", zero=True,
+    "activation recomputation: 0 none, 1 selective (cheap parts), 2 whole layers", r"n_\mathrm{recompute}", zero=True,
     whole=True, most=2)
 n_sp = Quantity("n_sp", "1",
-    "switch: 1 where tensor parallel ranks also share out the tokens (sequence parallel), else 0", r"n_\mathrm{sp}",
+    "switch: 1 if the tensor-parallel ranks also shard the tokens (sequence parallel), else 0", r"n_\mathrm{sp}",
     zero=True, whole=True, most=1)
-n_drop = Quantity("n_drop", "1", "switch: 1 where dropout follows both blocks, else 0", r"n_\mathrm{drop}", zero=True,
+n_drop = Quantity("n_drop", "1", "switch: 1 if dropout follows both blocks, else 0", r"n_\mathrm{drop}", zero=True,
     whole=True, most=1)
 
 # Work of a stage
-B_mb = Quantity("B_mb", "1", "tokens of a microbatch on the ranks that share each matrix", r"B_\mathrm{MB}")
+B_mb = Quantity("B_mb", "1", "tokens of a microbatch on one tensor-parallel group", r"B_\mathrm{MB}")
 L_head = Quantity("L_head", "1", "layers that cost as much as the output head, rounded up", r"L_\mathrm{head}",
     zero=True, whole=True)
 L_stage = Quantity("L_stage", "1", "layers of the fullest stage", r"L_\mathrm{stage}", least=1, whole=True)
 P_stage = Quantity("P_stage", "1", "parameters of the fullest stage", r"P_\mathrm{stage}")
-P_up = Quantity("P_up", "1", "parameters of a layer whose products selective recomputation repeats", r"P_\mathrm{up}",
+P_up = Quantity("P_up", "1", "parameters of a layer whose matmuls selective recomputation repeats", r"P_\mathrm{up}",
     zero=True)
-ops_stage = Quantity("ops_stage", "FLOP", "operations of the forward pass for one token in the slowest stage",
+ops_stage = Quantity("ops_stage", "FLOP", "FLOPs of the forward pass per token in the slowest stage",
     r"\mathrm{FLOPs}_\mathrm{stage}")
-T_fwd = Quantity("T_fwd", "s", "work of a microbatch in a stage, forward", r"T_\mathrm{fwd}")
-T_bwd = Quantity("T_bwd", "s", "work of a microbatch in a stage, backward", r"T_\mathrm{bwd}")
+T_fwd = Quantity("T_fwd", "s", "forward time of a microbatch in a stage", r"T_\mathrm{fwd}")
+T_bwd = Quantity("T_bwd", "s", "backward time of a microbatch in a stage", r"T_\mathrm{bwd}")
 T_mb = Quantity("T_mb", "s", "time of a microbatch in a stage, forward and backward", r"T_\mathrm{MB}")
-V_fwd = Quantity("V_fwd", "B", "bytes that kernels between the products move, of a microbatch in a stage, forward",
+V_fwd = Quantity("V_fwd", "B", "bytes that kernels between the matmuls move, for a microbatch in a stage, forward",
     r"V_\mathrm{fwd}", zero=True)
-V_bwd = Quantity("V_bwd", "B", "the same, backward, with what is recomputed", r"V_\mathrm{bwd}", zero=True)
+V_bwd = Quantity("V_bwd", "B", "the same, backward, recomputation included", r"V_\mathrm{bwd}", zero=True)
 V_btw_fwd = Quantity("V_btw_fwd", "B", "bytes that kernels between the blocks of a layer move for a token, forward",
     r"V_\mathrm{between,fwd}")
 V_btw_bwd = Quantity("V_btw_bwd", "B", "the same, backward", r"V_\mathrm{between,bwd}")
@@ -46,39 +46,41 @@ V_blk_recompute = Quantity("V_blk_recompute", "B", "the same, of the kernels tha
     r"V_\mathrm{inside,recompute}", zero=True)
 
 # What moves
-n_key = Quantity("n_key", "1", "key heads of all tensor parallel ranks, copies counted", r"n_\mathrm{key}", least=1,
+n_key = Quantity("n_key", "1", "key heads of all tensor-parallel ranks, copies counted", r"n_\mathrm{key}", least=1,
     whole=True)
-f_node = Quantity("f_node", "1", "share of the nodes that a token has to reach", r"f_\mathrm{node}", most=1)
+f_node = Quantity("f_node", "1", "fraction of the nodes that a token has to reach", r"f_\mathrm{node}", most=1)
 V_nvl = Quantity("V_nvl", "B", "bytes that a GPU receives over NVLink", r"V_\mathrm{NVLink}", zero=True)
 V_net = Quantity("V_net", "B", "bytes that a node receives from the network", r"V_\mathrm{net}", zero=True)
 V_step = Quantity("V_step", "B", "bytes that move in a whole step", r"V_\mathrm{step}", zero=True)
-T_tp = Quantity("T_tp", "s", "communication of tensor parallelism, of a microbatch in a stage", r"T_\mathrm{TP}",
+T_tp = Quantity("T_tp", "s", "communication time of tensor parallelism, for a microbatch in a stage", r"T_\mathrm{TP}",
     zero=True)
-T_cp = Quantity("T_cp", "s", "communication of context parallelism, of a microbatch in a stage", r"T_\mathrm{CP}",
+T_cp = Quantity("T_cp", "s", "communication time of context parallelism, for a microbatch in a stage", r"T_\mathrm{CP}",
     zero=True)
-T_ep = Quantity("T_ep", "s", "communication of expert parallelism, of a microbatch in a stage", r"T_\mathrm{EP}",
+T_ep = Quantity("T_ep", "s", "communication time of expert parallelism, for a microbatch in a stage", r"T_\mathrm{EP}",
     zero=True)
 T_scatter = Quantity("T_scatter", "s", "time of a reduce-scatter of all gradients", r"T_\mathrm{scatter}", zero=True)
 T_gather = Quantity("T_gather", "s", "time of an all-gather of all weights", r"T_\mathrm{gather}", zero=True)
-T_dp = Quantity("T_dp", "s", "communication of data parallelism that nothing hides, of a step", r"T_\mathrm{DP}",
+T_dp = Quantity("T_dp", "s", "exposed communication time of data parallelism, per step", r"T_\mathrm{DP}",
     zero=True)
-T_pp = Quantity("T_pp", "s", "transfers between stages that everybody waits for, of a step", r"T_\mathrm{PP}",
+T_pp = Quantity("T_pp", "s", "exposed time of transfers between stages, per step", r"T_\mathrm{PP}",
     zero=True)
-T_idle = Quantity("T_idle", "s", "time in which a stage waits for work, of a step", r"T_\mathrm{idle}", zero=True)
-g_tp = Quantity("g_tp", "1", "share of T_TP that no arithmetic hides", r"g_\mathrm{TP}", most=1, zero=True)
-g_cp = Quantity("g_cp", "1", "share of T_CP that no arithmetic hides", r"g_\mathrm{CP}", most=1, zero=True)
-g_ep = Quantity("g_ep", "1", "share of T_EP that no arithmetic hides", r"g_\mathrm{EP}", most=1, zero=True)
+T_idle = Quantity("T_idle", "s", "idle time of a stage, per step", r"T_\mathrm{idle}", zero=True)
+g_tp = Quantity("g_tp", "1", "fraction of T_TP that is exposed", r"g_\mathrm{TP}", most=1, zero=True)
+g_cp = Quantity("g_cp", "1", "fraction of T_CP that is exposed", r"g_\mathrm{CP}", most=1, zero=True)
+g_ep = Quantity("g_ep", "1", "fraction of T_EP that is exposed", r"g_\mathrm{EP}", most=1, zero=True)
 
 # What is stored
-n_few_attn = Quantity("n_few_attn", "1", "numbers that attention keeps of a token under selective recomputation",
+n_few_attn = Quantity("n_few_attn", "1",
+    "activation elements that attention stores per token under selective recomputation",
     r"a_\mathrm{few,attn}")
-n_few_mlp = Quantity("n_few_mlp", "1", "numbers that the MLP keeps of a token under selective recomputation",
+n_few_mlp = Quantity("n_few_mlp", "1",
+    "activation elements that the MLP stores per token under selective recomputation",
     r"a_\mathrm{few,MLP}")
-V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage keeps", r"V_\mathrm{last}")
+V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage stores", r"V_\mathrm{last}")
 V_work = Quantity("V_work", "B", "bytes of working buffers: gathered layers, a recomputed layer", r"V_\mathrm{work}",
     zero=True)
 V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
 
-# What is reached of the rates of both levels, and of memory
+# Efficiencies of both levels, and of memory
 eta_1, eta_2 = indexed(eta, 1), indexed(eta, 2)
-eta_hbm = Quantity("eta_hbm", "1", "share of HBM's bandwidth that a kernel achieves", r"\eta_\mathrm{HBM}", most=1)
+eta_hbm = Quantity("eta_hbm", "1", "fraction of HBM bandwidth that a kernel achieves", r"\eta_\mathrm{HBM}", most=1)

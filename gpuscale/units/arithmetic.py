@@ -1,4 +1,4 @@
-"""The grammar of what is typed, arithmetic and formulas, read into trees. Nothing typed is ever run as code.
+"""The grammar of typed arithmetic and formulas, read into trees. Nothing typed is ever run as code.
 
 The page's twin is widgets/static/grading.js, with the limits, patterns and messages of this room; a test sends the
 same texts through both.
@@ -36,7 +36,7 @@ CHAINS = ({"+": "+", "-": "-"}, {"*": "*", "×": "*", "/": "/"})  # what joins p
 
 
 class Unreadable(UnitError):
-    """A text that cannot be read: it is not held against whoever typed it. The message is plain text."""
+    """A text that cannot be read, which does not count as a wrong answer. The message is plain text."""
 
     def __init__(self, message: str, *parts: str):
         super().__init__(message.format(*parts) if parts else message)
@@ -56,12 +56,12 @@ def normalise(text: str) -> str:
 
 
 def brief(text: str) -> str:
-    """What was typed, short enough for a message."""
+    """The typed text, short enough for a message."""
     return text if len(text) <= 40 else text[:40] + "…"
 
 
 def clean_text(text: str) -> str:
-    """The normalised text. Raises Unreadable where there is none, or far too much."""
+    """The normalized text. Raises Unreadable where there is none, or far too much."""
     clean = normalise(text)
     if not clean:
         raise Unreadable(messages.NOTHING)
@@ -110,7 +110,7 @@ class Parser:
         return node
 
     def chain(self, level: int = 0):
-        """A sum of products of signed factors, in the order in which they stand."""
+        """A sum of products of signed factors, in their order."""
         if level == len(CHAINS):
             return self.signed()
         node = self.chain(level + 1)
@@ -123,7 +123,7 @@ class Parser:
                 return node
 
     def starts_atom(self) -> bool:
-        """Whether a factor follows without a sign: 2 V is a product, 2 100 is a slip."""
+        """Whether a factor follows without a sign: 2 V is a product, 2 100 is an error."""
         token = self.peek()
         if token and self.tokens[self.at][1] and self.tokens[self.at - 1][1]:
             raise Unreadable(messages.TWO_NUMBERS, self.tokens[self.at - 1][0], token)

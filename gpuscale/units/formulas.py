@@ -1,4 +1,4 @@
-"""Typed formulas: what they are, and what they measure. The page's twin is widgets/static/grading.js."""
+"""Typed formulas: how they are read, and what they measure. The page's twin is widgets/static/grading.js."""
 
 from collections.abc import Iterable, Mapping
 
@@ -15,8 +15,8 @@ FORMULA_RULES = (
     (r"\\([A-Za-z])", "$1"),
     *((letter, f" {name} ") for letter, name in GREEK.items()),
 )
-# Exponents of byte and second of each base unit: in a typed formula operations count as plain numbers. What measures
-# no operations comes first, for it gives such exponents their name.
+# Exponents of byte and second of each base unit: in a typed formula FLOPs count as plain numbers. Units without
+# FLOPs come first, because they give such exponents their name.
 _UNITS = sorted(DIMENSIONS, key=lambda unit: "FLOP" in unit)
 EXPONENTS = {unit: (DIMENSIONS[unit].get("B", 0), DIMENSIONS[unit].get("s", 0)) for unit in _UNITS}
 OTHER_MEASURE = "a quantity of another kind"

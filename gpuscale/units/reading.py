@@ -11,7 +11,7 @@ from gpuscale.units import messages
 from gpuscale.units.arithmetic import NUMBER, Parser, Unreadable, brief, clean_text, finite, rewrite, value
 from gpuscale.units.tables import BYTE, EXAMPLES, MANY, ONE, SCALE, SHARE, WORDS, UnitError, base_unit, dimension_word
 
-# What stands before a number, and the sign of a product: 1.5x10^-5, but not 0x10.
+# What may precede a number, and the sign of a product: 1.5x10^-5, but not 0x10.
 NUMBER_RULES = (
     (r"^(?:[A-Za-z_]+ ?(?==))?[=≈~∼≃] *", ""),
     (r"^(?:[Aa](?:bout|pprox(?:imately)?|round)|[Rr]oughly|[Nn]early|[Cc](?:a|irca))\.? +", ""),
@@ -19,8 +19,10 @@ NUMBER_RULES = (
     (r"(?<=[0-9)])(?<!^0)(?<![^0-9.]0) ?(?:[xX]|times) ?(?=[0-9(])", "*"),
 )
 HEAD = r"^(?:{}|[-+*/^×() ])*"
-LOST_POWER = r"[*×] ?(10[-+][0-9]+)$"  # a superscript that was lost on the way: 1.5x10-5
-# The unit as it stands in the table: GB / s, GB per second and GB/sec. are GB/s.
+LOST_POWER = r"[*×] ?(10[-+][0-9]+)$"  # a superscript lost in copying: 1.5x10-5
+RANGE_HEAD = r"^{} ?- ?{}$"  # 15-20: from 15 to 20, as it would be negative as a difference
+RANGE_UNIT = r"(?<!\^)(?:-|^to | to ) ?[0-9]"  # 15 to 20 us, 15 us - 20 us
+# The unit as the table has it: GB / s, GB per second and GB/sec. are GB/s.
 UNIT_RULES = (
     (r"^[ *]+", ""),
     (r" *(?:/| per ) *", "/"),
@@ -31,8 +33,8 @@ UNIT_RULES = (
     (r"^/s$", "Hz"),
     (r"^per ?cent$", "%"),
 )
-NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD/h")  # a bare number can mean one thing only
-BITS = r"(?:^[kKMGTPE]?i?|/)b(?:/s|ps)?$"  # a small b, which some take for a byte
+NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD/h")  # a bare number can mean only one thing
+BITS = r"(?:^[kKMGTPE]?i?|/)b(?:/s|ps)?$"  # a small b, which some write for bytes
 
 
 class WrongDimension(UnitError):
@@ -46,8 +48,8 @@ class WrongDimension(UnitError):
 def parse(text: str, unit: str) -> float:
     """A typed amount in base units of ``unit``: ``parse("65 us", "s")`` is 6.5e-5.
 
-    Raises Unreadable for what is no number with a unit, WrongDimension for another kind of amount, UnitError for a
-    ``unit`` that is none. A bare number is taken only where it can mean one thing.
+    Raises Unreadable unless it is a number with a unit, WrongDimension for another kind of amount, UnitError for a
+    ``unit`` that is not one. A bare number is accepted only where it can mean one thing.
     """
     return read(text, unit)[0]
 
@@ -78,6 +80,8 @@ def _amount(clean: str, unit: str, want: str, noun: str) -> tuple[float, str, st
         raise Unreadable(messages.TWO_WAYS, lost[1], messages.POWERS)
     amount = value(Parser(head).tree(), {})
     asked = rewrite(clean[len(head) :], UNIT_RULES)
+    if re.search(RANGE_UNIT, asked) or (amount < 0 and re.search(RANGE_HEAD.replace("{}", NUMBER), head)):
+        raise Unreadable(messages.RANGE, brief(clean))
     if asked:
         size, found = _unit(asked, want, noun)
         return finite(amount * size), asked, found

@@ -4,7 +4,7 @@ import math
 
 from gpuscale.units.tables import BARE, COUNT, NBSP, ONE, SCALE, SHARE, STEPS, base_unit
 
-NEVER = "never"  # a value that is no number, such as the time of what does not end
+NEVER = "never"  # a value that is not a number, such as the time of something that never ends
 
 
 def _digits(x: float, n: int) -> str:
@@ -25,7 +25,7 @@ def _rounded(x: float, n: int) -> float:
 def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> str:
     """A number for people: ``show(0.00393, "s")`` is ``3.93 ms``.
 
-    ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` (kept), ``"%"`` (a share of 1) or
+    ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` (kept), ``"%"`` (a fraction of 1) or
     ``"count"`` (an exact whole number). ``digits`` are significant; ``short`` drops trailing zeros.
     Raises UnitError for an unknown unit.
     """

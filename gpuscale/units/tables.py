@@ -14,7 +14,7 @@ Hz, kHz, MHz, GHz = 1.0, 1e3, 1e6, 1e9
 NBSP = "\u00a0"
 ONE, BYTE = "1", "B"
 SHARE, COUNT = "%", "count"  # shown in percent, shown as an exact whole number
-STEPS = "nµm kMGTP"  # the prefixes in which amounts are shown
+STEPS = "nµm kMGTP"  # the prefixes with which amounts are shown
 TYPED_STEPS = STEPS.replace("µ", "u")
 BARE = ("", ONE, "FLOP/B", "USD/h")  # shown without an SI prefix
 
@@ -25,7 +25,7 @@ BASE_UNITS: dict[str, tuple[dict[str, int], str, str, str]] = {
     "B/s": ({"B": 1, "s": -1}, "a bandwidth", "3.35 TB/s", "50 GB/s"),
     "s": ({"s": 1}, "a time", "65 us", "2 ms"),
     "FLOP": ({"FLOP": 1}, "a number of FLOPs", "2 GFLOP", "5 TFLOP"),
-    "FLOP/s": ({"FLOP": 1, "s": -1}, "a rate of arithmetic", "990 TFLOP/s", "60 TFLOP/s"),
+    "FLOP/s": ({"FLOP": 1, "s": -1}, "a compute rate", "990 TFLOP/s", "60 TFLOP/s"),
     "FLOP/B": ({"FLOP": 1, "B": -1}, "an arithmetic intensity", "40 FLOP/B", "12 FLOP/B"),
     "Hz": ({"s": -1}, "a frequency", "1.83 GHz", "1.2 GHz"),
     "W": ({"W": 1}, "a power", "700 W", "1 kW"),
@@ -75,13 +75,13 @@ UNITS: tuple[tuple, ...] = (
     ("spelt", "hertz", 1, "Hz"),
     ("spelt", "watt", 1, "W", "s"),
 )
-# What multiplies the number before it: "70 billion parameters", "8k tokens".
+# Words that multiply the number before them: "70 billion parameters", "8k tokens".
 MANY = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 MANY |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 
 
 class UnitError(ValueError):
-    """A text that is no quantity of the kind asked for."""
+    """A text that is not a quantity of the expected kind."""
 
 
 def dimension_word(unit: str) -> str:

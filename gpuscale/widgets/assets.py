@@ -49,7 +49,7 @@ def script(name: str = "gpuscale") -> str:
 
 @functools.cache
 def style(name: str = "gpuscale") -> str:
-    """A style sheet of STYLES; the first has the tokens that everything else takes its colours from."""
+    """A style sheet of STYLES; the first has the tokens that everything else takes its colors from."""
     return _read(STYLES[name], "css")
 
 

@@ -8,7 +8,7 @@ from gpuscale.widgets import assets
 
 
 class Card(anywidget.AnyWidget):
-    """A card drawn by the book's script: live where there is a kernel, plain HTML where there is none.
+    """A card drawn by the book's script: live with a kernel, plain HTML without one.
 
     ``spec`` is what the script draws (JSON), ``html`` the static card, ``values`` the state of the sliders in base
     units: it follows the sliders, and setting it moves them.

@@ -22,7 +22,7 @@ COUNTS = {
     "sent": "Sent by the busiest rank",
     "received": "Received by the busiest rank",
     "link": "Bytes on the busiest link",
-    "moved": "Sent by all together",
+    "moved": "Sent by all ranks together",
 }
 
 
@@ -43,6 +43,7 @@ def collective_stepper(
     chunk_names: Sequence[str] = (),
     view: str = "",
     meter_hue: str = "scaleup",
+    row: str = "rank",
 ):
     """A collective step by step: who holds what, who sends what to whom, and the bytes so far.
 
@@ -53,7 +54,8 @@ def collective_stepper(
     is the number of bytes [B] that it implies, and ``label`` what the mark is called. Without a formula there is no
     mark, without V no meter.
     ``at`` is the step that it opens on, ``chunk_names`` what stands in the cells instead of numbers, ``meter_hue`` the
-    meaning of the links that the meter counts. ``view`` is "ring" (arrows from row to row), "arcs", or "pair" (before
+    meaning of the links that the meter counts. ``row`` is what a row is called: "node" where whole nodes take part
+    and the arrows are links of the network. ``view`` is "ring" (arrows from row to row), "arcs", or "pair" (before
     and now side by side); by default what suits the schedule.
     Raises ValueError, naming both, where the bytes counted on the schedule are not exactly the formula's; for a
     schedule too large to show; for an unknown count or view.
@@ -63,17 +65,18 @@ def collective_stepper(
     spec = {"title": title, "kind": "chunks", "unit": "step", "rate": 1100}
     spec |= {"steps": schedule.steps, "at": (schedule.steps + 1) // 2 if at is None else at}
     spec |= _cells(schedule, view) | {"hue": "scaleup", "group": words.GROUP, "view": view}
+    spec |= {"row": f"{row} {{}}", "hue": "scaleout"} if row != "rank" else {}
     spec |= {"names": list(chunk_names)} if chunk_names else {}
     told = [words.happening(schedule, step, _sizes(schedule, V)) for step in range(schedule.steps)]
-    spec["said"] = [words.opening(schedule), *told]
-    text = f"{title}: {schedule.ranks} ranks, {schedule.steps} step{'s' * (schedule.steps > 1)}"
+    spec["said"] = [line.replace("rank", row) for line in (words.opening(schedule), *told)]
+    text = f"{title}: {schedule.ranks} {row}s, {schedule.steps} step{'s' * (schedule.steps > 1)}"
     if V:
         counted = [part * _exact(V) for part in _counted(schedule, count, routes)]
         bar = _meter(name, schedule, counted, formula, value, V, given or {}, label)
         spec["meter"] = meter("Bytes so far" if callable(count) else COUNTS[count], meter_hue, **bar)
         said = f"{spec['meter']['name'].lower()}: {bar['text'][-1]}"
         text += f"; {said}" + ", as the formula gives" * (formula is not None)
-    return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names), text)
+    return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names, row), text)
 
 
 def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
@@ -136,7 +139,7 @@ def _check(name, schedule, view, count, chunk_names) -> None:
         if getattr(schedule, what) > limit:
             raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(schedule, what)}")
     if not schedule.steps:
-        raise ValueError(f"{name}: {schedule.title}: expected one step or more; got none")
+        raise ValueError(f"{name}: {schedule.title}: expected at least one step; got none")
     fit = ["ring", "arcs"] + ["pair"] * (not schedule.switches and (straight or not _blocks(schedule)))
     if view not in fit:
         raise ValueError(f"{name}: view: expected {' or '.join(fit)} for {schedule.title}; got {view!r}")
@@ -147,7 +150,7 @@ def _check(name, schedule, view, count, chunk_names) -> None:
 
 
 def _cells(schedule, view: str) -> dict:
-    """Who holds how much of each sum at the start, and what each transfer leaves behind."""
+    """Who holds how much of each sum at the start, and after each transfer."""
     states = [[[len(x) if x else 0 for x in row] for row in schedule.holds(t)] for t in range(schedule.steps + 1)]
     moves = [
         [
@@ -167,14 +170,14 @@ def _cells(schedule, view: str) -> dict:
         "end": ["".join("1" if mine else "0" for mine in row) for row in schedule.end],
     }
     if _blocks(schedule):
-        out |= {"block": True, "heads": ["before (number: to)", "now (colour: from)"]}
+        out |= {"block": True, "heads": ["before (number: to)", "now (color: from)"]}
     elif view == "pair":
         out["heads"] = ["before", "now"]
     return out | _ways(schedule)
 
 
 def _ways(schedule) -> dict:
-    """Colours by where chunks come from and names by where they go, if more than one comes from each rank."""
+    """Colors by where chunks come from and names by where they go, if more than one comes from each rank."""
     start, end, out = schedule.start, schedule.end, {}
     if schedule.chunks > schedule.ranks and start.any(axis=1).all() and (start.sum(axis=0) == 1).all():
         out["tints"] = start.argmax(axis=0).tolist()
@@ -200,7 +203,9 @@ def _switches(schedule) -> list:
                 beside = [f for f in found.values() if f[2] == level + 1 and f[0] <= last and first <= f[1]]
                 found[node] = (first, last, level + 1 + bool(beside))
         if not found:
-            raise ValueError(f"{schedule.title}: {schedule.name(todo[0])} talks to no rank; expected switches in use")
+            raise ValueError(
+                f"{schedule.title}: {schedule.name(todo[0])} is connected to no rank; expected switches in use"
+            )
         span |= found
         todo = [node for node in todo if node not in found]
     return [[schedule.name(node), *span[node]] for node in range(schedule.ranks, schedule.nodes)]
@@ -238,7 +243,7 @@ def _meter(name, schedule, counted, formula, value, V, given, label) -> dict:
 
 
 def _sizes(schedule, V) -> Callable[[int], str]:
-    """Units in bytes, as the reader sees them; in shares of V ("V/4", "3V/8") where V is not given."""
+    """Units in bytes, as the reader sees them; in fractions of V ("V/4", "3V/8") if V is not given."""
 
     def said(units: int) -> str:
         part = Fraction(units, schedule.whole)
@@ -250,12 +255,12 @@ def _sizes(schedule, V) -> Callable[[int], str]:
     return said
 
 
-def _rows(schedule, spec, chunk_names):
+def _rows(schedule, spec, chunk_names, row):
     """The table without a script: what each step moves, and the count after it."""
     name = chunk_names.__getitem__ if chunk_names else str
     meter = spec.get("meter", {"name": "", "text": []})
     counted = meter["text"]
-    columns = [("Step", False), ("Who sends what to whom (rank → rank: chunk)", False)]
+    columns = [("Step", False), (f"Who sends what to whom ({row} → {row}: chunk)", False)]
     columns += [(meter["name"], True)] * bool(counted)
     rows = [(0, spec["said"][0], *counted[:1])]
     for step in range(schedule.steps):

@@ -50,7 +50,7 @@ def explore(
     ``sliders`` maps quantities to Slider; ``fixed`` gives further inputs, which presets and views may change.
     ``x`` is a slider's quantity, or another one with ``at``, the expression for its present value, and ``drag``,
     the sliders that follow when the reader drags the dot. ``bounds`` are costs of which the largest sets the pace
-    (``binds="max"``) or rates of which the smallest does ("min"). ``ends`` puts the curves' names in a column beside
+    (``binds="max"``) or rates of which the smallest does ("min"). ``ends`` puts the curves' names in a column next to
     the plot (default: if more than four). ``call`` is what "Copy as Python" writes: a formula (default: ``formula``) or
     a Call. Returns a widget whose ``values`` follow the sliders. Raises TypeError or ValueError naming the part.
     """
@@ -68,7 +68,7 @@ def explore(
 
 
 class Maker:
-    """Turns quantities and expressions into the figure's JSON, checking every input on the way."""
+    """Turns quantities and expressions into the figure's JSON, checking every input."""
 
     def __init__(self, formula, x, sliders, fixed, name):
         self.formula, self.x, self.name = formula, x, name
@@ -78,7 +78,7 @@ class Maker:
         self.keys: dict = {}  # of each expression, in ``functions``
         for key, s in self.sliders.items():
             if key not in quantities():
-                raise ValueError(f"{name}: slider {key!r} is no quantity of the book")
+                raise ValueError(f"{name}: slider {key!r} is not a quantity of the book")
             if not s.lo < s.hi or not s.lo <= s.start <= s.hi or (s.log and s.lo <= 0):
                 rule = "expected lo <= start <= hi, lo above 0 on a log scale"
                 raise ValueError(f"{name}: slider {key} {rule}; got {s}")
@@ -87,13 +87,13 @@ class Maker:
         self.param = x.name if x.name in self.sliders else None
 
     def check(self, presets, views, binds, coloured) -> None:
-        """Raises ValueError for a set that changes no input, for hues that have no meaning, for another ``binds``."""
+        """Raises ValueError for a set that changes no input, for hues without a meaning, for another ``binds``."""
         sets = [(f"preset {name}", changes) for name, changes in presets.items()]
         for what, changes in sets + [(f"view {view.name}", view.set) for view in views]:
             for key, value in changes.items():
                 key, known = str(key), sorted(self.state)
                 if key not in self.state:
-                    fault = f"sets {key}, which is no slider or fixed input; expected one of {known}"
+                    fault = f"sets {key}, which is not a slider or fixed input; expected one of {known}"
                     raise ValueError(f"{self.name}: {what} {fault}")
                 if not isinstance(value, str):
                     as_number(quantities()[key], value)
@@ -139,7 +139,7 @@ class Maker:
         """Identity, axes, sliders and the Python call."""
         if not self.param and at is None:
             need = "expected `at`, the expression for its present value"
-            raise TypeError(f"{self.name}: x = {self.x} is no slider; {need}")
+            raise TypeError(f"{self.name}: x = {self.x} is not a slider; {need}")
         y = self.formula if y is None else y
         must_fit(f"{self.name}: y", self.formula.lhs, y.rhs if isinstance(y, Formula) else y)
         ax, ay = axes

@@ -1,4 +1,4 @@
-"""The stepper of a pipeline's timetable: slots are played in time, and the waiting counted against a formula's mark."""
+"""The stepper of a pipeline's timetable: slots are played in time, and idle time meets a formula's mark."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
 STEPS = 240  # what a reader still plays
-OVER = {"total": "of all slots", "ideal": "over the work"}
+OVER = {"total": "of all slots", "ideal": "over busy time"}
 
 
 def pipeline_stepper(
@@ -31,10 +31,10 @@ def pipeline_stepper(
     at: int | None = None,
 ):
     """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
-    holds (in microbatches of a rank's share of the model).
+    holds (in microbatches of a rank's part of the model).
 
-    ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the waiting so
-    far: ``over`` "total" as a share of all slots, "ideal" over the slots that work. ``formula`` is a Formula that
+    ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the idle time so
+    far: ``over`` "total" as a fraction of all slots, "ideal" over busy slots. ``formula`` is a Formula that
     gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
     mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the slot that it opens
     on. Raises ValueError, naming both, where the count on the schedule is not exactly
@@ -98,7 +98,7 @@ def _meets(name, run, formula, given, over) -> None:
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
     value = counted if formula is None else exact_value(formula, **known)
     if value != counted:
-        said = f"the schedule counts {counted} of waiting {OVER[over]}; the formula says {value} ({formula})"
+        said = f"the schedule counts an idle time of {counted} {OVER[over]}; the formula says {value} ({formula})"
         raise ValueError(f"{name}: {run.title}: {said}")
 
 
@@ -115,7 +115,7 @@ def _drawn(run, unit, counts, formula) -> dict:
         "end": end,
         "slots": slots,
         "waits": [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)],
-        "text": text if formula is None else [*text[:-1], f"{text[-1]}, as the formula says"],
+        "text": text if formula is None else [*text[:-1], f"{text[-1]}, as in the formula"],
         "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
         "peaks": [float(peak(run, rank)) for rank in range(run.ranks)],
         "part": run.ranks / run.stages,
@@ -123,7 +123,7 @@ def _drawn(run, unit, counts, formula) -> dict:
 
 
 def _held(run, rank, unit, end) -> list[int]:
-    """Activations that a rank keeps during each step; none before the first."""
+    """Activations that a rank holds during each step; none before the first."""
     out, now, changes = [0], 0, dict(run.held(rank))  # of several changes at one time the last one counts
     for t in range(end):
         now = changes.get(t * unit, now)
@@ -132,7 +132,7 @@ def _held(run, rank, unit, end) -> list[int]:
 
 
 def _meter(run, counts, formula, over, unit) -> dict:
-    """The bar of the waiting so far, with the formula's value as its mark."""
+    """The bar of the idle time so far, with the formula's value as its mark."""
     values = [float(share(run, over, t * unit)) for t in range(len(counts))]
     full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
     mark, label = None, ""
@@ -167,7 +167,7 @@ def _moment(run, time, found) -> str:
 
 def _rows(runs):
     """The table where no script runs: what each rank does, in order."""
-    columns = [("Rank", False), ("In order (– is waiting)", False), ("Waits", True), ("Holds at most", True)]
+    columns = [("Rank", False), ("In order (– is idle)", False), ("Waits", True), ("Holds at most", True)]
     rows = []
     for run in runs:
         for rank in range(run.ranks):

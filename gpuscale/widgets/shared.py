@@ -1,4 +1,4 @@
-"""What the scripts have from Python: units, limits, patterns and messages of what is typed, and the words on cards.
+"""Constants that the scripts take from Python: units, limits, patterns and messages, and the words on cards.
 
 No script states any of these: it names them as Python does, and ``with_constants`` puts them in.
 """
@@ -19,10 +19,10 @@ VERDICTS = {
     "unclear": ("≠", "Not graded:", "open"),
     "open": ("·", "Open:", "open"),
 }
-NO_OPTION = "no option is chosen yet"
+NO_OPTION = "no option has been chosen yet"
 SMALL_B = " <code>b</code> is read as a bit; a byte is <code>B</code>."
 YOUR_ANSWER = "Your answer, {}"
-AS_READ = "your formula, as it is read"
+AS_READ = "your formula, as understood"
 CHECK, ANOTHER = "Check", "Another variant"
 SCORE, QUESTION = "{} of {} right", "Question {}, {}"
 EXPORT, RESET, SURE = "Export", "Reset", "Forget all answers?"
@@ -44,7 +44,7 @@ IMPORT = "from gpuscale.units import {}"
 PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "Note": "note"}
 
 STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
-TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step on", "Play", "Pause"
+TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 RANK, CHUNK, LANE, ISSUED, HELD, MOST = "rank {}", "chunk", "lane {}", "issued ↓", "held", "most"
 
 FORMULAS, FOUND = "{} formulas", "{} of {} formulas"
@@ -54,7 +54,7 @@ _TAKEN = {
     tables: "ONE BYTE SHARE COUNT STEPS TYPED_STEPS BARE WORDS PREFIXES UNITS MANY",
     showing: "NEVER",
     arithmetic: "MAX_TEXT MAX_DEPTH CHAINS FUNCTIONS OTHER_NAMES NUMBER GROUPED TOKENS SUPERSCRIPTS TEXT_RULES",
-    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD LOST_POWER BITS",
+    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD LOST_POWER RANGE_HEAD RANGE_UNIT BITS",
     formulas: "PLAIN NAMES FORMULA_RULES EXPONENTS OTHER_MEASURE",
     messages: " ".join(name for name in vars(messages) if name.isupper()),
 }

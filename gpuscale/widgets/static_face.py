@@ -1,4 +1,4 @@
-"""The face of a live figure without a script, and in print: the state on which it opens, its sentence, its numbers."""
+"""A live figure without a script, and in print: the state on which it opens, its sentence, its numbers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fallback(opening: Opening, data: list) -> str:
     heads, *rows = ([escape(cell) for cell in row] for row in data)
     listed = table([Head(head, "num" if i else "") for i, head in enumerate(heads)], rows)
     return (
-        region(title, sheet.svg(f"{title}: as it opens; the table below holds its numbers"))
+        region(title, sheet.svg(f"{title}: in its first state; the table below has its numbers"))
         + f'<p class="state">{opening.sentence()}</p>'
         + details("Data", region(f"Data of {title}", listed), open=True)
     )
@@ -108,7 +108,7 @@ class Opening:
         return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", words)
 
     def sentence(self) -> str:
-        """What stands under the plot."""
+        """The text under the plot."""
         return self.fill(self.bound().get("say", self.spec["say"]))
 
     def numbers(self) -> list[list[str]]:

@@ -1,4 +1,4 @@
-"""The card of every stepper: its JSON, its meter, and the table that stands in where no script runs."""
+"""The card of every stepper: its JSON, its meter, and the table that replaces it where no script runs."""
 
 from __future__ import annotations
 

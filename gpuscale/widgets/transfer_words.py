@@ -1,4 +1,4 @@
-"""What a step of a schedule does, in words: for the line under a stepper and for the table without a script."""
+"""The steps of a schedule in words: for the line under a stepper and for the table without a script."""
 
 from collections.abc import Callable, Sequence
 
@@ -37,7 +37,7 @@ def opening(schedule) -> str:
     if schedule.chunks == schedule.ranks**2 > 1 and counts[0] == schedule.ranks:
         return "At the start each rank holds one block for each rank."
     if (schedule.start.sum(axis=0) == schedule.ranks).all() and schedule.ranks > 1:
-        return "At the start each rank holds values of its own in every chunk; the sums are still to come."
+        return "At the start each rank holds its own values in every chunk; nothing has been summed yet."
     return f"At the start each rank holds {_many(counts[0])} of {schedule.chunks}."
 
 
@@ -53,7 +53,7 @@ def happening(schedule, step: int, size: Callable[[int], str]) -> str:
     elif any(max(pair) >= schedule.ranks for pair in talk):
         said = _switched(schedule, talk, what)
     elif all((b, a) in talk for a, b in talk) and len({a for a, _ in talk}) == len(talk):
-        said = f"{_partners(schedule, talk)} swap {what}" + (" and add what they get" if adds else "")
+        said = f"{_partners(schedule, talk)} swap {what}" + (" and add what they receive" if adds else "")
     else:
         said = _crowd(schedule, talk, what) + (", to be added" if adds else "")
     return said[0].upper() + said[1:] + "."
@@ -79,8 +79,8 @@ def _partners(schedule, talk) -> str:
         return "partners"
     far = apart.pop()
     if schedule.group and far % schedule.group == 0:
-        return f"ranks of equal place in two {GROUP}s"
-    return "neighbours" if far == 1 else f"ranks {far} apart"
+        return f"ranks at the same position in two {GROUP}s"
+    return "neighbors" if far == 1 else f"ranks {far} apart"
 
 
 def _crowd(schedule, talk, what: str) -> str:
@@ -96,7 +96,7 @@ def _crowd(schedule, talk, what: str) -> str:
     if schedule.group and not whom and all((b - a) % schedule.group == 0 for a, b in talk):
         peers, others = len(talk) // len(sources), schedule.ranks // schedule.group - 1
         if peers * len(sources) == len(talk):
-            whom = f"the ranks of equal place in {'the' if peers == others else str(peers)} other {GROUP}s"
+            whom = f"the ranks at the same position in {'the' if peers == others else str(peers)} other {GROUP}s"
     return f"{who} sends {what} to {whom}" if whom else f"{len(talk)} transfers of {what} each"
 
 
@@ -107,16 +107,16 @@ def _whom(talk, size: int, where: str, ranks: int = 0) -> str:
     if len(talk) == everyone * (size - 1):
         return f"each other rank{where}"
     if ahead == {1, size - 1} and len(talk) == 2 * everyone:
-        return f"each neighbour{where and ' in' + where.removeprefix(' of')}"
+        return f"each neighbor{where and ' in' + where.removeprefix(' of')}"
     if len(ahead) > 1:
         return ""
     straight, far = {b - a for a, b in talk}, ahead.pop()
     back = straight == {far - size} or (len(straight) > 1 and 2 * far > size)  # else all, or most, go on
     far = size - far if back else far
     if far == 1:
-        return ("the rank before it" if back else "the next rank") + where
-    ways = f"the rank {far} before it" if back else f"the rank {far} further on"
-    return ways + where + (", round the ring" if len(straight) > 1 else "")
+        return ("the previous rank" if back else "the next rank") + where
+    whom = f"the rank {far} places {'earlier' if back else 'later'}"
+    return whom + where + (", around the ring" if len(straight) > 1 else "")
 
 
 def _switched(schedule, talk, what: str) -> str:

@@ -11,7 +11,7 @@ from gpuscale.widgets.stepper_card import meter, stepper
 def warp_stepper(run: WarpRun, formula, name: str, title: str, caption: str, at: int | None = None, **given):
     """The stepper of a warp: rows are issue slots, columns lanes; the meter counts idle lane slots.
 
-    ``formula`` gives the idle share for ``given``; its value is the mark that the count has to meet. Raises
+    ``formula`` gives the idle fraction for ``given``; its value is the mark that the count has to meet. Raises
     ValueError if the count on the schedule and the formula differ.
     """
     steps, total = len(run.issues), run.lane_slots

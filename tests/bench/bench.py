@@ -1,4 +1,4 @@
-"""How quick the library is and how heavy the pages are: ratios measured side by side.
+"""How fast the library is and how heavy the pages are: ratios measured in one run.
 
 Nothing is asserted. Run it with ``python tests/bench/bench.py``; pytest does not collect it.
 """
@@ -93,19 +93,19 @@ def cases() -> dict:
         return 1 - (m_then * n_then + (w_lanes - m_then) * n_else) / (w_lanes * (n_then + n_else))
 
     sizes, top = np.exp(draw.uniform(0, 30, POINTS)), draw.integers(1, 64, POINTS).astype(float)
-    levels = {"V": sizes, "D_1": 8, "D_2": 32, "D_3": top, "W_1": 450e9, "W_2": 400e9, "W_3": 12.8e12}
+    levels = {"V": sizes, "G": 8, "G_2": 32, "G_3": top, "W_nvl": 450e9, "W_node": 400e9, "W_3": 12.8e12}
     waits = {"alpha_1": 1e-6, "alpha_2": 2e-6, "alpha_3": 3e-6}
 
     def share(children, bandwidth):
         return (children - 1) / (children * bandwidth)
 
-    def rings(V, D_1, D_2, D_3, W_1, W_2, W_3, alpha_1, alpha_2, alpha_3):
-        steps = (D_1 - 1) * alpha_1 + (D_2 - 1) * alpha_2 + (D_3 - 1) * alpha_3
-        return steps + V * (share(D_1, W_1) + share(D_2, W_2) + share(D_3, W_3))
+    def rings(V, G, G_2, G_3, W_nvl, W_node, W_3, alpha_1, alpha_2, alpha_3):
+        steps = (G - 1) * alpha_1 + (G_2 - 1) * alpha_2 + (G_3 - 1) * alpha_3
+        return steps + V * (share(G, W_nvl) + share(G_2, W_node) + share(G_3, W_3))
 
-    def links(V, D_1, D_2, D_3, W_1, W_2, W_3):
-        gpus = D_1 * D_2 * D_3
-        return V * np.maximum(share(D_1, W_1), np.maximum((1 - D_1 / gpus) / W_2, (1 - D_1 * D_2 / gpus) / W_3))
+    def links(V, G, G_2, G_3, W_nvl, W_node, W_3):
+        gpus = G * G_2 * G_3
+        return V * np.maximum(share(G, W_nvl), np.maximum((1 - G / gpus) / W_node, (1 - G * G_2 / gpus) / W_3))
 
     def shares(E, Z, k):
         kept = 1.0

@@ -1,6 +1,6 @@
-"""How quick the live figures are: what one movement of a slider costs in a real browser.
+"""How fast the live figures are: what one movement of a slider costs in a real browser.
 
-For every figure every slider is moved along its way; the time is that of the input event with the redraw and the
+For every figure every slider is moved over its range; the time is that of the input event with the redraw and the
 layout it causes. Nothing is asserted. Run it with ``python tests/bench/bench_browser.py``; pytest does not collect it.
 """
 

@@ -1,4 +1,4 @@
-"""Runs of notebooks for the site: really run, each by itself, side by side; an error is told and nothing is written."""
+"""Runs of notebooks for the site: really run, in parallel; errors are reported and nothing is written."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

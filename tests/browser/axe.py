@@ -12,7 +12,7 @@ import pytest
 from browser.bookpages import PAGES, SETTLE, said
 
 AXE = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
-# Each theme and each width once on each page, the second time what depends on colours and width. What is only on a
+# Each theme and each width once on each page, the second time what depends on colors and width. What is only on a
 # phone, or only on a desk in the dark, is the same bars on every page: on some, everything in these settings too.
 ALL: list[str] = []
 SOME = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
@@ -21,7 +21,7 @@ BARS = [(1280, "light", ALL), (1280, "dark", ALL), (390, "light", SOME), (390, "
 WHOLE = "chapters/in_network_reduction.html"
 BARS_ON = (PAGES[0], WHOLE, "exercises/hardware.html", "search.html")
 RUN = """async ({ only, whole }) => {
-  // What decides a contrast: the words' colour, size and weight, what is painted behind them, and what they float on.
+  // What decides a contrast: the words' color, size and weight, what is painted behind them, and what they float on.
   const behind = new Map();
   function ground(el) {
     if (!el) return '';

@@ -26,7 +26,7 @@ class Figure:
         return {k: float(v) for k, v in pairs.items()}, view
 
     def slider(self, key: str) -> dict:
-        """What a slider shows, what it speaks, and where it stands."""
+        """What a slider shows, what it speaks, and where it is."""
         return self.at.locator(f"input[data-k={key}]").evaluate(
             "(el) => ({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value })"
         )
@@ -72,13 +72,13 @@ class Figure:
         return bool(self.spec["drag"]) or self.spec["x"]["param"] in self.spec["params"]
 
     def readout(self) -> str:
-        """What stands under the pointer."""
+        """The element under the pointer."""
         there = self.at.locator(".readout")
         return there.inner_text() if there.is_visible() else ""
 
     @property
     def page(self) -> str:
-        """The page it stands on."""
+        """Its page."""
         return re.search(r"/html/([^#]*)", self.tab.url)[1]
 
 

@@ -1,4 +1,4 @@
-"""The box above the formula index: it filters while one types, and nothing that is asked for stays hidden."""
+"""The box above the formula index: it filters while one types, and no match stays hidden."""
 
 import re
 

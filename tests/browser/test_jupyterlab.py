@@ -122,7 +122,7 @@ def notebook(lab, visiting):
 
 
 def title() -> str:
-    return "Time of a matrix product against its batch"
+    return "Time of a matrix multiplication against its batch"
 
 
 def python(page, code: str) -> str:

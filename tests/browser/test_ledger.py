@@ -1,4 +1,4 @@
-"""The filter of the ledger: it leaves the rows that fit all that is chosen, and nothing asked for stays hidden."""
+"""The filter of the ledger: it leaves the rows that fit all that is chosen, and no match stays hidden."""
 
 import pytest
 from browser.bookpages import SETTLE

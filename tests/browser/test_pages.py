@@ -198,3 +198,13 @@ def test_a_chapter_prints(page):
     paper = page.pdf(format="A4")
     assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) > 3
     assert any(before) and not any(page.evaluate("() => window.folded")) and page.evaluate(folded) == before
+
+
+def test_the_cheat_sheet_prints_on_two_pages(tab):
+    """One sheet of paper, printed on both sides; a chapter prints on many more."""
+    prints = {}
+    for name in ("cheat_sheet", "roofline"):
+        page = tab(f"chapters/{name}.html")
+        page.emulate_media(media="print")
+        prints[name] = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
+    assert prints["cheat_sheet"] == 2 and prints["roofline"] > 5

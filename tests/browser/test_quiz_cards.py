@@ -45,10 +45,11 @@ def solution_is_earned(card):
         return
     found = card.answers(*((text, 0) for text in 2 * ("foo", card.wrong())))
     seen = [one["solution"] for one in found]
-    if seen != [False, False, False, False, True]:
+    predict = card.question.predict
+    if seen != ([False, False, True, True, True] if predict else [False, False, False, False, True]):
         yield f"the solution is seen {seen} after nothing, unclear, wrong, unclear, wrong"
-    if found[-1]["unfolded"]:
-        yield "the solution is unfolded before anyone asks"
+    if found[-1]["unfolded"] != predict:
+        yield "a prediction shows its answer at once, any other question when it is asked to"
 
 
 def test_right_answers_are_right_in_any_unit(cards):
@@ -130,7 +131,7 @@ def unreadable_is_not_graded(card):
         text = odd[0] if odd else ""
     if text:
         found = card.answer(text)
-        if found["verdict"] != "unclear" or "asked" not in found["message"]:
+        if found["verdict"] != "unclear" or "expected" not in found["message"]:
             yield f"{text} where {card.spec['expects']} is asked: {found['verdict']}: {found['message']!r}"
 
 

@@ -102,7 +102,7 @@ class Twin:
         return about["unit"] if about else units.get(key, "1")
 
     def sentences(self, view: dict) -> list[str]:
-        """What may stand under the plot, with the names of the numbers in it."""
+        """What may appear under the plot, with the names of the numbers in it."""
         return [self.spec["say"], *(b.get("say", "") for b in view.get("bounds", self.spec["bounds"]))]
 
     def sentence(self, state: dict, view: dict) -> str:
@@ -124,7 +124,7 @@ class Twin:
         return re.sub(r"\{(\w+)\}", number, text).replace("**", "")
 
     def values(self, state: dict) -> dict[str, str]:
-        """What stands at each slider."""
+        """The label of each slider."""
         return {key: said(state[key], about["unit"]) for key, about in self.spec["params"].items()}
 
 

@@ -34,15 +34,15 @@ def tapered(units, nics, up, rate=50):
 @pytest.mark.parametrize(("nics", "up"), [(8, 8), (8, 1), (16, 3), (4, 2)])
 def test_no_half_of_a_tapered_network_is_cut_off_by_less(units, nics, up):
     net = tapered(units, nics, up)
-    given = {"S_top": units * nics, "W": 50, "r_over": Fraction(nics, up)}
-    want = tapered_bisection_odd(**given, D_3=units) if units % 2 else tapered_bisection(**given)
+    given = {"N": units * nics, "W": 50, "r_over": Fraction(nics, up)}
+    want = tapered_bisection_odd(**given, G_3=units) if units % 2 else tapered_bisection(**given)
     assert float(net.bisection) == pytest.approx(want, rel=1e-12)
     if units * nics <= 12:
         assert float(net.graph().bisection()) == pytest.approx(want, rel=1e-12)
 
 
 def test_a_full_pod_has_the_bisection_of_its_nics():
-    assert topology("h100_pod_1024").bisection == bisection(S_top=1024, W=50e9)
+    assert topology("h100_pod_1024").bisection == bisection(N=1024, W=50e9)
 
 
 @pytest.mark.parametrize("ports", [4, 40, 64, 144])

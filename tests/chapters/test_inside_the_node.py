@@ -30,9 +30,9 @@ def handed_out(gpus, links, ports, ticks=720):
 )
 def test_each_gpu_gets_its_links_or_its_turn_at_the_switches(gpus, links, switches, ports):
     own = gpu_egress(n_link=links, W_link=1)
-    got = gpu_share(W_nvl=own, W_sw=switch_bandwidth(n_sw=switches, n_port=ports, W_link=1), D_1=gpus)
+    got = gpu_share(W_nvl=own, W_sw=switch_bandwidth(n_sw=switches, n_port=ports, W_link=1), G=gpus)
     assert handed_out(gpus, links, switches * ports) == pytest.approx(got, rel=5e-3)
-    assert ports_share(n_link=links, n_sw=switches, n_port=ports, W_link=1, D_1=gpus) == got
+    assert ports_share(n_link=links, n_sw=switches, n_port=ports, W_link=1, G=gpus) == got
 
 
 @pytest.mark.parametrize(

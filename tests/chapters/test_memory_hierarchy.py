@@ -42,7 +42,7 @@ def test_the_link_is_full_from_latency_times_bandwidth_on():
 @pytest.mark.parametrize("size", [1e3, 3e5, 5e6, 1e9])
 def test_one_transfer_after_another_gives_the_effective_bandwidth(size):
     """A window of one: the next transfer starts when the last byte of this one is there. The queue is given the
-    start-up and the link, never their sum."""
+    latency and the link, never their sum."""
     wait, link = 3.4e-6, 450e9
     alone = run(1, size, wait, link, rounds=8)
     assert alone.wait == pytest.approx(memory.transfer_time(V=size, alpha=wait, W=link), rel=1e-9)
@@ -159,6 +159,14 @@ def test_chip_totals_by_brute_count():
     cycle = sum(4 for _ in range(h100.sm) for _ in range(32))  # banks of 4 bytes
     smem = processor.chip_bandwidth(n_sm=h100.sm, w_sm=h100.smem_bytes_per_cycle, f_clock=h100.boost_clock)
     assert smem == cycle * h100.boost_clock
+
+
+@pytest.mark.parametrize(("stride", "count", "used"), [(1, 4, 1), (2, 8, 1 / 2), (8, 32, 1 / 8), (1024, 32, 1 / 8)])
+def test_sectors_of_a_warp_byte_by_byte(stride, count, used):
+    """Every byte that a warp asks for lies in a sector that it fetches; the page counts the same sectors."""
+    asked = {thread * stride * 4 + k for thread in range(32) for k in range(4)}
+    fetched = {byte for byte in range(max(asked) + 32) if any(byte // 32 * 32 + k in asked for k in range(32))}
+    assert asked <= fetched and len(fetched) == 32 * count and len(asked) / len(fetched) == used
 
 
 @pytest.mark.parametrize("bad", [{"window": 0}, {"size": 0}, {"start": -1}, {"link": 0}, {"spread": 2}])

@@ -40,7 +40,7 @@ def test_latency_is_never_below_zero_and_gaps_are_left_out():
 @pytest.mark.parametrize(
     "sizes, times, told",
     [
-        ([1e3, 1e4], [1e-6], "one for each size"),
+        ([1e3, 1e4], [1e-6], "one per size"),
         ([1e3, 1e3], [1e-6, 2e-6], "two or more different"),
         ([1e3, 0], [1e-6, 2e-6], "above zero"),
         ([1e3, 1e4], [1e-6, -2e-6], "above zero"),
@@ -63,7 +63,7 @@ def test_a_factor_is_found_again_and_no_other_is_nearer():
 
 
 @pytest.mark.parametrize(
-    "law, measured, told", [([1.0], [1.0, 2.0], "one for each"), ([], [], "one value"), ([0.0], [1.0], "zero")]
+    "law, measured, told", [([1.0], [1.0, 2.0], "expected one per"), ([], [], "one value"), ([0.0], [1.0], "zero")]
 )
 def test_a_law_that_cannot_be_scaled_is_refused(law, measured, told):
     with pytest.raises(ValueError, match=told):

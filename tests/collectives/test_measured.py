@@ -1,4 +1,4 @@
-"""Published tables on the page: every one is shown, sizes are whole, sources stand in the heads."""
+"""Published tables on the page: every one is shown, sizes are whole, sources are in the column heads."""
 
 import tomllib
 
@@ -32,4 +32,4 @@ def test_sizes_are_whole_and_sources_stand_in_the_heads():
 def test_models_have_their_names_and_shares_their_sign():
     html = appendices.measured("training").html
     assert f"<td>{specs.model('megatron_1_7b').short}</td>" in html and "megatron_1_7b" not in html
-    assert '<td class="num">44%</td>' in html and ">share of peak</button>" in html
+    assert '<td class="num">44%</td>' in html and ">fraction of peak</button>" in html

@@ -47,14 +47,14 @@ def twin(engine, formula, **values):
         ),
         (exchange.hit_top_k, {"E": 8, "Z": 4, "k": 9}, "expected that k is at most E; got E = 8, k = 9"),
         (in_network.nvls_from, {"r_ring": 2}, "expected that r_ring is below 2; got r_ring = 2"),
-        (hierarchy.node_bandwidth, {"D_1": 1, "W_1": 1}, "expected that D_1 is 2 or more; got D_1 = 1"),
+        (hierarchy.node_bandwidth, {"G": 1, "W_nvl": 1}, "expected that G is at least 2; got G = 1"),
         (
             hierarchy.sharded_bytes,
-            {"V": 1, "Y": 12, "S_child": 8, "S_top": 96},
-            "one of Y and S_child divides the other",
+            {"V": 1, "Y": 12, "n_in": 8, "N": 96},
+            "one of Y and n_in divides the other",
         ),
-        (hierarchy.top_switch_out, {"V": 1, "S_unit": 9, "S_top": 8}, "expected that S_top is divisible by S_unit"),
-        (wire_latency, {"n_hop": 0, "t_hop": 1}, "expected that n_hop is 1 or more; got n_hop = 0"),
+        (hierarchy.top_switch_out, {"V": 1, "n_unit": 9, "N": 8}, "expected that N is divisible by n_unit"),
+        (wire_latency, {"n_hop": 0, "t_hop": 1}, "expected that n_hop is at least 1; got n_hop = 0"),
     ],
 )
 def test_a_broken_need_is_refused_in_words_and_not_drawn(formula, values, says, engine):
@@ -110,7 +110,7 @@ def test_needs_follow_what_is_put_in():
 
 
 def test_a_need_is_about_the_inputs():
-    with pytest.raises(ValueError, match="Wrong: needs that N is 2 or more; expected a condition on its inputs alone"):
+    with pytest.raises(ValueError, match="Wrong: needs that N is at least 2; expected a condition on its inputs alone"):
         Formula("Wrong", T, V / W, "nobody", "never", needs=(at_least(N, 2),))
 
 

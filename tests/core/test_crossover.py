@@ -180,7 +180,7 @@ def test_wrong_names_are_named(make):
 
 
 def test_costs_of_different_kinds_are_refused():
-    with pytest.raises(DimensionError, match="cannot stand together"):
+    with pytest.raises(DimensionError, match="cannot be combined"):
         crossover(V / W, C * T, V)
     with pytest.raises(ValueError, match="neither cost depends on n; expected one that does"):
         crossover(V / W, alpha, n)

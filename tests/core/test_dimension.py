@@ -89,7 +89,7 @@ def test_the_message_names_both_parts_and_their_kinds():
 
 
 def test_a_function_that_cannot_be_checked_is_refused():
-    with pytest.raises(DimensionError, match="cannot stand in a formula"):
+    with pytest.raises(DimensionError, match="cannot be used in a formula"):
         dimension(sympy.sin(B))
 
 

@@ -353,16 +353,16 @@ def test_a_changed_copy_of_a_named_formula_stays_changed():
 
 
 def test_an_expression_of_other_symbols_is_refused():
-    with pytest.raises(TypeError, match="holds x, which is no Quantity"):
+    with pytest.raises(TypeError, match="holds x, which is not a Quantity"):
         evaluate(sympy.Symbol("x", positive=True) + V, V=1, x=2)
 
 
 def test_a_formula_holds_quantities_only():
     stranger = sympy.Symbol("N", positive=True)
-    with pytest.raises(TypeError, match="Wrong: rhs holds N, which is no Quantity; declare it in gpuscale/symbols"):
+    with pytest.raises(TypeError, match="Wrong: rhs holds N, which is not a Quantity; declare it in gpuscale/symbols"):
         Formula("Wrong", T, V / W * stranger, "nobody", "never")
     twin = sympy.Symbol("V", positive=True)
-    with pytest.raises(TypeError, match="holds V, which is no Quantity"):
+    with pytest.raises(TypeError, match="holds V, which is not a Quantity"):
         Formula("Wrong", T, twin / W, "nobody", "never")
 
 
@@ -411,10 +411,10 @@ def test_two_formulas_for_one_quantity_are_refused():
 @pytest.mark.parametrize("name", ["N", "T_math", "n", "flop", "v", "rhs"])
 def test_what_is_no_input_is_refused_by_name(name):
     with pytest.raises(
-        TypeError, match=rf"where: {name} is no input of Time to move bytes; expected alpha \[s\], V \[B\], W"
+        TypeError, match=rf"where: {name} is not an input of Time to move bytes; expected alpha \[s\], V \[B\], W"
     ):
         time.where(**{name: V})
-    with pytest.raises(TypeError, match="where: T_math is no input of Time to move bytes; expected"):
+    with pytest.raises(TypeError, match="where: T_math is not an input of Time to move bytes; expected"):
         time.where(roofline.compute_time)
 
 
@@ -436,7 +436,7 @@ def test_an_expression_of_another_dimension_is_refused(name, expr, says):
 def test_a_formula_that_does_not_fit_is_refused():
     wide = Formula("Wide", W, V / T, "nobody", "always")
     assert time.where(wide).rhs == alpha + T
-    with pytest.raises(TypeError, match="holds N, which is no Quantity"):
+    with pytest.raises(TypeError, match="holds N, which is not a Quantity"):
         time.where(V=b * sympy.Symbol("N", positive=True))
 
 

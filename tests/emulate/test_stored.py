@@ -1,4 +1,4 @@
-"""The counter of stored elements: it keeps every element, each once where it cuts, and refuses what does not divide."""
+"""The counter of stored elements: it stores each element once where it shards, and refuses what does not divide."""
 
 import pytest
 from support.other_layers import covers
@@ -26,7 +26,7 @@ def test_the_ranks_together_keep_everything(layout, zero):
     size = sum(a.size for a in found.arrays)
     for number, state in enumerate(reversed(STATES), 1):
         kept = sum(found.count(rank, state) for rank in found.ranks)
-        assert kept == size if zero >= number else kept >= size  # what is cut is kept once
+        assert kept == size if zero >= number else kept >= size  # what is sharded is stored once
 
 
 def test_the_fullest_rank_has_an_end_of_the_model():

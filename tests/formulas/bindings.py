@@ -11,9 +11,9 @@ CHOICES = sympy.Max | sympy.Min | sympy.Piecewise
 
 # Arguments that decide nowhere, with the reason. A test fails where one decides after all.
 NEVER: dict[str, dict[str, str]] = {
-    "group_network": {"Y in Max(D_1, Y, X*Y)": "X is one or more: X*Y is as much at least"},
+    "group_network": {"Y in Max(G, Y, X*Y)": "X is one or more: X*Y is as much at least"},
     "dp_network": dict.fromkeys(
-        ["Y in Max(D_1, Y, X*Y*n_cp)", "Z in Max(D_1, Z, X*Y*n_cp)"],
+        ["Y in Max(G, Y, X*Y*n_cp)", "Z in Max(G, Z, X*Y*n_cp)"],
         "Y and Z divide all ranks of a stage: those are as many at least",
     ),
 }

@@ -144,7 +144,7 @@ def bound(name) -> dict:
 
 @functools.cache
 def seconds(name) -> float:
-    """How long the first case of a check takes: the quickest is tried first."""
+    """How long the first case of a check takes: the fastest is tried first."""
     first = runs(name)[0]
     start = time.perf_counter()
     first(Library())
@@ -160,7 +160,7 @@ def notices(run, lib) -> bool:
 
 
 def covering(formula: str) -> list[str]:
-    """The checks of a formula, the quickest first."""
+    """The checks of a formula, the fastest first."""
     return sorted((name for name, one in CHECKS.items() if formula in one.names), key=seconds)
 
 

@@ -30,23 +30,23 @@ _ONE_STAGE = "differs where there is one stage, and there the layers to spare, w
 EQUIVALENT: dict[str, dict[str, str]] = {
     "critical_batch": {"GreaterThan for D*F > B_rule*(D + F)": _INFINITE},
     "critical_batch_mixed": {"GreaterThan for D*F > I_ridge*b*(D + F)/(2*flop)": _INFINITE},
-    "two_level_sharded": dict.fromkeys(["without Y in Max(D_1, Y)", "without Y in Max(Y, D_1*D_2)"], _BELOW),
+    "two_level_sharded": dict.fromkeys(["without Y in Max(G, Y)", "without Y in Max(Y, G*M)"], _BELOW),
     "three_level_sharded": dict.fromkeys(
         [
-            "without Y in Max(D_1, Y)",
-            "without Y in Max(Y, D_1*D_2*D_3)",
-            "without Y in Max(Y, D_1*D_2*D_3) #2",
+            "without Y in Max(G, Y)",
+            "without Y in Max(Y, G*G_2*G_3)",
+            "without Y in Max(Y, G*G_2*G_3) #2",
         ],
         _BELOW,
     ),
-    "nodes_bandwidth": {"without 1 in Min(1, D_2/M)": _BELOW},
-    "sharded_dp_threshold": dict.fromkeys(["without Y in Max(D_1, Y)", "without Y in Max(Y, D_1*M)"], _BELOW),
-    "ep_level_comms": {"without 1 in Max(1, Z/D_1)": _NOTHING, "without 1 in Max(1, Z/D_1) #2": _BELOW},
-    "ep_level_width": {"without 1 in Max(1, Z/D_1)": _NOTHING, "without 1 in Max(1, Z/D_1) #2": _BELOW},
-    "ep_layer": {"without 1 in Max(1, Z/D_1)": _BELOW, "without 1 in Max(1, Z/D_1) #2": _NOTHING},
-    "tp_node_ratio": {"without D_1 in Max(D_1, Y)": _BELOW},
-    "tp_node_comms": {"without D_1 in Max(D_1, Y)": _BELOW},
-    "mixed_dp_limit": {"without Y in Max(D_1, Y)": _BELOW},
+    "nodes_bandwidth": {"without 1 in Min(1, G_2/M)": _BELOW},
+    "sharded_dp_threshold": dict.fromkeys(["without Y in Max(G, Y)", "without Y in Max(Y, G*M)"], _BELOW),
+    "ep_level_comms": {"without 1 in Max(1, Z/G)": _NOTHING, "without 1 in Max(1, Z/G) #2": _BELOW},
+    "ep_level_width": {"without 1 in Max(1, Z/G)": _NOTHING, "without 1 in Max(1, Z/G) #2": _BELOW},
+    "ep_layer": {"without 1 in Max(1, Z/G)": _BELOW, "without 1 in Max(1, Z/G) #2": _NOTHING},
+    "tp_node_ratio": {"without G in Max(G, Y)": _BELOW},
+    "tp_node_comms": {"without G in Max(G, Y)": _BELOW},
+    "mixed_dp_limit": {"without Y in Max(G, Y)": _BELOW},
     "stage_layers": dict.fromkeys(
         [
             "without the factor Min(1, N_stages - 1) in L_head*Min(1, N_stages - 1) #2",
@@ -56,14 +56,14 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ],
         _ONE_STAGE,
     ),
-    "group_network": {"without Y in Max(D_1, Y, X*Y)": "X is one or more: X*Y is as much at least"},
+    "group_network": {"without Y in Max(G, Y, X*Y)": "X is one or more: X*Y is as much at least"},
     "dp_network": dict.fromkeys(
-        ["without Y in Max(D_1, Y, X*Y*n_cp)", "without Z in Max(D_1, Z, X*Y*n_cp)"],
+        ["without Y in Max(G, Y, X*Y*n_cp)", "without Z in Max(G, Z, X*Y*n_cp)"],
         "Y and Z divide all ranks of a stage: those are as many at least",
     ),
-    "exchange_network": {"without 1 in Max(1, Z/D_1) #2": _NOTHING},
+    "exchange_network": {"without 1 in Max(1, Z/G) #2": _NOTHING},
     "limited_nodes_hit": {
-        "without 1 in Max(1, Z/D_1)": "in part of a node the limit is divided by less than 1: no share is larger"
+        "without 1 in Max(1, Z/G)": "in part of a node the limit is divided by less than 1: no share is larger"
     },
 }
 

@@ -79,7 +79,7 @@ def test_each_row_names_a_source_and_a_place_and_none_stands_twice():
 
 
 def test_no_number_is_typed_into_a_text():
-    """Small whole numbers may stand in a sentence, and those that are part of a name."""
+    """Small whole numbers may occur in a sentence, and those that are part of a name."""
     for name, text in TEXTS:
         plain = re.sub(r"\{[^{}]*\}", "", text)
         assert not re.findall(r"(?<![\w.-])(?:\d+\.\d+|\d{3,}|\d+,\d{3})", plain), f"{name}: {text}"

@@ -161,7 +161,7 @@ def test_bisection_is_that_of_the_single_switches(top):
 
 
 def test_a_flow_can_take_back_what_an_earlier_way_used():
-    """The shortest way 0-2-3-1 must give up its middle, which then runs full the other way."""
+    """The shortest path 0-2-3-1 must give up its middle, which then runs full the other way."""
     rows = [(0, 2, 1), (2, 3, 1), (3, 1, 1), (0, 4, 2), (4, 5, 2), (5, 3, 2), (2, 6, 2), (6, 7, 2), (7, 1, 2)]
     low, high, level = np.array(rows).T
     graph = Graph(2, np.ones(6, dtype=int), low, high, level, (1, 2))
@@ -266,16 +266,16 @@ def test_a_mesh_of_pairs():
         (lambda: Level("x", 2.5, 1, 1), r"degree = 2.5"),
         (lambda: Level("x", True, 1, 1), r"degree = True"),
         (lambda: Level("x", 2, 0, 1), r"cables = 0"),
-        (lambda: Level("x", 2, 1, -1), r"link_bw = -1; expected a number above zero"),
+        (lambda: Level("x", 2, 1, -1), r"link_bw = -1; expected a positive number"),
         (lambda: Level("x", 2, 1, float("nan")), r"link_bw = nan"),
         (lambda: Level("x", 2, 1, 1, 0), r"switches = 0"),
         (lambda: Level("x", 2, 1, 1, 1, "64"), r"ports = '64'"),
         (lambda: Topology("t", ()), "expected a list of Levels"),
-        (lambda: Topology("t", (NODE, NODE)), "two levels have one name"),
+        (lambda: Topology("t", (NODE, NODE)), "two levels have the same name"),
         (lambda: Topology("t", POD.levels, empty=128), "empty = 128; expected 0 or more of 128 slots"),
         (
             lambda: Topology("t", (NODE, LEAF, dataclasses.replace(SPINE, degree=5))),
-            r"1280 cables down need 1280 ports; 16 x 64 = 1024 there are",
+            r"1280 cables down need 1280 ports; 16 x 64 = 1024 are there",
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, degree=33), SPINE)),
@@ -291,9 +291,9 @@ def test_a_mesh_of_pairs():
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, cables=4))),
-            "rails need as many cables for each of the 8 GPUs below; got 4",
+            "rails need the same number of cables for each of the 8 GPUs below; got 4",
         ),
-        (lambda: POD.tapered("Spine", 0), "taper 0 leaves no cable of 256; expected a share of at least 1/256"),
+        (lambda: POD.tapered("Spine", 0), "taper 0 leaves no cable of 256; expected a fraction of at least 1/256"),
         (lambda: POD.tapered("Spine", -1), "taper -1 leaves no cable"),
         (lambda: POD.tapered("Spine", 1e-4), "taper 0.0001 leaves no cable"),
         (lambda: POD.tapered("Spine", "half"), "taper 'half'"),
@@ -305,9 +305,9 @@ def test_a_mesh_of_pairs():
             "11 units of 256 cables each need 44 switches of 64 ports; 32 can be reached",
         ),
         (lambda: fat_tree(UNIT, 2**22 * 256), "need more than 5 levels of 64-port switches"),
-        (lambda: fat_tree(POD, 2048), "full bandwidth upwards needs 1024 ports more; 16 x 64 - 1024 = 0 are free"),
+        (lambda: fat_tree(POD, 2048), "full bandwidth upward needs 1024 more ports; 16 x 64 - 1024 = 0 are free"),
         (lambda: fat_tree(Topology("t", (NODE, dataclasses.replace(LEAF, ports=None))), 512), "ports are not known"),
-        (lambda: Torus("t", (2, 4), 1, (True, True)), "a side of 2 closes to no ring"),
+        (lambda: Torus("t", (2, 4), 1, (True, True)), "a side of 2 cannot close to a ring"),
         (lambda: Torus("t", (4, 4), 1, (True,)), r"expected True or False for each side"),
         (lambda: Torus("t", (0,), 1), "side = 0"),
         (lambda: Torus("t", (4,), 0), "link_bw = 0"),

@@ -1,4 +1,4 @@
-"""The planner against what was measured, and against what a model asks for: the numbers that go in."""
+"""The planner against what was measured, and against what a model needs: the numbers that go in."""
 
 from pathlib import Path
 
@@ -13,18 +13,18 @@ from gpuscale.plan import Choice, cluster, evaluate_choice, evaluation, plan, re
 
 
 def all_gather_time(place, size, gpus):
-    """Seconds of a plan's all-gather of an array over neighbouring GPUs, at the shares that are reached."""
+    """Seconds of a plan's all-gather of an array over neighboring GPUs, at the shares that are reached."""
     inside, across = (
-        evaluate(f.rhs, V=size, X=gpus, Y=1, D_1=place.node)
+        evaluate(f.rhs, V=size, X=gpus, Y=1, G=place.node)
         for f in (training_step.group_nvlink, training_step.group_network)
     )
-    rates = {"W_1": place.shares[1].value * place.W_1, "W_2": place.shares[2].value * place.W_2}
-    assert gpus <= place.node or across / rates["W_2"] > inside / rates["W_1"]
+    rates = {"W_nvl": place.shares[1].value * place.W_nvl, "W_node": place.shares[2].value * place.W_node}
+    assert gpus <= place.node or across / rates["W_node"] > inside / rates["W_nvl"]
     return evaluate(training_step.level_time.rhs, V_nvl=inside, V_net=across, **rates)
 
 
-# Cluster, GPUs, passes over the array, and what was measured beside the row that gives the share: table, column of
-# times, how far off. Arrays of 4 GiB and more, where start-ups count for little: over nodes, all-gathers of 4 GiB reach
+# Cluster, GPUs, passes over the array, and what was measured next to the row that gives the fraction: table, column of
+# times, how far off. Arrays of 4 GiB and more, where latency counts for little: over nodes, all-gathers of 4 GiB reach
 # 3.4% less than those of 16 GiB, which give the share; within a node 2% less.
 MEASURED = [
     ("h100_superpod", 8, 1, "collectives_h100", "reduce_scatter_time", 0.02),
@@ -55,8 +55,8 @@ def test_a_plan_dispatches_to_experts_in_the_time_that_was_measured():
     """DeepEP's rate counts the tokens that a rank sends to itself; NVLink does not see them, nor does a plan."""
     ask = request("deepseek_v3", "h800", 8, 4096 * 8, 4096, "deepseek_v3", reserve=0)
     out = evaluate_choice(ask, Choice(dp=8, ep=8))
-    away = out.costs.ep_nvlink / (ask.shares[1] * ask.cluster.W_1)
-    routed = 58 * 2 * 4096 * 8 * (1 + 2) * 7168  # layers, passes, tokens of all ranks, bytes there and back, width
+    away = out.costs.ep_nvlink / (ask.shares[1] * ask.cluster.W_nvl)
+    routed = 58 * 2 * 4096 * 8 * (1 + 2) * 7168  # layers, passes, tokens of all ranks, bytes in both directions, width
     missed = np.prod([(256 - 32 - i) / (256 - i) for i in range(8)])  # none of 8 experts is on the rank
     assert routed * (1 - missed) / away == pytest.approx(153e9, rel=1e-9)
 
@@ -86,7 +86,7 @@ def test_what_goes_on_is_as_wide_as_activations():
     """DeepSeek's weights are fp8; what goes from stage to stage is bf16."""
     ask = request("deepseek_v3", "h800", 16, 16 * 4096, 4096, "deepseek_v3")
     out = evaluate_choice(ask, Choice(pp=2, ep=8, dp=8))
-    assert out.costs.pp_bytes == 2 * 2 * 2 * 4096 * 7168  # both ways, two microbatches, two bytes
+    assert out.costs.pp_bytes == 2 * 2 * 2 * 4096 * 7168  # both directions, two microbatches, two bytes
 
 
 # ---- what the chapter says of DeepSeek-V3
@@ -99,12 +99,13 @@ def test_gradients_of_spread_experts_go_over_the_nic_of_a_gpu():
     printed = []
     for copies in (32, 2):
         held = 2 * expert * 256 / 64  # bytes of gradients
-        sent = 2 * held * (copies - 1) / copies  # there and back, all but its own part
+        sent = 2 * held * (copies - 1) / copies  # in both directions, all but its own part
         printed.append(f"{sent / nic * peak / operations:,.0f}")
     nvlink = 2 * 2 * expert * 256 * 7 / 8 / 200e9  # all experts on each GPU: summed and spread inside a node of H800
     printed.append(f"{nvlink * peak / operations:,.0f}")
     path = Path(__file__).parents[2] / "chapters" / "putting_it_together.ipynb"
-    outputs = [o.get("text", "") for cell in nbformat.read(path, 4).cells for o in cell.get("outputs", [])]
+    stored = [o for cell in nbformat.read(path, 4).cells for o in cell.get("outputs", [])]
+    outputs = [o.get("data", {}).get("text/markdown", "") for o in stored]
     assert printed == ["9,585", "4,947", "138,516"]
     assert any(all(f" {said} " in text for said in printed) for text in outputs)
 

@@ -40,7 +40,7 @@ def test_a_factor_that_nothing_can_use_is_named():
     with pytest.raises(Refusal) as error:
         plan("llama3_8b", "h100_superpod", "1e3", "4M")
     assert "1,000 GPUs = 2^3 x 5^3, and only stages could take up the factor 5^3 (at most 32, TP" in str(error.value)
-    assert "TP 5" not in str(error.value) and str(error.value).endswith("992 and 1,024 GPUs can be laid out")
+    assert "TP 5" not in str(error.value) and str(error.value).endswith("992 and 1,024 GPUs have a layout")
     with pytest.raises(Refusal, match="stages could take up the factor 3.2 x 5.2 .at most 80"):  # each alone would do
         plan("llama3_70b", "gb200_nvl72", 7200, "4M")
     for gpus in (992, 1024):
@@ -51,7 +51,7 @@ def test_memory_comes_first_where_nothing_fits():
     found = plan("llama3_70b", "h100_superpod", 7, "4M")
     assert plain(found.why_nothing).startswith("203.7 GB of weights") and "interleaving" not in repr(found)
     assert "needs 17 GPUs or more" in found.why_nothing  # 70.55e9 parameters of 18 bytes over 76 GB
-    assert "choices tried. 76 GB of 80 GB may be used, 4 GB stay free" in plain(repr(found))
+    assert "choices tried. 76 GB of 80 GB are available, 4 GB stay free" in plain(repr(found))
     assert "MFU" not in repr(found) and "NVLink" not in repr(found)
 
 
@@ -62,12 +62,12 @@ def test_some_memory_stays_free_unless_told():
     assert request("llama3_8b", place, 64, "4M", reserve=0).reserve == 0
     full, usual = (plan("llama3_8b", place, 64, "4M", top=1, **more) for more in ({"reserve": 0}, {}))
     assert full.best.memory > 0.95 * place.hbm >= usual.best.memory
-    assert "177 GB of 186 GB may be used, 9.3 GB stay free (--reserve)" in plain(repr(usual))
+    assert "177 GB of 186 GB are available, 9.3 GB stay free (--reserve)" in plain(repr(usual))
 
 
 def test_what_does_not_fit_differs_in_print():
-    assert plain(_over(80.0004e9, 80e9)) == "80.0004 GB do not fit 80 GB"
-    assert plain(_over(203.7e9, 80e9)) == "203.7 GB do not fit 80 GB"
+    assert plain(_over(80.0004e9, 80e9)) == "80.0004 GB do not fit into 80 GB"
+    assert plain(_over(203.7e9, 80e9)) == "203.7 GB do not fit into 80 GB"
 
 
 def test_one_is_no_plural():
@@ -106,4 +106,4 @@ def test_sequence_parallelism_over_one_rank_is_nothing():
 def test_memory_is_at_most():
     out = evaluate_choice(request("llama3_70b", "h100_superpod", 64, "4M"), Choice(dp=1, tp=8, pp=8, sp=True))
     assert out.costs.stage_layers == 11 and 80 / 8 == 10  # the first stage is taken to be the longest
-    assert "memory: at most, on the fullest stage." in repr(plan("llama3_8b", "h100_superpod", 64, "4M", top=1))
+    assert "memory: an upper bound, on the fullest stage." in repr(plan("llama3_8b", "h100_superpod", 64, "4M", top=1))

@@ -1,4 +1,4 @@
-"""Timetables of pipelines, drawn and played: every cell is a slot, every grey a wait, and the count meets the mark."""
+"""Timetables of pipelines, drawn and played: every cell is a slot, every gray is idle time, and the count fits."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def test_waiting_is_all_time_without_a_slot(name):
 
 
 def test_grey_is_as_long_as_the_waiting():
-    """In the wide drawing of a schedule that is not folded: the area of a colour, over the height of a cell."""
+    """In the wide drawing of a schedule that is not folded: the area of a color, over the height of a cell."""
     run = RUNS["gpipe"]
     tree = ElementTree.fromstring(gantt_figure(run, **SAID).svg())
     lengths = {"wait": 0.0, "compute": 0.0}
@@ -146,7 +146,7 @@ def test_every_frame_shows_who_computed_and_who_waited(painter, name, width):
 
 
 def lengths(drawing: str, hue: str) -> float:
-    """The length of all solid cells of a colour, with the gap beside each."""
+    """The length of all solid cells of a color, with the gap next to each."""
     groups = re.findall(rf'<g class="{hue}">(.*?)</g>', drawing)
     widths = [w for g in groups for w in re.findall(r'<rect class="active[^"]*"[^>]*? width="([\d.]+)"', g)]
     return sum(float(w) + 1.5 for w in widths)
@@ -176,15 +176,15 @@ def test_the_meter_counts_the_waiting_and_meets_the_formula():
     assert meter["values"] == [float(c) for c in counted]
     assert meter["equal"] and meter["formula"] == meter["values"][-1] == float(run.bubble_fraction)
     assert "27.3%" in meter["label"] and meter["text"][-1] == "36 of 132, 27.3%"
-    assert repr(card) == "GPipe: 33 slots; GPipe: waited 36 of 132, 27.3%, as the formula says"
+    assert repr(card) == "GPipe: 33 slots; GPipe: waited 36 of 132, 27.3%, as in the formula"
 
 
 def test_a_formula_that_the_schedule_does_not_meet_is_refused():
     wrong = Formula("Wrong", idle, N_stages / (N_MB + N_stages), source="gpipe", assumes="never")
     options = {"name": "x", "title": "x", "caption": CAPTION}
-    with pytest.raises(ValueError, match="schedule counts 3/11 of waiting of all slots; the formula says 1/3"):
+    with pytest.raises(ValueError, match="schedule counts an idle time of 3/11 of all slots; the formula says 1/3"):
         pipeline_stepper(RUNS["gpipe"], wrong, **options)
-    with pytest.raises(ValueError, match="the schedule counts 3/8"):
+    with pytest.raises(ValueError, match="the schedule counts an idle time of 3/8"):
         pipeline_stepper(RUNS["gpipe"], LOST, over="ideal", **options)
     with pytest.raises(ValueError, match="over: expected total or ideal"):
         pipeline_stepper(RUNS["gpipe"], over="both", **options)

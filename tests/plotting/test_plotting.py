@@ -271,7 +271,7 @@ def test_the_digest_shows_a_changed_formula():
 def test_the_digest_names_axes_units_and_each_curve():
     text = speed().text
     assert "x: size [B], log, 1000 to 1e+10" in text
-    assert "y: bandwidth that a transfer sees, latency included [B/s], linear, 0 to 1e+12" in text
+    assert "y: effective bandwidth of a transfer, latency included [B/s], linear, 0 to 1e+12" in text
     top = 900e9 * 10e9 / (10e9 + 2.7e6)
     low = 900e9 * 1e3 / (1e3 + 2.7e6)
     assert f"solid W = 900 GB/s [scaleup]: 241 from (1000, {low:.6g}) to (1e+10, {top:.6g})" in text
@@ -291,7 +291,7 @@ def test_the_digest_holds_bars_regions_points_and_words():
 @pytest.mark.parametrize(
     "make, titles",
     [
-        (intensity, ["rows of the product: tokens in the batch", "arithmetic intensity of a kernel, FLOP/B"]),
+        (intensity, ["rows of the matmul: tokens in the batch", "arithmetic intensity of a kernel, FLOP/B"]),
         (roofs, ["arithmetic intensity, FLOP/B", "attainable rate"]),
         (rungs, ["capacity", "bandwidth"]),
     ],
@@ -506,7 +506,7 @@ def speed_by(x=None, y=None):
     "call, error, says",
     [
         (lambda: speed(given={"alpha": 3 * us}), TypeError, "curve 'W = 900 GB/s': missing W; expected .*alpha"),
-        (lambda: speed(given={"alpha": 1, "W": 9, "D": 1}), TypeError, "given: D is no input of .* of W, alpha"),
+        (lambda: speed(given={"alpha": 1, "W": 9, "D": 1}), TypeError, "given: D is not an input of .* of W, alpha"),
         (lambda: speed(given={"alpha": 3 * us, "W": 9, "V": 1}), TypeError, "given: V runs along the x axis"),
         (lambda: speed(x=B), TypeError, "x: no curve depends on B"),
         (lambda: speed(x="V"), TypeError, "x: expected a Quantity"),

@@ -1,4 +1,4 @@
-"""One word for one thing: a class name stands for one class of the package."""
+"""One word for one thing: a class name belongs to one class of the package."""
 
 import ast
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The README tells the truth: its examples run, are short, and name commands that exist."""
+"""The README is correct: its examples run, are short, and name commands that exist."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Rooms and arrows: a file imports what its room's row in ARCHITECTURE.md allows, and nothing goes in a circle."""
+"""Rooms and arrows: a file imports what its room's row in ARCHITECTURE.md allows, and there are no cycles."""
 
 import ast
 import importlib
@@ -27,7 +27,7 @@ def table() -> dict[str, set[str]]:
 
 
 def rooms(package: Path = PACKAGE) -> set[str]:
-    """What stands at the root of the package: folders, and files by their names."""
+    """What is at the root of the package: folders, and files by their names."""
     return {path.stem for path in package.iterdir() if not path.name.startswith("__")}
 
 
@@ -136,7 +136,7 @@ def test_a_file_that_declares_formulas_imports_no_data():
 
 @pytest.mark.parametrize("path", sources(), ids=name_of)
 def test_a_file_imports_files_of_its_own_room_not_its_face(path):
-    """A circle through a face would not be seen; nor would what is reached through ``import gpuscale``."""
+    """A cycle through a face would not be seen; nor would what is reached through ``import gpuscale``."""
     face = f"gpuscale.{room(path)}"
     own = set(files(face)) if (PACKAGE / room(path)).is_dir() and importlib.import_module(face) else set()
     through = {t for t in imports(path) if t.rpartition(".")[0] == face and t.rpartition(".")[2] not in own}

@@ -85,12 +85,12 @@ def test_a_question_that_has_changed_is_said(tmp_path, shelf):
     ("content", "says"),
     [
         (None, "there is no such file"),
-        ("", "is no notebook"),
-        ("{}", "is no notebook"),
-        ("[1, 2]", "is no notebook"),
-        ("not json", "is no notebook"),
-        ('{"nbformat": 4}', "is no notebook"),
-        (b"\xff\xfe\x00", "is no notebook"),
+        ("", "is not a notebook"),
+        ("{}", "is not a notebook"),
+        ("[1, 2]", "is not a notebook"),
+        ("not json", "is not a notebook"),
+        ('{"nbformat": 4}', "is not a notebook"),
+        (b"\xff\xfe\x00", "is not a notebook"),
     ],
 )
 def test_files_that_are_no_notebooks(tmp_path, capsys, content, says):
@@ -207,7 +207,7 @@ def test_a_stale_sheet_is_found(tmp_path, shelf, capsys, monkeypatch):
     assert sheets.main(["--check", "demo"]) == 0
     shelf.questions = QuestionSet("demo", "Demonstration", [demo[1].question], intro="Nine questions.")
     assert sheets.main(["--check"]) == 1
-    assert "is not what the questions give" in capsys.readouterr().out
+    assert "does not match the questions" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         sheets.main(["nonsense"])
     assert "no question set is called 'nonsense'" in capsys.readouterr().err

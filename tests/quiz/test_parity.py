@@ -1,4 +1,4 @@
-"""The page and Python grade alike: the same texts through grading.js and through gpuscale.quiz.grading."""
+"""The page and Python grade in the same way: the same texts through grading.js and through gpuscale.quiz.grading."""
 
 import hashlib
 import json
@@ -60,6 +60,7 @@ max(V/W, alpha)|max(alpha,V/W)|MAX(V/W; α)|min(V/W, alpha)|V/W + alpha|V/W|(V/W
 1/(V-V)|V^V^V^V^V|V^(W-W)|V^alpha|ceil(V/W)|floor(0.5)|0|0 + V|V +|V)|(V|max(V)|max()|log2(V,W)|2 100 V|1,024 V|__proto__|constructor
 toString(V)|hasOwnProperty|eval(V)|V=W=alpha|= V/W|V==W|2E3 V/W|2e3 V/W|2 V ** 2|V***2|V^-1|V^-2^2|--V|+-V/W|1.|.5|.|1e5|1e|e1|...
 #0|0|1|2|3|-1|01| 1 |1.0|𝟙|😀 us|1\u200b9.1 us|1\u00a0024 B|1\u2009024 B|constructor GB|thousand|5 thousand|5 thousand us
+15-20 us|15 – 20 us|15 to 20 us|15us-20us|15 us to 20|1e-5 s|1e-5-2e-5 s|3-5|5-3|3-5*2|to 5|9 to|3 s^-1|5 weeks|40 d|about 0.48
 """  # noqa: E501
 TEXTS = [text for line in CORPUS.strip().splitlines() for text in line.split("|")]
 
@@ -234,7 +235,7 @@ def test_preview_is_well_formed_mathml(page, text, holds):
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("D +", "after “+” something is missing"), ("Q", "“Q” is not one of"), ("", "nothing is typed yet")],
+    [("D +", "something is missing after “+”"), ("Q", "“Q” is not one of"), ("", "nothing has been typed yet")],
 )
 def test_preview_says_what_it_cannot_read(page, text, says):
     call = f"grading.preview({json.dumps(text)}, SPECS['demo.3'])"

@@ -62,28 +62,28 @@ def make(**changes):
         ({"ask": " "}, "needs a text"),
         ({"given": {"V": 64 * MB}}, "{W} is not given; given are V"),
         ({"given": {"V": 64 * MB}, "ask": "How long does {V} take?"}, r"given lacks W \[B/s\]"),
-        ({"given": GIVEN | {"D": 4096}}, "given D, which nothing uses"),
-        ({"given": GIVEN | {"vol": 3}}, "given 'vol' is no quantity"),
+        ({"given": GIVEN | {"D": 4096}}, "given D, which is not used"),
+        ({"given": GIVEN | {"vol": 3}}, "given 'vol' is not a quantity"),
         ({"given": GIVEN | {"V": "64 MB"}}, "V .*expected a number"),
         ({"given": GIVEN | {"V": -1}}, "V .*above zero"),
         ({"given": [GIVEN, {"V": 1e6}]}, "variant 2 and variant 1 differ in W"),
         ({"given": [3]}, "expected a dict of values"),
         ({"unit": "B"}, "the answer is a time, the declared unit 'B'"),
         ({"unit": "furlong"}, "unit: 'furlong' is not known"),
-        ({"tolerance": 2}, "tolerance 2; expected a share"),
+        ({"tolerance": 2}, "tolerance 2; expected a fraction"),
         ({"exact": True}, "exact, but the answer is"),
         ({"mistakes": {"Same.": V / W * D / D}}, "the answer .* and “Same.” .* within tolerance"),
         ({"mistakes": {"Near.": V / W * sympy.Rational(102, 100)}}, "within tolerance of each other"),
         ({"mistakes": {"One.": 2 * V / W, "Other.": {"V": 2 * V}}}, "“One.” .* and “Other.” .* within"),
         ({"mistakes": {"No.": 3.0}}, "expected a formula or an expression in quantities"),
-        ({"mistakes": {"No.": {"D": 2}}}, "D is no input of V/W"),
+        ({"mistakes": {"No.": {"D": 2}}}, "D is not an input of V/W"),
         ({"mistakes": {"It lacks D.": V / W * D}}, r"given lacks D \[1\]"),
         ({"mistakes": {"$V/W$ is not it.": 2 * V / W}}, "without TeX"),
-        ({"ask": "How long does {V} take at {W:MB}?"}, "'MB' is no unit for W"),
+        ({"ask": "How long does {V} take at {W:MB}?"}, "'MB' is not a unit for W"),
         ({"ask": "How long do {V} take at {W:GB/s,y}?"}, "expected a number of digits"),
         ({"given": {"V": 64.449 * MB, "W": 450 * GB}, "ask": "How long {V:1} at {W}?"}, "show more digits"),
         ({"solution": [(2 * V / W, "wrong")]}, "the solution ends in 2\\*V/W; the answer is V/W"),
-        ({"solution": [(V, "bytes")]}, "the solution ends in V, which is no s"),
+        ({"solution": [(V, "bytes")]}, "the solution ends in V, which is not in s"),
         ({"solution": 5}, "expected a Derivation"),
         ({"solution": "It is {V}.", "given": [GIVEN, GIVEN | {"V": 5 * MB}]}, "the same in all variants"),
         ({"choices": [("a", "b", True), ("c", "d", False)]}, "choices carry their own feedback"),
@@ -118,7 +118,7 @@ def test_flawed_choices_are_refused(choices, more, says):
     ("changes", "says"),
     [
         ({"mistakes": {"Same.": W**-1 * V}}, "the answer and “Same.” are the same formula"),
-        ({"mistakes": {"It waits.": V / W + alpha}}, "“It waits.” holds alpha, which the reader may not use"),
+        ({"mistakes": {"It waits.": V / W + alpha}}, "“It waits.” holds alpha, which the reader cannot use"),
         ({"symbols": (V,)}, "the answer holds W"),
         ({"answer": sympy.Max(V / W, alpha / 10**9)}, "give points"),
     ],
@@ -138,7 +138,7 @@ def test_a_set_needs_a_name_and_questions(name):
 
 def test_solution_may_be_a_derivation_a_formula_or_words():
     chain = Derivation(T).given(V / W, "once across")
-    f = Formula("Time", T, V / W, "none", "none")
+    f = Formula("Time", T, V / W, "none", "not one of")
     for told in (chain, f, [(V / W, "once")], ["Words first.", (V / W, "once")], "Only words with $V/W$."):
         assert "details" in cards.question_card(Item("x", 1, make(solution=told)))
     with pytest.raises(QuestionError, match="the solution ends in"):
@@ -146,12 +146,26 @@ def test_solution_may_be_a_derivation_a_formula_or_words():
 
 
 def test_a_solution_sets_equal_only_what_is_equal():
-    """An "=" before a row says that it is the row above in another form; other quantities stand by themselves."""
+    """An "=" before a row says that it is the row above in another form; other quantities stand alone."""
     parts = sympy.Add(V / (4 * W), 3 * V / (4 * W), evaluate=False)
     steps = [(4 * V, "of all"), (4 * V / W, "sent"), (V / W, "of one"), (parts, "in parts"), (V / W, "added up")]
     card = cards.question_card(Item("x", 1, make(solution=steps)))
     rows = re.findall(r'<li><span>.*?</span><span>(.*?)</span><span class="expr">', card)
     assert ["=" in relation for relation in rows] == [False, False, False, True, True]
+
+
+def test_a_prediction_stands_where_its_chapter_asks_it():
+    guess = {"predict": True, "choices": [("more", "Yes.", True), ("less", "No.", False)]}
+    with pytest.raises(QuestionError, match="a prediction needs a solution in words"):
+        QuestionSet("guesses", "Guesses", [Question("More or less?", **guess)])
+    asked = Question("More or less?", solution="More, because it is more.", **guess)
+    both = QuestionSet("guesses", "Guesses", [demo[1].question, asked])
+    whole, (first, second) = quiz(both), both
+    page = whole.html
+    assert f"q-guesses-{first.number}" in page and f"q-guesses-{second.number}" not in page
+    alone = cards.question_card(second)
+    assert "<b>Predict first.</b> More or less?" in alone and "<summary>Answer</summary>" in alone
+    assert (first.spec["attempts_to_reveal"], second.spec["attempts_to_reveal"]) == (2, 1)
 
 
 def test_large_round_counts_are_said_in_words():
@@ -181,7 +195,7 @@ def test_large_round_counts_are_said_in_words():
         ({"Other.": mistakes.Times(1.5)}, 1.5),
         ({"Input.": {W: 300 * GB}}, 1.5),
         ({"Both.": (2 * V / W, {"V": 3 * V})}, 6),
-        ({"Formula.": Formula("Time", T, 5 * V / W, "none", "none")}, 5),
+        ({"Formula.": Formula("Time", T, 5 * V / W, "none", "not one of")}, 5),
     ],
 )
 def test_standard_mistakes(mistake, factor):
@@ -235,15 +249,15 @@ def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
         (1, "5 s", "wrong", "not within 2%"),
         (1, 5, "wrong", "base units (s)"),
         (1, "-19.1 us", "wrong", "not within 2%"),
-        (1, "19.1 MB", "unclear", "a number of bytes; a time is asked"),
+        (1, "19.1 MB", "unclear", "a number of bytes; expected a time"),
         (1, "<b>", "unclear", "&lt;b&gt;"),
         (1, "", "open", "Not answered"),
         (1, ..., "open", ""),
         (1, None, "open", ""),
-        (1, True, "unclear", "bool is no answer"),
+        (1, True, "unclear", "bool is not an answer"),
         (1, float("nan"), "unclear", "a finite"),
         (1, [], "unclear", "list"),
-        (1, V / W, "unclear", "is no answer"),
+        (1, V / W, "unclear", "is not an answer"),
         (2, "B", "right", "A weight serves 64 rows."),
         (2, "b", "right", ""),
         (2, 2, "right", ""),
@@ -252,22 +266,22 @@ def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
         (2, "hbm", "right", ""),
         (2, "A", "wrong", "Few rows"),
         (2, "the L2 cache", "wrong", "faster"),
-        (2, "D", "unclear", "none of the options; expected A, B, C"),
-        (2, 0, "unclear", "none"),
-        (2, 1.5, "unclear", "none"),
-        (2, "#1", "unclear", "none"),
-        (3, "alpha + b D F/W_hbm", "right", "It is equal"),
+        (2, "D", "unclear", "not one of the options; expected A, B, C"),
+        (2, 0, "unclear", "not one of"),
+        (2, 1.5, "unclear", "not one of"),
+        (2, "#1", "unclear", "not one of"),
+        (3, "alpha + b D F/W_hbm", "right", "It equals"),
         (3, "α + F b D / w_HBM", "right", ""),
         (3, "T = bDF/W_hbm + α", "right", ""),
         (3, alpha + b * D * F / W_hbm, "right", ""),
         (3, Formula("Time", T, alpha + b * D * F / W_hbm, "s", "a"), "right", ""),
         (3, "b D F/W_hbm", "wrong", "leaves out the wait"),
         (3, "alpha + 2 b D F/W_hbm", "wrong", "not equal"),
-        (3, "b D F", "unclear", "a number of bytes; a time is asked"),
+        (3, "b D F", "unclear", "a number of bytes; expected a time"),
         (3, "alpha + b", "unclear", "cannot be added"),
         (3, "alpha + V", "unclear", "“V” is not one of"),
         (3, V, "unclear", "“V” is not one of"),
-        (3, 7.0, "unclear", "a formula is asked"),
+        (3, 7.0, "unclear", "expected a formula in"),
         (3, "1/(D - D)", "unclear", "finite"),
         (3, "0", "wrong", ""),
         (4, "16896", "right", "16,896"),
@@ -475,11 +489,11 @@ def test_questions_are_found_by_name(shelf):
         ("demos.1", "no question set is called 'demos'; did you mean demo?"),
         ("demo.10", "expected demo.1 to demo.9"),
         ("demo.0", "expected demo.1 to demo.9"),
-        ("demo", "'demo' names no question"),
-        ("demo.x", "names no question"),
-        ("", "names no question"),
-        (3, "3 names no question|'3' names no question"),
-        ("demo.²", "names no question"),
+        ("demo", "'demo' is not the name of a question"),
+        ("demo.x", "is not the name of a question"),
+        ("", "is not the name of a question"),
+        (3, "3 is not the name of a question|'3' is not the name of a question"),
+        ("demo.²", "is not the name of a question"),
     ],
 )
 def test_unknown_names_say_what_there_is(shelf, name, says):

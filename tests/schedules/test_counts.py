@@ -147,7 +147,7 @@ def test_a_torus_is_crossed_the_shortest_ways(axes):
 
 
 def test_the_pod_link_by_link():
-    """1,024 GPUs: NVLink carries what seven neighbours pass on, a node's NICs 127/128, a unit's cables 3/4."""
+    """1,024 GPUs: NVLink carries what seven neighbors pass on, a node's NICs 127/128, a unit's cables 3/4."""
     schedule = hierarchical.all_gather((8, 32, 4))
     assert worst(schedule.per_link(Tree((8, 32, 4), rails=True))) == {1: F(7, 8), 2: F(127, 128), 3: F(3, 4)}
     assert worst(schedule.per_link(Tree((8, 32, 4)))) == {1: F(1023, 1024), 2: F(127, 128), 3: F(3, 4)}

@@ -134,13 +134,13 @@ def test_a_world_without_ranks_is_refused(n):
         (lambda: trees.double_tree_all_reduce(4, 3), "chunks: expected an even number"),
         (lambda: direct.send_recv(2, 0, 2), "target: expected a rank from 0 to 1; got 2"),
         (lambda: in_network.all_reduce(4, pieces=0), "pieces: expected a whole number, 1 or more; got 0"),
-        (lambda: hierarchical.all_gather([]), "degrees: expected one number or more"),
+        (lambda: hierarchical.all_gather([]), "degrees: expected at least one number"),
         (lambda: hierarchical.all_gather([4, 3], inner=6), "inner: expected to divide, or to be a multiple of, the 4"),
         (lambda: hierarchical.all_gather([2], inner=4), "inner: expected at most 2 ranks; got 4"),
         (lambda: switched.all_reduce([4, 3], inner=5), "inner: expected a divisor of the 12 ranks; got 5"),
         (lambda: switched.switch([4, 3], 2, 1), "level, unit: expected a switch of a tree"),
-        (lambda: torus.all_gather([]), "axes: expected one number or more"),
-        (lambda: Tree([]), "degrees: expected one number or more"),
+        (lambda: torus.all_gather([]), "axes: expected at least one number"),
+        (lambda: Tree([]), "degrees: expected at least one number"),
     ],
 )
 def test_what_a_generator_cannot_do_is_refused(make, message):
@@ -151,7 +151,7 @@ def test_what_a_generator_cannot_do_is_refused(make, message):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: primitives.all_reduce([]), "expected one array for each rank; got none"),
+        (lambda: primitives.all_reduce([]), "expected one array per rank; got none"),
         (lambda: primitives.all_reduce([[1, 2], [3]]), "expected arrays of one shape"),
         (lambda: primitives.reduce_scatter([[1, 2, 3], [4, 5, 6]]), "expected a first axis that 2 divides"),
         (lambda: primitives.broadcast([[1], [2]], root=2), "root: expected a rank from 0 to 1; got 2"),

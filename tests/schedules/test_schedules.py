@@ -23,7 +23,7 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.collectives.routes import TorusRoutes, Tree
+from gpuscale.schedules.collectives.routes import TorusRoutes, Tree, worst
 from gpuscale.schedules.collectives.schedule import Schedule
 
 SIZES = [1, 2, 3, 5, 8, 16]
@@ -68,6 +68,7 @@ def cases():
             yield from ((name, getattr(torus, name)(axes, both, rotate)) for axes in TORI)
     yield from (("all_reduce", switched.all_reduce(d, pieces=2)) for d in TREES)
     yield from (("all_reduce", rail_all_reduce(d)) for d in TREES if len(d) > 1 and min(d) > 1)
+    yield from (("all_gather", hierarchical.ring_of_nodes(d)) for d in TREES if len(d) == 2)
     yield from (("all_to_all", torus.all_to_all(axes)) for axes in TORI)
 
 
@@ -118,6 +119,24 @@ def test_a_hierarchy_of_any_depth_sums_over_the_peers_of_an_inner_axis(degrees, 
         for rank, got in enumerate(schedule.run(buffers)):
             np.testing.assert_array_equal(got, np.sum(buffers[rank % inner :: inner], axis=0))
         assert complete(schedule)
+
+
+@settings(deadline=None, derandomize=True, max_examples=40)
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 9), st.integers(1, 9))
+def test_a_ring_of_nodes_shares_each_part_while_the_next_one_arrives(gpus, nodes, nvlink, nic):
+    schedule, routes = hierarchical.ring_of_nodes((gpus, nodes)), Tree((gpus, nodes), rails=True)
+    part = Fraction(1, gpus * nodes)  # what crosses a NIC in one step; over NVLink, one from each neighbor
+    inside, across = (gpus - 1) * part / nvlink, part / nic
+    speeds = {1: nvlink, 2: nic}
+    took = schedule.link_time(routes, lambda link: speeds[link.level], 0, 1)
+    assert took == (nodes - 1) * max(inside, across) + inside
+    loads = worst(schedule.per_link(routes))
+    assert loads == {1: Fraction(gpus - 1, gpus), 2: Fraction(nodes - 1, nodes)} or 1 in (gpus, nodes)
+
+
+def test_a_ring_of_nodes_has_two_levels():
+    with pytest.raises(ValueError, match="expected the GPUs of a node and the nodes"):
+        hierarchical.ring_of_nodes((2, 3, 4))
 
 
 @settings(deadline=None, derandomize=True, max_examples=40)

@@ -149,7 +149,7 @@ def _tables() -> Iterator[tuple[Number, Number, float]]:
 
 
 def value(number: Number) -> float:
-    """What stands at a place, in base units."""
+    """The value at a place, in base units."""
     if number.kind == "measured":
         table = specs.measured(number.key)
         cell = table.printed[number.at][table.columns.index(number.field)]

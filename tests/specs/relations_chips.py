@@ -1,6 +1,6 @@
 """Chips and compute capabilities: units times clock, formats, totals, measurements, other sources.
 
-A number written out here is itself published; its source stands beside it.
+A number written out here is itself published; its source is next to it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from specs.relating import each, lines, near, of, other
 from gpuscale import specs
 from gpuscale.units import GB, SCALE, GHz
 
-# ---- what an entry prints beside its number: totals, products
+# ---- what an entry prints next to its number: totals, products
 
 
 def total(printed: str) -> tuple[float, float] | None:
@@ -169,7 +169,7 @@ def lanes_of_a_tpu(c) -> bool:
 
 @each("chip", "vregs_per_core")
 def registers_of_a_tpu(c) -> bool:
-    """64 registers of 8 x 128 numbers of 4 bytes."""  # scaling-book-tpus, appendix
+    """64 registers of 8 x 128 fp32 elements."""  # scaling-book-tpus, appendix
     return c.vregs_per_core == 64 * 8 * 128 * 4
 
 
@@ -184,7 +184,7 @@ PRICES = {"tpu_v5p": 1.09e14, "tpu_v5e": 1.64e14}  # scaling-book-inference, tab
 
 @of("chip", *PRICES)
 def rate_for_a_dollar(c) -> bool:
-    """The peak over the price of an hour is the rate for a dollar that stands beside them."""
+    """The peak over the price of an hour is the rate per dollar next to them."""
     return near(c.bf16 / c.price_per_hour, PRICES[c.key], 5e-3)
 
 
@@ -239,7 +239,7 @@ def banks(c) -> bool:
     return c.smem_bytes_per_cycle == 4 * c.warp_size
 
 
-# ---- measurements lie below the peak, and not far below
+# ---- measurements are below the peak, and not far below
 
 
 @of("chip", "a100_sxm", "h100_pcie", "h200_sxm")

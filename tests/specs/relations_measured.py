@@ -338,7 +338,7 @@ def largest(r) -> bool:
 
 @rows("allreduce_stated", lambda r: "bf16[" in r.what)
 def array_that_is_named(r) -> bool:
-    """Two bytes for each number of the array."""
+    """Two bytes per element of the array."""
     return r.size == 2 * elements(r.what)
 
 
@@ -468,6 +468,24 @@ def tokens_of_llama(r) -> bool:
     """Sequences of all copies make up the tokens of a step, and the rate the share of the peak, as printed."""
     tokens = r.seq * r.batch * r.gpus / (r.tp * r.cp * r.pp)
     return near(r.tokens, tokens, 0.06) and abs(r.rate / specs.chip("h100_sxm").bf16 - r.mfu) < 0.006
+
+
+@rows("llama3_hours")
+def emissions_of_llama(r) -> bool:
+    """As much CO2 for each hour of a GPU in all rows, as 700 W cause in a grid that emits 0.42 kg for a kWh."""
+    return near(r.emissions * 1000, r.gpu_hours * 0.7 * 0.42, 0.03)
+
+
+@check
+def totals_of_llama() -> bool:
+    """The models of each card add up to its total, hours and emissions."""
+    found = lines("llama3_hours")
+    cards = (found[:3], found[3:])
+    return all(
+        near(sum(getattr(row, name) for row in card[:-1]), getattr(card[-1], name))
+        for card in cards
+        for name in ("gpu_hours", "emissions")
+    )
 
 
 @rows("deepseek_v3_cost")

@@ -1,4 +1,4 @@
-"""Models and recipes: counts of parameters, operations, tokens and bytes against what is printed."""
+"""Models and recipes: counts of parameters, FLOPs, tokens and bytes against what is printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = {"B": 10**9, "M": 10**6}
 
 
 def interval(spec: specs.Spec) -> tuple[Fraction, Fraction]:
-    """Where a count may lie that is printed so: half a digit either way, or up to one more where it is cut.
+    """Where a count may lie that is printed so: half a digit either way, or up to one more if it is truncated.
 
     Two noughts or more at the end of a whole number are taken for rounding.
     """
@@ -22,7 +22,7 @@ def interval(spec: specs.Spec) -> tuple[Fraction, Fraction]:
     noughts = re.search(r"(0{2,})$", number) if "." not in number else None
     place = len(noughts[1]) if noughts else -len(number.partition(".")[2])
     digit, value = Fraction(10) ** place * SIZE[letter], Fraction(spec.value)
-    return (value, value + digit) if "cut to" in spec.basis else (value - digit / 2, value + digit / 2)
+    return (value, value + digit) if "truncated to" in spec.basis else (value - digit / 2, value + digit / 2)
 
 
 @each("model", "params")
@@ -37,8 +37,10 @@ def printed_active_total(m) -> bool:
     """The count of the parameters that a token meets is printed so, with or without the embedding."""
     spec, ours = m.spec("active_params"), counts(m)
     low, high = interval(spec)
-    embedding = ours.inputs["n_vocab"] * ours.inputs["D"] if "embedding counted" in spec.basis else 0
-    return ("embedding counted" in spec.basis or "embedding not" in spec.basis) and low <= ours.P_act + embedding < high
+    embedding = ours.inputs["n_vocab"] * ours.inputs["D"] if "embedding included" in spec.basis else 0
+    return (
+        "embedding included" in spec.basis or "embedding not" in spec.basis
+    ) and low <= ours.P_act + embedding < high
 
 
 FORM = {  # what a form has by its definition, where the source names the form
@@ -68,9 +70,21 @@ def four_times_the_width(m) -> bool:
     return m.d_ff == 4 * m.d_model
 
 
+@each("model", "checkpoint")
+def two_bytes_each(m) -> bool:
+    """Two bytes for each parameter of the count, to the last one."""
+    return m.checkpoint == 2 * counts(m).P
+
+
+@of("model", "llama3_8b")
+def tokens_of_llama(m) -> bool:
+    """About as many tokens as the largest of its family."""
+    return near(m.train_tokens, specs.model("llama3_405b").train_tokens, 0.05)
+
+
 @each("model", "train_flop")
 def six_operations(m) -> bool:
-    """Six operations for each parameter and token of the training."""
+    """Six FLOPs per parameter and token of the training."""
     return near(6 * m.params * m.train_tokens, m.train_flop, 0.01)
 
 

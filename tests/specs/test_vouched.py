@@ -1,4 +1,4 @@
-"""Data that vouch for each other: every number is doubled and halved, and something that is no stored output objects.
+"""Data that confirm each other: every number is doubled and halved, and a check other than a stored output has to fail.
 
 What may object is a relation (``relations_*``), another source of the same number (``copies``) or a row of the ledger.
 A number to which nothing objects is marked as single in its file, and the page of hardware tables lists it.
@@ -81,8 +81,8 @@ def test_nvlink_of_the_b200_cannot_be_twice_what_it_is(watch, by):
     [
         ("chip a100_sxm.l2", "near the cache's"),
         ("chip b200_sxm.l2", "T1-B200-l2"),
-        ("chip tpu_v5e.price_per_hour", "rate for a dollar"),
-        ("model llama3_405b.train_tokens", "Six operations"),
+        ("chip tpu_v5e.price_per_hour", "rate per dollar"),
+        ("model llama3_405b.train_tokens", "Six FLOPs"),
         ("model deepseek_v3.train_tokens", "GPU-hours"),
         ("model deepseek_v3.train_batch", "EX-DS-BS"),
     ],

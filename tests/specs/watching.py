@@ -35,7 +35,7 @@ class Number(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What stands there: the value in base units, the source, and whether it is marked as single."""
+    """The content there: the value in base units, the source, and whether it is marked as single."""
 
     value: float
     source: str

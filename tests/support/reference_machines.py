@@ -65,7 +65,7 @@ def pipeline(tiles, load, work, buffers=2):
 
 
 def transfer(size, wait, rate, pieces=512):
-    """A wait, then the bytes piece by piece."""
+    """A latency, then the bytes piece by piece."""
     clock = wait
     for _ in range(pieces):
         clock += size / pieces / rate
@@ -101,7 +101,7 @@ class Limits:
 
 
 def in_units(amount, unit):
-    """What is handed out when it comes in units: one more until it is enough."""
+    """An allocation in units: one more until it is enough."""
     got = 0
     while got < amount:
         got += unit
@@ -139,7 +139,7 @@ def allocated(limits, registers, threads, smem):
 
 
 def branch(then, other, taken, lanes):
-    """A branch whose condition holds in ``taken`` lanes: issue slots, and the share of lanes that waits."""
+    """A branch whose condition holds in ``taken`` lanes: issue slots, and the fraction of lanes that are idle."""
     up, down = warp.Op("up", lambda v: v + 1), warp.Op("down", lambda v: v - 1)
     done = warp.run(
         [warp.Branch("x > 0", lambda v: v > 0, [up] * then, [down] * other)],
@@ -149,7 +149,7 @@ def branch(then, other, taken, lanes):
 
 
 def switch(ways, length, lanes, seed):
-    """A warp whose lanes take one of many paths: the share of lane slots that waits."""
+    """A warp whose lanes take one of many paths: the fraction of lane slots that are idle."""
     draw = random.Random(seed)
     chosen = list(range(ways)) + [draw.randrange(ways) for _ in range(lanes - ways)]
     program = []
@@ -162,7 +162,7 @@ def switch(ways, length, lanes, seed):
 
 
 def scheduler(warps, run, wait, cycles=20_000):
-    """The share of cycles in which a scheduler issues; each warp issues ``run`` times, then waits."""
+    """The fraction of cycles in which a scheduler issues; each warp issues ``run`` times, then waits."""
     ready, left, issued = [0] * warps, [run] * warps, 0
     for cycle in range(cycles):
         chosen = next((w for w in range(warps) if ready[w] <= cycle), None)

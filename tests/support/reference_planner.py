@@ -38,7 +38,7 @@ def share_reached(experts: int, shards: int, picks: int) -> F:
 
 @cache
 def _layer(m: shapes.Model, dense: bool, length: int, masked: bool = True) -> tuple[int, int]:
-    """Operations of a layer's forward pass for one sequence: all of them, and those without a parameter."""
+    """FLOPs of a layer's forward pass for one sequence: all of them, and those without a parameter."""
     layer = next(i for i in range(m.layers) if m.dense(i) == dense)
     found = shapes.layer_products(m, layer, length, causal=masked and not m.dropout)  # dropout: all scores in memory
     return shapes.flops(found), shapes.flops(p for p in found if not p.weight)
@@ -64,7 +64,7 @@ def _size(m: shapes.Model) -> int:
 class Slow:
     """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks.
 
-    Ranks hold whole heads: with more of them than key heads, it counts a model with a key head for each rank.
+    Ranks hold whole heads: with more of them than key heads, it counts a model with one key head per rank.
     """
 
     def __init__(self, ask, choice):
@@ -74,7 +74,7 @@ class Slow:
         self.width = F(ask.recipe.activations)
         self.tokens = ask.seq * choice.micro // choice.cp
         place = ask.cluster
-        self.nvlink, self.network = F(place.W_1), F(place.W_2) * self.node / place.node
+        self.nvlink, self.network = F(place.W_nvl), F(place.W_node) * self.node / place.node
         self.count = len(range(0, ask.batch // ask.seq // choice.dp, choice.micro))
         self._work()
         self._params()

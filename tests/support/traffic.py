@@ -31,7 +31,7 @@ def mask(*shape: int) -> tuple:
 
 
 def forward(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, sequence: bool = False) -> list[Kernel]:
-    """Those of the forward pass. ``sequence`` cuts what is between the blocks along the tokens.
+    """Those of the forward pass. ``sequence`` shards what is between the blocks along the tokens.
 
     Raises ValueError where the ranks do not divide what they share, or share latent attention or experts.
     """
@@ -83,13 +83,13 @@ def backward(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, seque
 
 
 def _back(m: Model, one: Kernel) -> list[tuple]:
-    """What stands for a kernel in the backward pass: (arrays read, arrays written) of each."""
+    """The counterpart of a kernel in the backward pass: (arrays read, arrays written) of each."""
     first, gradients = one.name.split()[0], tuple(a for a in one.writes if not a[1])
     masks, entered = tuple(a for a in one.writes if a[1]), one.reads
     if first in {"norm", "softmax", "activation"}:  # a gradient for each array that entered
         meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the way around
         return [((*gradients, *entered), entered), *meet]
-    if first == "addition":  # both arrays take the same gradient: nothing is to do but to drop out
+    if first == "addition":  # both arrays take the same gradient: nothing to do but dropout
         return [((*gradients, *masks), entered[:1])] if masks else []
     if first == "sum":  # the gradient is copied for each expert that the token was sorted to
         return [(gradients, gradients)] * m.active_experts

@@ -30,7 +30,7 @@ def test_name_attribute_and_symbol_are_one_word():
 
 
 def test_every_quantity_is_used():
-    """In a formula, the planner, or a cell of a chapter; what only stands in the notation is dead."""
+    """In a formula, the planner, or a cell of a chapter; what is only in the notation is dead."""
     root = PACKAGE.parent
     paths = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "symbols"]
     texts = [path.read_text(encoding="utf-8") for path in [*paths, *(root / "exercises").glob("*.py")]]

@@ -172,7 +172,7 @@ def test_what_can_be_counted():
         ({"schedule": ring.all_gather(40)}, ValueError, "at most 32 ranks to show; got 40"),
         ({"schedule": ring.broadcast(4, 40)}, ValueError, "at most 32 chunks to show; got 40"),
         ({"schedule": exchange.all_to_all(11)}, ValueError, "at most 10 ranks to show; got 11"),
-        ({"schedule": ring.all_gather(1)}, ValueError, "expected one step or more; got none"),
+        ({"schedule": ring.all_gather(1)}, ValueError, "expected at least one step; got none"),
         ({"count": "hops"}, ValueError, "count: expected sent, received, link, moved or a function; got 'hops'"),
         ({"count": "link"}, ValueError, "needs routes"),
         ({"view": "grid"}, ValueError, "view: expected ring or arcs or pair for Ring all-gather; got 'grid'"),
@@ -202,12 +202,14 @@ def test_primitives():
 def test_words():
     assert transfer_words.spans([0, 1, 2, 5, 7, 8]) == "0–2, 5, 7, 8"
     said = [spec(name)["said"] for name in ("halving 8", "nodes", "switch", "exchange 8", "chain", "torus")]
-    assert said[0][1] == "Ranks 4 apart swap 4 chunks (32.0\u00a0MB) and add what they get."
-    assert said[1][2] == "Ranks of equal place in two nodes swap one chunk (8.00\u00a0MB) and add what they get."
+    assert said[0][1] == "Ranks 4 apart swap 4 chunks (32.0\u00a0MB) and add what they receive."
+    assert (
+        said[1][2] == "Ranks at the same position in two nodes swap one chunk (8.00\u00a0MB) and add what they receive."
+    )
     assert said[2][1] == "Each rank sends 7 chunks (56.0\u00a0MB) to the switch, which adds them up."
     assert said[3][0] == "At the start each rank holds one block for each rank."
     assert said[4][2] == "Rank 0 sends chunk 1 to rank 1, rank 1 sends chunk 0 to rank 2."
-    assert said[5][1] == "Each rank sends one chunk (6.40\u00a0MB) to each neighbour."
+    assert said[5][1] == "Each rank sends one chunk (6.40\u00a0MB) to each neighbor."
     sentences = [sentence for name in cards() for sentence in spec(name)["said"]]
     assert all(re.fullmatch(r"[A-Z0-9].*[a-z)\d]\.", sentence) for sentence in sentences)
     assert len([s for s in sentences if re.match(r"\d+ transfers", s)]) < 0.1 * len(sentences)
@@ -218,17 +220,17 @@ def test_words_say_which_way_a_step_goes():
         return [transfer_words.happening(schedule, step, str) for step in range(schedule.steps)]
 
     back = said(trees.reduce(8))
-    assert "to the rank 4 before it" in back[0] and "rank 2 sends" in back[1].lower()
-    assert not [words for words in back if "further on" in words]
+    assert "to the rank 4 places earlier" in back[0] and "rank 2 sends" in back[1].lower()
+    assert not [words for words in back if "later" in words]
     on = said(trees.broadcast(8))
-    assert "to the rank 4 further on" in on[2] and not [words for words in on if "before it" in words]
+    assert "to the rank 4 places later" in on[2] and not [words for words in on if "earlier" in words]
     round_ = said(bruck_all_gather(6))
-    assert all(words.endswith((", round the ring.", "the next rank.", "the rank before it.")) for words in round_)
+    assert all(words.endswith((", around the ring.", "the next rank.", "the previous rank.")) for words in round_)
     for schedule in (trees.reduce(8), trees.broadcast(8), bruck_all_gather(6), trees.reduce(5)):
         for step, words in enumerate(said(schedule)):  # as the arrows go
             pairs = transfer_words.pairs(schedule[step])
-            if far := re.search(r"the rank (\d+ )?(before|further)", words):
-                way = int(far[1] or 1) * (-1 if far[2] == "before" else 1)
+            if far := re.search(r"the (?:rank (\d+) places )?(earlier|later|previous|next)\b", words):
+                way = int(far[1] or 1) * (-1 if far[2] in ("earlier", "previous") else 1)
                 assert {(b - a - way) % schedule.ranks for a, b in pairs} == {0}
 
 
@@ -252,6 +254,15 @@ def test_cards_are_light_and_always_the_same():
     assert repr(again) == (
         "Halving-doubling all-reduce: 8 ranks, 6 steps; sent by the busiest rank: 112\u00a0MB, as the formula gives"
     )
+
+
+def test_rows_may_be_whole_nodes():
+    card = stepper(ring.all_gather(4), row="node", V=4e6, title="Ring of nodes")
+    found = json.loads(card.spec)
+    assert found["row"] == "node {}" and found["hue"] == "scaleout"
+    assert found["said"][1] == "Each node sends one chunk (1.00\u00a0MB) to the next node."
+    assert repr(card).startswith("Ring of nodes: 4 nodes, 3 steps")
+    assert "row" not in spec("ring 8")
 
 
 def test_the_meter_has_the_hue_of_the_links_that_it_counts():

@@ -136,7 +136,7 @@ def test_a_script_states_no_unit_and_no_sentence(name):
         "show(v, 's')",
         "`${v} us`",
         'label("FLOP/B")',
-        "unclear('nothing is typed yet')",
+        "unclear('nothing has been typed yet')",
         "`“${token}” is out of place`",
         "button('Reset')",
         "button('Try again now')",

@@ -116,7 +116,7 @@ class Faces:
 
     @property
     def svg(self) -> str:
-        return self.sheet.svg(f"{self.spec['title']}: as it opens; the table below holds its numbers")
+        return self.sheet.svg(f"{self.spec['title']}: in its first state; the table below has its numbers")
 
 
 @pytest.fixture(scope="module", params=[*MADE, *calling("explore")])

@@ -1,1 +1,1 @@
-"""How figures are drawn: sheet, layout, labels, ticks and colours, to SVG that follows the page's theme."""
+"""How figures are drawn: sheet, layout, labels, ticks and colors, to SVG that follows the page's theme."""

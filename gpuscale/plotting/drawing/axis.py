@@ -15,7 +15,7 @@ from gpuscale.units import BARE, NBSP, base_unit, show
 class Axis:
     """An axis: its range in base units, its title, logarithmic or not, its unit.
 
-    What is left out comes from what runs along it: title and unit from a Quantity, the range from the values. A scale
+    Missing parts come from its quantity (title and unit) and from the values (range). A scale
     is logarithmic where hi/lo is 30 or more, unless ``log`` says otherwise.
     """
 
@@ -27,7 +27,7 @@ class Axis:
 
     def of(self, quantity: Quantity | None, what: str, values=()) -> Axis:
         """The axis with all that a drawing needs. Raises TypeError without title and unit, ValueError for limits that
-        are no two numbers, turned round, or not above zero on a logarithmic scale; both name ``what``.
+        are not two numbers, are reversed, or are not positive on a logarithmic scale; both name ``what``.
         """
         if quantity is not None and not isinstance(quantity, Quantity):
             raise TypeError(f"{what}: expected a Quantity of gpuscale.symbols; got {quantity!r}")
@@ -71,7 +71,7 @@ class Axis:
         return values
 
     def tick(self, value: float) -> str:
-        """What a tick says; units without prefix stand in the title."""
+        """The text of a tick; units without prefix are in the title."""
         if self.unit in {"", "1"}:
             for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
                 if value >= size and (100 * value / size) % 1 == 0:

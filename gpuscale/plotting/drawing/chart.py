@@ -21,11 +21,11 @@ from gpuscale.plotting.drawing.layout import AUTO, ChartLayout
 class Curve:
     """One curve of a figure, still or live: a Formula or expression, its label, its meaning, how it is drawn.
 
-    ``hue`` "auto" takes the colours of the regions that the curve runs through. ``style`` is "exact" (solid), "approx"
+    ``hue`` "auto" takes the colors of the regions that the curve runs through. ``style`` is "exact" (solid), "approx"
     (dashed) or "other" (thin). ``lo`` and ``hi`` end the curve and ``at`` asks for the label near that x; in a live
     figure they may be expressions. ``short`` is the label where there is little room.
 
-    For a still figure: ``given`` are values beside the figure's own, and ``along`` writes the label along a straight
+    For a still figure: ``given`` are values besides the figure's own, and ``along`` writes the label along a straight
     curve; in a Chart the numbers (x, y) stand in for the formula. For a live one: ``name`` is what readout and table
     call it (default: its label), and ``now`` makes it the thick one, always or in the named views.
     """
@@ -124,7 +124,7 @@ class Note:
 @dataclass
 class Chart:
     """All that a chart shows. ``headroom`` are pixels over the plot for what is named there; ``ends`` puts the names
-    of the curves in a column beside the plot. ``areas`` are (x, y, hue, strength) of filled shapes. ``here`` is the
+    of the curves in a column next to the plot. ``areas`` are (x, y, hue, strength) of filled shapes. ``here`` is the
     state of a live figure: its curves are thin but for the one that is now, and their names light.
     """
 

@@ -32,7 +32,7 @@ class Still(Html):
     ``paint(sheet)`` draws on a Sheet of pixels, or paints a Chart on it, once for each of two widths. ``name`` gives
     the anchor ``fig-NAME``; ``caption`` is HTML whose first sentence states the conclusion (it becomes bold); ``alt``
     says what is to be seen; ``table`` is the folded data as (column heads, rows). Heights are in pixels; without them
-    the painter sets ``sheet.down``. Raises TypeError or ValueError naming a bad argument, or a colour that has
+    the painter sets ``sheet.down``. Raises TypeError or ValueError naming a bad argument, or a color that has
     no meaning.
     """
 
@@ -42,7 +42,7 @@ class Still(Html):
         wide = Sheet(name, WIDE, height, narrow=False)
         narrow = Sheet(name, NARROW, narrow_height or min(height, 270), narrow=True)
         for sheet in (wide, narrow):
-            paint(sheet)  # at once: what is wrong is said where it is written
+            paint(sheet)  # at once, so that an error points to the line that made it
         self.chart = wide.chart
         self._drawn = {sheet.narrow: sheet.svg(alt) for sheet in (wide, narrow)}
         html = element(
@@ -60,11 +60,11 @@ class Still(Html):
         super().__init__(html, "\n".join([f"figure {name}: {bare(caption)}", *wide.records, f"words: {words}"]))
 
     def svg(self, narrow: bool = False) -> str:
-        """One of the drawings as SVG text, with the page's typeface and colours."""
+        """One of the drawings as SVG text, with the page's typeface and colors."""
         return self._drawn[narrow]
 
     def axes(self, ax=None):
-        """The figure on matplotlib's Axes ``ax`` (default: new ones), which it returns, to go on with it there.
+        """The figure on matplotlib's Axes ``ax`` (default: new ones), which it returns, to continue there.
 
         Raises TypeError for a figure without axes, such as a block diagram.
         """
@@ -73,7 +73,7 @@ class Still(Html):
         return export.axes(self.chart, ax)
 
     def save(self, path, narrow: bool = False) -> Path:
-        """Write one drawing as a file that stands alone: it names its own typefaces and colours."""
+        """Write one drawing as a file that stands alone: it names its own typefaces and colors."""
         path = Path(path)
         path.write_text(printed(self.svg(narrow)).replace("<svg ", f"<svg {_FACE} ", 1), encoding="utf-8")
         return path

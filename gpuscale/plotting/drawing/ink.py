@@ -1,4 +1,4 @@
-"""Ink and type of static figures: colours by meaning, widths of text, the little markup that labels may
+"""Ink and type of static figures: colors by meaning, widths of text, the little markup that labels may
 hold.
 """
 
@@ -12,7 +12,7 @@ from gpuscale.core.html import escape
 SIZE = 12.5  # pixels, the one size of type on figures
 
 # A meaning, and what it is drawn with: solid shapes, lines and marks, words; on a light and on a dark ground.
-# On the page the style sheet's variables decide; these colours serve where there is none, as in a notebook.
+# On the page the style sheet's variables decide; these colors serve where there is none, as in a notebook.
 _MEANINGS = {
     "compute": ("#0072b2 #3d93d1", "#0072b2 #4fa9e8", "#00609a #7cc2f2"),
     "memory": ("#009e73 #1fa67d", "#00966c #2bbd90", "#00704f #4fd3aa"),
@@ -27,14 +27,26 @@ _NEUTRALS = {
     "line": "#dfe2e6 #333c48",
     "paper": "#ffffff #14181e",
 }
+# The color of a GPU among others: an order of hues, even and odd ones of two lightnesses, as in the steppers.
+_RANKS = {
+    "rank0": "#e89d9c #612e2f",
+    "rank1": "#ffd29f #7e5730",
+    "rank2": "#b7ba75 #424309",
+    "rank3": "#aef0c4 #3b6d4d",
+    "rank4": "#67c6cb #004b4f",
+    "rank5": "#ace5ff #396588",
+    "rank6": "#b3abea #3f3864",
+    "rank7": "#ffc8f6 #7b5071",
+}
+RANKS = (*_RANKS,)
 _USES = {"bar": "-bar", "line": "", "text": "-text"}
 
-#: What a reader meets as a colour: the meanings, and ink for what has none.
+#: What a reader meets as a color: the meanings, and ink for what has none.
 HUES = (*_MEANINGS, "plain")
 
 
-def hue(name: str, where: str = "", known=(*_MEANINGS, *_NEUTRALS)) -> str:
-    """A name of a colour, checked. Raises ValueError naming ``where`` it stands and the known ones."""
+def hue(name: str, where: str = "", known=(*_MEANINGS, *_NEUTRALS, *_RANKS)) -> str:
+    """A name of a color, checked. Raises ValueError naming ``where`` it stands and the known ones."""
     if name not in known:
         at = f"{where}: " if where else ""
         raise ValueError(f"{at}hue {name!r} has no meaning here; expected one of {', '.join(known)}")
@@ -42,13 +54,15 @@ def hue(name: str, where: str = "", known=(*_MEANINGS, *_NEUTRALS)) -> str:
 
 
 def paint(name: str, use: str) -> str:
-    """The CSS colour of a meaning; ``use`` is "bar" (solid shapes), "line" or "text"."""
+    """The CSS color of a meaning; ``use`` is "bar" (solid shapes), "line" or "text"."""
     if name == "plain":
         return "var(--ink, currentColor)"
     if name in _NEUTRALS:
         if use == "text" and name in {"edge", "line"}:
             name = "soft"  # words need more contrast than lines
         return _variable(name, _NEUTRALS[name])
+    if name in _RANKS:
+        return _variable(name, _RANKS[name])
     return _variable(name + _USES[use], _MEANINGS[name][list(_USES).index(use)])
 
 
@@ -57,7 +71,7 @@ def _variable(name: str, colours: str) -> str:
 
 
 def printed(svg: str) -> str:
-    """A drawing with plain colours for a light ground, for programs that know no style sheets."""
+    """A drawing with plain colors for a light ground, for programs that know no style sheets."""
     svg = re.sub(r"var\(--[\w-]+, light-dark\((#\w+), #\w+\)\)", r"\1", svg)
     return svg.replace("var(--ink, currentColor)", _NEUTRALS["plain"])
 

@@ -35,7 +35,7 @@ class Want:
     near: float | None = None  # the x, in pixels, that it should stand at
     along: bool = False  # written along a straight line
     angle: float = 0.0  # then its slope in degrees, anticlockwise
-    spots: list[Spot] | None = None  # the places to choose from, where they are not to be sought
+    spots: list[Spot] | None = None  # the places to choose from, if given
     spot: Spot | None = None
 
     def __post_init__(self):
@@ -116,7 +116,7 @@ def _outside(want: Want, rects, frame) -> np.ndarray:
 
 
 def _beside(want: Want, frame, crowd: np.ndarray) -> list[Spot]:
-    """Places along a curve, dearer away from its end and where another curve runs with it."""
+    """Places along a curve, more expensive away from its end and where another curve runs with it."""
     x, y = want.trail.T
     seen = want.trail[(x >= frame[0] - 3) & (x <= frame[2] + 3) & (y >= frame[1] - 3) & (y <= frame[3] + 3)]
     if len(seen) < 2:

@@ -1,6 +1,6 @@
 """The surface of every figure: lines, areas, boxes, dots and words in pixels, which become small SVG for a page.
 
-Text stays text and is measured with the widths in ``ink``, so that nothing depends on a font file; colours become the
+Text stays text and is measured with the widths in ``ink``, so that nothing depends on a font file; colors become the
 page's variables. Shapes lie by their level, the higher over the lower, and words over all of them.
 """
 
@@ -24,7 +24,7 @@ class Sheet:
     """A drawing under construction, in pixels, y downwards; ``narrow`` says which of a figure's two it is.
 
     A painter may set ``down``, the height, when it knows. ``records`` are the data and ``words`` the labels that the
-    digest of the figure tells. Every colour is the name of a meaning in ``ink``.
+    digest of the figure tells. Every color is the name of a meaning in ``ink``.
     """
 
     def __init__(self, name: str, across: float, down: float, narrow: bool):
@@ -112,7 +112,7 @@ class Sheet:
             self._add(level, style, corners)
 
     def dot(self, x, y, radius, colour="plain", rim="", weight=0.0, level=4.0):
-        """A disc, with a rim of another colour where one is given."""
+        """A disc, with a rim of another color where one is given."""
         edge = f' stroke="{paint(rim, "line")}" stroke-width="{weight:.3g}"' if rim else ""
         style = f'fill="{paint(hue(colour), "line")}"{edge}'
         place = f'cx="{number(x)}" cy="{number(y)}" r="{number(radius)}"'
@@ -135,7 +135,7 @@ class Sheet:
             self._shapes.append((level, style, data))
 
     def _drawn(self) -> str:
-        """The shapes from the lowest to the highest; neighbours of one style become one path."""
+        """The shapes from the lowest to the highest; neighbors of one style become one path."""
         out = ""
         for (_, style), shapes in groupby(sorted(self._shapes, key=itemgetter(0)), key=itemgetter(0, 1)):
             data = "".join(shape[2] for shape in shapes)

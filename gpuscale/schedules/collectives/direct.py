@@ -1,6 +1,6 @@
 """The simplest schedule of each primitive: one step in which every rank sends to whoever needs its data.
 
-The correct, not the quick way: the root of a broadcast sends its whole buffer to each of the others.
+Correct, not fast: the root of a broadcast sends its whole buffer to each of the others.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ def broadcast(ranks: int, root: int = 0) -> Schedule:
 
 
 def reduce(ranks: int, root: int = 0) -> Schedule:
-    """Every other rank sends its vector to the root, which adds them up: the broadcast backwards."""
+    """Every other rank sends its vector to the root, which adds them up: the broadcast in reverse."""
     return broadcast(ranks, root).backwards("Direct reduce")
 
 
@@ -42,7 +42,7 @@ def scatter(ranks: int, root: int = 0) -> Schedule:
 
 
 def gather(ranks: int, root: int = 0) -> Schedule:
-    """Rank r sends its array to the root: the scatter backwards."""
+    """Rank r sends its array to the root: the scatter in reverse."""
     others = _others(root, ranks)
     rows = columns(0, others, root, others)
     return Schedule("Direct gather", ranks, ranks, rows, np.eye(ranks, dtype=bool), only(ranks, ranks, root))
@@ -55,7 +55,7 @@ def all_gather(ranks: int) -> Schedule:
 
 
 def reduce_scatter(ranks: int) -> Schedule:
-    """Every rank sends part r of its vector to rank r, which adds what comes."""
+    """Every rank sends part r of its vector to rank r, which adds what arrives."""
     source, target = _pairs(ranks)
     rows = columns(0, source, target, target, True)
     return Schedule("Direct reduce-scatter", ranks, ranks, rows, every(ranks, ranks), np.eye(ranks, dtype=bool))

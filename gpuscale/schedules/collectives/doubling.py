@@ -32,7 +32,7 @@ def all_gather(ranks: int) -> Schedule:
 
 
 def reduce_scatter(ranks: int) -> Schedule:
-    """Recursive halving: partners at distance N/2, N/4, ..., 1 give each other the half that the other keeps."""
+    """Recursive halving: partners at distance N/2, N/4, ..., 1 exchange the halves that the other keeps."""
     rows = _swaps(ranks, [(distance, distance) for distance in reversed(_distances(ranks))], adds=True)
     return Schedule("Recursive-halving reduce-scatter", ranks, ranks, rows, every(ranks, ranks), own(ranks))
 

@@ -1,4 +1,4 @@
-"""All-to-all: dense by rotation, and tokens that are sent to whichever shards hold their experts."""
+"""All-to-all: dense by rotation, and tokens that are sent to the shards of their experts."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -35,7 +35,7 @@ def _need_experts(experts: int, shards: int, k: int) -> int:
 
 
 def random_choice(tokens: int, experts: int, k: int, seed: int = 0) -> np.ndarray:
-    """Experts of each token, shape (tokens, k): k different ones, each set equally likely."""
+    """Experts of each token, shape (tokens, k): k distinct ones, all sets equally likely."""
     _need_experts(experts, 1, k)
     scores = np.random.default_rng(seed).random((need_count(tokens, "tokens"), experts))
     return np.sort(np.argsort(scores, axis=1)[:, :k], axis=1)
@@ -77,7 +77,7 @@ def dispatch(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sc
 
     ``choice``: experts of each token, shape (tokens, k), as many tokens on each shard, those of shard 0 first. Expert
     e is on shard e // (experts/shards). By rotation: in step t, shard s sends to shard s + t + 1. With ``node``
-    shards in a node, a token crosses to a node once, to the shard with the sender's place there, which hands it on.
+    shards in a node, a token crosses to a node once, to the shard with the sender's place there, which forwards it.
     """
     hit = hit_shards(choice, experts, shards)
     tokens = hit.shape[0]
@@ -97,7 +97,7 @@ def dispatch(choice: np.ndarray, experts: int, shards: int, node: int = 0) -> Sc
 
 
 def _by_node(table: TransferTable, hit: np.ndarray, home: np.ndarray, node: int) -> None:
-    """First between nodes along one place in the node, then inside the nodes."""
+    """First between nodes, among equal positions, then inside the nodes."""
     tokens, shards = hit.shape
     nodes, place = shards // node, home % node
     reached = hit.reshape(tokens, nodes, node).any(axis=2)
@@ -122,7 +122,7 @@ def load(choice: np.ndarray, experts: int, shards: int) -> np.ndarray:
 
 
 def expected_shards(experts: int, shards: int, k: int) -> Fraction:
-    """Mean number of distinct shards hit by k different experts, over all C(experts, k) choices."""
+    """Mean number of distinct shards hit by k distinct experts, over all C(experts, k) choices."""
     each = _need_experts(experts, shards, k)
     counts = [len({e // each for e in chosen}) for chosen in combinations(range(experts), k)]
     return Fraction(sum(counts), len(counts))

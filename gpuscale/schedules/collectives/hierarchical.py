@@ -1,7 +1,7 @@
-"""Collectives over a tree of levels: one phase for each level, among ranks that hold the same place below it.
+"""Collectives over a tree of levels: one phase per level, among ranks at the same position below it.
 
 ``degrees``: children of a unit at each level, from the lowest, (8, 32, 4) for a pod of 1,024 GPUs; ranks are numbered
-from left to right. ``inner``: the array is sharded over that many neighbouring ranks, and each rank talks only to
+from left to right. ``inner``: the array is sharded over that many neighboring ranks, and each rank talks only to
 those with its number modulo ``inner``; V is the whole array. Which physical links a phase loads is for
 ``gpuscale.schedules.collectives.routes.Tree`` to say, with NICs that feed their GPU (rails) or not.
 """
@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, gathering
 from gpuscale.schedules.counts import need_count, need_counts
 
 
@@ -27,7 +27,7 @@ class _Phase:
     parts: int
 
     def rows(self, ranks: int, ring: bool) -> tuple[np.ndarray, ...]:
-        """Turn, source, target and chunk of the phase of an all-gather; in one turn unless by a ring."""
+        """Turn, source, target and chunk of the phase of an all-gather; in one turn unless in a ring."""
         turn, rank, part = (a.ravel() for a in np.indices((self.members - 1, ranks, self.parts)))
         place = rank // self.stride % self.members
 
@@ -78,7 +78,7 @@ def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tupl
         length = [max(length, default=0)] * len(stages)  # phases of different levels run side by side
     for number, (phase, kind) in enumerate(stages):
         turn, source, target, chunk = phase.rows(ranks, ring)
-        if kind == "scatter":  # the mirror image: backwards in time, from target to source
+        if kind == "scatter":  # the mirror image: reversed in time, from target to source
             turn, source, target = phase.turns(ring) - 1 - turn, target, source
         for piece in range(pieces):
             first = sum(length[:number]) + piece * max(length, default=0)
@@ -92,20 +92,40 @@ def _build(degrees, inner: int, pieces: int, ring: bool, title: str, kinds: tupl
 
 
 def all_gather(degrees: Sequence[int], inner: int = 1, pieces: int = 1, ring: bool = False) -> Schedule:
-    """Hierarchical all-gather: first among equal places of the top level's units, last inside the nodes.
+    """Hierarchical all-gather: first among equal positions of the top level's units, last inside the nodes.
 
     Each phase is one step in which a rank sends to all its peers, or with ``ring`` a ring of them. ``pieces`` above
-    one: the array is cut, and while one piece is in the phase of a lower level the next is in that of the level above,
-    so that the levels overlap. Raises ValueError for degrees below one and for an ``inner`` that does not fit.
+    one: the array is split, and while one piece is in the phase of a lower level the next is in that of the level
+    above, so that the levels overlap. Raises ValueError for degrees below one and for an ``inner`` that does not fit.
     """
     return _build(degrees, inner, pieces, ring, "Hierarchical all-gather", ("gather",))
 
 
 def reduce_scatter(degrees: Sequence[int], inner: int = 1, pieces: int = 1, ring: bool = False) -> Schedule:
-    """Hierarchical reduce-scatter: the all-gather backwards, from the nodes up."""
+    """Hierarchical reduce-scatter: the all-gather in reverse, from the nodes up."""
     return _build(degrees, inner, pieces, ring, "Hierarchical reduce-scatter", ("scatter",))
 
 
 def all_reduce(degrees: Sequence[int], inner: int = 1, pieces: int = 1, ring: bool = False) -> Schedule:
     """Hierarchical all-reduce: the reduce-scatter up the levels, then the all-gather down."""
     return _build(degrees, inner, pieces, ring, "Hierarchical all-reduce", ("scatter", "gather"))
+
+
+def ring_of_nodes(degrees: Sequence[int]) -> Schedule:
+    """All-gather by a ring of nodes: ``degrees`` are the GPUs of a node and the nodes.
+
+    In every step a GPU passes a chunk to the GPU of its own place in the next node: its own chunk first, then the one
+    that has just arrived. The same chunk goes to its neighbors in the node meanwhile, so that NVLink and network work
+    side by side; one last step hands round what arrived last. Raises ValueError unless there are two degrees.
+    """
+    degrees = need_counts(degrees, "degrees")
+    if len(degrees) != 2:
+        raise ValueError(f"degrees: expected the GPUs of a node and the nodes; got {degrees}")
+    (gpus, nodes), table = degrees, TransferTable()
+    ranks = gpus * nodes
+    turn, rank = (a.ravel() for a in np.indices((nodes - 1, ranks)))
+    table.add(turn, rank, (rank + gpus) % ranks, (rank - turn * gpus) % ranks)
+    turn, rank, other = (a.ravel() for a in np.indices((nodes, ranks, gpus - 1)))
+    first = rank // gpus * gpus  # of the node
+    table.add(turn, rank, first + (rank - first + other + 1) % gpus, (rank - turn * gpus) % ranks)
+    return gathering("All-gather by a ring of nodes", ranks, table.done(), group=gpus if nodes > 1 else 0)

@@ -1,4 +1,4 @@
-"""One switch that adds and copies: NVLS in a node, SHARP in a network. The switch is the node after the ranks."""
+"""One switch that reduces and multicasts: NVLS in a node, SHARP in a network. It is the node after the ranks."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from gpuscale.schedules.counts import need_count
 
 
 def all_reduce(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
-    """All-reduce in four phases: each rank looks after the shard that carries its number.
+    """All-reduce in four phases: each rank owns the shard with its number.
 
     Phase 0: the switch reads each shard from the ranks and adds. Phase 1: it hands the sum to the shard's owner.
     Phase 2: the owner sends the result to the switch. Phase 3: the switch copies it to the ranks. With ``own``
     false, the owner's shard never leaves it: it adds its own part to the sum and keeps the result, V (N - 1)/N + V/N
-    sent. With ``own`` true, the switch reads and writes the owner as well: V (N + 1)/N. ``pieces``: the vector is cut
+    sent. With ``own`` true, the switch reads and writes the owner as well: V (N + 1)/N. ``pieces``: the vector is split
     into that many, each one step behind the one before, so that both directions are busy at once; pieces + 3 steps.
     """
     return _phases("In-network all-reduce", ranks, own, pieces, adds=True, copies=True)
@@ -30,7 +30,7 @@ def all_gather(ranks: int, own: bool = False, pieces: int = 1) -> Schedule:
 
 
 def _phases(title: str, ranks: int, own: bool, pieces: int, adds: bool = False, copies: bool = False) -> Schedule:
-    """The phases in which the switch adds, those in which it copies, or both. Chunk = owner * pieces + piece."""
+    """The phases in which the switch reduces, those in which it multicasts, or both. Chunk = owner * pieces + piece."""
     chunks, switch, table = need_count(ranks) * need_count(pieces, "pieces"), ranks, TransferTable()
     rank, chunk = (a.ravel() for a in np.indices((ranks, chunks)))
     home, piece = rank == chunk // pieces, chunk % pieces

@@ -1,8 +1,8 @@
-"""What each collective means: plain numpy on a list of arrays, one for each rank, no communication.
+"""The meaning of each collective: plain numpy on a list of arrays, one per rank, without communication.
 
-``buffers`` holds what each rank gives, of one shape; where only the root or the source gives something, the others
+``buffers`` holds the input of each rank, all of one shape; where only the root or the source has an input, the others
 are not read. The result is a list of what each rank has afterwards; an array without rows where it has nothing.
-Parts are equal cuts along the first axis. Every function raises ValueError for buffers that do not fit.
+Parts are equal slices along the first axis. Every function raises ValueError for buffers that do not fit.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import numpy as np
 def _all(buffers: Sequence, parts: int = 1) -> list[np.ndarray]:
     """The buffers as arrays of one shape, whose first axis divides into ``parts``."""
     if not len(buffers):
-        raise ValueError("buffers: expected one array for each rank; got none")
+        raise ValueError("buffers: expected one array per rank; got none")
     arrays = [np.asarray(b) for b in buffers]
     shapes = {a.shape for a in arrays}
     if len(shapes) > 1 or () in shapes:
@@ -24,7 +24,7 @@ def _all(buffers: Sequence, parts: int = 1) -> list[np.ndarray]:
 
 
 def _one(buffers: Sequence, rank: int, name: str) -> np.ndarray:
-    """What a single rank gives."""
+    """The input of a single rank."""
     if not 0 <= rank < len(buffers):
         raise ValueError(f"{name}: expected a rank from 0 to {len(buffers) - 1}; got {rank}")
     return _all([buffers[rank]])[0]
@@ -82,7 +82,7 @@ def all_to_all(buffers):
 
 
 def barrier(buffers):
-    """Every rank has the token of every rank: nobody goes on before all have come."""
+    """Every rank has the token of every rank: nobody continues before all have arrived."""
     return all_gather(buffers)
 
 

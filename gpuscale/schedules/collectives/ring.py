@@ -1,4 +1,4 @@
-"""Rings: each rank sends to the next one only, a chunk at a time."""
+"""Rings: each rank sends only to the next one, a chunk at a time."""
 
 import numpy as np
 

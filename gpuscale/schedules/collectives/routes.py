@@ -1,7 +1,7 @@
 """Physical links: which ones a transfer crosses, in a tree of levels and in a torus.
 
-``ways(source, target)`` lists the ways of a transfer as (share, links): the shares add up to one, each link is one
-direction of a physical cable or bundle. ``Schedule.per_link`` adds up what crosses each.
+``ways(source, target)`` lists the paths of a transfer as (fraction, links): the fractions add up to one, and each link
+is one direction of a physical cable or bundle. ``Schedule.per_link`` adds up what crosses each.
 """
 
 from collections.abc import Sequence
@@ -76,10 +76,10 @@ def worst(loads: dict) -> dict:
 
 
 class TorusRoutes:
-    """A torus with links between neighbours only. ``axes``: its lengths; the last axis has neighbouring numbers.
+    """A torus with links between neighbors only. ``axes``: its lengths; the last axis has neighboring numbers.
 
-    A transfer goes along the first axis, then the second, each the shorter way round; where both are equally long
-    (half way round a ring of even length), half goes each way. A ring of two has two links, one each way round.
+    A transfer goes along the first axis, then the second, each in the shorter direction; where both are equally long
+    (halfway around a ring of even length), half goes in each direction. A ring of two has two links, one per direction.
     """
 
     def __init__(self, axes: Sequence[int]):
@@ -94,7 +94,7 @@ class TorusRoutes:
         return int(np.ravel_multi_index(place, self.axes))
 
     def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Port, ...]]]:
-        """All the shortest ways in the order of the axes, with equal shares."""
+        """All shortest paths in the order of the axes, with equal fractions."""
         here, there = self.place(source), self.place(target)
         turns = []
         for at, to, length in zip(here, there, self.axes, strict=True):

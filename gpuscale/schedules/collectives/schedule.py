@@ -2,7 +2,7 @@
 
 A row says: in this step, this node sends this chunk to that node, which overwrites its copy or adds to it. All
 transfers of a step read what was there before the step. Bytes are counted in whole units, hence exactly, and
-nothing here knows a cost law.
+nothing here knows a cost formula.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def columns(step, source, target, chunk, reduce=False) -> tuple[np.ndarray, ...]
 
 
 def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same columns with the steps counted anew: one in which nobody has anything to send is no step."""
+    """The same columns with the steps counted anew: one in which nobody has anything to send is not a step."""
     _, step = np.unique(columns[0], return_inverse=True)
     return (step.astype(np.int32), *columns[1:])
 
@@ -145,7 +145,7 @@ class Schedule:
             raise ValueError(f"{title}: target: a node sends to itself (node {source[source == target][0]})")
 
     def __repr__(self) -> str:
-        """What a reader asks first; the columns, thousands of numbers, are there by name."""
+        """A summary; the columns, thousands of numbers, are attributes."""
         sizes = sorted({self._share(size) for size in self.size})
         each = _of_whole(sizes[-1]) if len(sizes) == 1 else f"{_of_whole(sizes[0])} to {_of_whole(sizes[-1])}"
         lines = [
@@ -164,7 +164,7 @@ class Schedule:
 
     @property
     def steps(self) -> int:
-        """How many steps follow one another."""
+        """The number of sequential steps."""
         return int(self.columns[0][-1]) + 1 if self.columns[0].size else 0
 
     def __len__(self) -> int:
@@ -177,7 +177,7 @@ class Schedule:
         return [Transfer(*row, units=int(self.size[row[3]])) for row in zip(*columns, strict=True)]
 
     def rows(self, step: int) -> slice:
-        """Where the rows of a step lie in the columns."""
+        """The place of the rows of a step in the columns."""
         return self._span(step + 1, step)
 
     def _span(self, upto: int | None, after: int = 0) -> slice:
@@ -196,7 +196,7 @@ class Schedule:
         return names[node - self.ranks] if names else "switch" if self.switches == 1 else f"switch {node - self.ranks}"
 
     def backwards(self, title: str) -> "Schedule":
-        """Backwards in time, from target to source, adding: an all-gather becomes a reduce-scatter."""
+        """Reversed in time, from target to source, with sums: an all-gather becomes a reduce-scatter."""
         step, source, target, chunk, reduce = self.columns
         later = step.max(initial=0) - step
         rows = columns(later, target, source, chunk, np.ones_like(reduce))
@@ -267,7 +267,7 @@ class Schedule:
 
     def per_link(self, routes, upto: int | None = None, after: int = 0) -> dict:
         """Load of each directed physical link in the steps from ``after`` to before ``upto`` (all), in fractions of V;
-        ``routes`` as in ``schedules.collectives.routes``. A transfer may be split over equal ways."""
+        ``routes`` as in ``schedules.collectives.routes``. A transfer may be split over equal paths."""
         _, source, target, chunk, _ = (column[self._span(upto, after)] for column in self.columns)
         pairs, which = np.unique(source.astype(np.int64) * self.nodes + target, return_inverse=True)
         units = _total(which, self.size[chunk], pairs.size)
@@ -279,7 +279,7 @@ class Schedule:
         return {link: Fraction(loads[link]) / self.whole for link in sorted(loads)}
 
     def time(self, alpha, W, V):
-        """Sum over the steps of alpha + (the most bytes that a rank sends or receives in it) / W [s], for a start-up
+        """Sum over the steps of alpha + (the most bytes that a rank sends or receives in it) / W [s], for a latency
         ``alpha`` [s], bandwidth ``W`` of a rank [B/s, one direction], ``V`` [B]. Exact for whole numbers, Fractions."""
         step, *ends, chunk, _ = self.columns
         worst = np.zeros(self.steps, np.int64)  # units of the rank that sends or receives most in each step

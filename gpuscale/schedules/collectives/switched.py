@@ -1,4 +1,4 @@
-"""Collectives through a tree of switches that add and copy: what enters and leaves the switches of every level.
+"""In-network collectives through a tree of switches: what enters and leaves the switches of every level.
 
 ``degrees``: children of a unit at each level, from the lowest. Each unit has one switch (all its chips together);
 ``switch`` gives its node id. A step brings the data one level up or down.
@@ -44,11 +44,11 @@ def _switches(degrees: tuple[int, ...]) -> dict:
 
 
 def all_gather(degrees: Sequence[int]) -> Schedule:
-    """All-gather by copying switches: each rank sends its shard once, each link carries each shard once."""
+    """All-gather by multicasting switches: each rank sends its shard once, each link carries each shard once."""
     degrees = need_counts(degrees, "degrees")
     table, ranks, units, top = TransferTable(), prod(degrees), _units(degrees), _top(degrees)
     chunk = np.arange(ranks)
-    for level in range(top):  # every unit hands up all that it holds, then hands down what its children lack
+    for level in range(top):  # every unit passes up all that it holds, then passes down what its children lack
         (low, below), (high, unit) = units[level], units[level + 1]
         table.add(level, low + chunk // below, high + chunk // unit, chunk)
         child, which = (a.ravel() for a in np.indices((ranks // below, ranks)))
@@ -59,15 +59,15 @@ def all_gather(degrees: Sequence[int]) -> Schedule:
 
 
 def reduce_scatter(degrees: Sequence[int]) -> Schedule:
-    """Reduce-scatter by adding switches: the all-gather backwards."""
+    """Reduce-scatter by reducing switches: the all-gather in reverse."""
     return all_gather(degrees).backwards("Reduce-scatter by switches")
 
 
 def all_reduce(degrees: Sequence[int], inner: int = 1, pieces: int = 1) -> Schedule:
-    """All-reduce by adding switches: sums climb to the top, the result comes down; V each way on every link.
+    """All-reduce by reducing switches: sums climb to the top, the result comes down; V in each direction on every link.
 
-    ``inner``: the array is sharded over that many neighbouring ranks, shard y on the ranks equal to y modulo
-    ``inner``. ``pieces``: each shard is cut into that many, one step behind each other; 2 levels + pieces - 1 steps.
+    ``inner``: the array is sharded over that many neighboring ranks, shard y on the ranks equal to y modulo
+    ``inner``. ``pieces``: each shard is split into that many, one step behind each other; 2 levels + pieces - 1 steps.
     """
     degrees = need_counts(degrees, "degrees")
     ranks, units = prod(degrees), _units(degrees)

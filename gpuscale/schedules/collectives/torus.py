@@ -1,4 +1,4 @@
-"""Collectives on a ring or torus whose ranks have links to their neighbours only.
+"""Collectives on a ring or torus whose ranks have links to their neighbors only.
 
 ``axes``: the lengths; ranks are numbered with the last axis fastest, as in ``routes.TorusRoutes``, which
 says what each link carries: ``schedule.per_link(TorusRoutes(axes))``.
@@ -16,8 +16,8 @@ from gpuscale.schedules.counts import need_counts
 def all_gather(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
     """All-gather by a ring along each axis in turn.
 
-    ``both``: half of the data goes round each way. ``rotate``: the data is cut into as many parts as there are axes,
-    each of which begins with another axis, so that all axes are busy at once. Chunk = owner * pieces + piece.
+    ``both``: half of the data goes around in each direction. ``rotate``: the data is split into as many parts as there
+    are axes, each of which begins with another axis, so that all axes are busy at once. Chunk = owner * pieces + piece.
     """
     axes = need_counts(axes, "axes")
     table, piece = TransferTable(), 0
@@ -34,7 +34,7 @@ def all_gather(axes: Sequence[int], both: bool = True, rotate: bool = True) -> S
 
 
 def reduce_scatter(axes: Sequence[int], both: bool = True, rotate: bool = True) -> Schedule:
-    """Reduce-scatter: the all-gather backwards."""
+    """Reduce-scatter: the all-gather in reverse."""
     return all_gather(axes, both, rotate).backwards("Torus reduce-scatter")
 
 
@@ -59,10 +59,10 @@ def _phase(table: TransferTable, axes, axis: int, done: list[int], way: int, fir
 
 
 def all_to_all(axes: Sequence[int]) -> Schedule:
-    """All-to-all hop by hop: each block goes the shorter way round the first axis, then the second, and so on.
+    """All-to-all hop by hop: each block takes the shorter direction around the first axis, then the second, and so on.
 
-    In each step every block that has not arrived on the axis moves on to a neighbour. Where an axis has an even
-    length, blocks are cut in half: to the rank half way round, one half goes each way. Chunk (s N + t) h + i is half
+    In each step every block that has not arrived on the axis moves on to a neighbor. Where an axis has an even length,
+    blocks are split in half: to the rank halfway around, one half goes in each direction. Chunk (s N + t) h + i is half
     i of what rank s has for rank t, h = 2 with an even axis, else 1. Sum of floor(length/2) steps.
     """
     axes = need_counts(axes, "axes")

@@ -18,7 +18,7 @@ def broadcast(ranks: int, root: int = 0) -> Schedule:
 
 
 def reduce(ranks: int, root: int = 0) -> Schedule:
-    """Binomial reduce: the broadcast backwards, with sums."""
+    """Binomial reduce: the broadcast in reverse, with sums."""
     return broadcast(ranks, root).backwards("Binomial reduce")
 
 
@@ -62,11 +62,11 @@ def depths(tree: list[int]) -> list[int]:
 
 
 def double_tree_all_reduce(ranks: int, chunks: int) -> Schedule:
-    """All-reduce over two binary trees at once, each with half of the vector, cut into ``chunks`` (an even number).
+    """All-reduce over two binary trees at once, each with half of the vector, split into ``chunks`` (an even number).
 
-    Chunk q of a tree climbs one level a step from step q on and comes down as it reached the root. With trees of
-    depth h there are chunks/2 - 1 + 2 h steps. In full swing a rank inside a tree passes four chunks in a step, two
-    of them to its children, so that it sends 2 V in all.
+    Chunk q of a tree climbs one level per step, beginning with step q, and comes down once it has reached the root.
+    With trees of depth h there are chunks/2 - 1 + 2 h steps. In the steady state a rank inside a tree passes four
+    chunks per step, two of them to its children, so that it sends 2 V in all.
     """
     need_count(ranks)
     if need_count(chunks, "chunks") % 2:

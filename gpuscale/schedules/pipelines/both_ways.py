@@ -1,8 +1,8 @@
-"""Pipelines that run both ways: ZB-V, which goes there and back over the ranks, DualPipe, and DualPipe in a V.
+"""Pipelines that run in both directions: ZB-V, DualPipe, and DualPipe in a V.
 
-Times as in ``pipelines``: ``t_B`` is the whole backward pass of a stage, ``t_W`` the part for the weights' gradients.
-``t_FB`` is the time of a forward and a whole backward pass that overlap (by default their sum: what overlaps then is
-communication alone).
+Times as in ``pipelines``: ``t_B`` is the whole backward pass of a stage, ``t_W`` the part for the weight gradients.
+``t_FB`` is the time of a forward and a whole backward pass that overlap (by default their sum: then only
+communication overlaps).
 """
 
 from fractions import Fraction
@@ -21,14 +21,14 @@ def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Pipelin
     """
     p, count = need_count(ranks, "ranks"), need_count(microbatches, "microbatches")
     if count < 2 * p - 1:
-        raise ValueError(f"microbatches: expected at least {2 * p - 1}, two for each rank less one; got {count}")
+        raise ValueError(f"microbatches: expected at least {2 * p - 1}, two per rank, less one; got {count}")
     orders = [_fold(p, r, count) for r in range(p)]
     times, hop = split_times(t_F, t_B, t_W, 2 * p), need_time(t_hop, "t_hop")
     return timetable("ZB-V", orders, 2 * p, count, single(times), hop)
 
 
 def _fold(p: int, rank: int, count: int) -> list:
-    """The order of a rank: stage ``rank`` is phase 0, the one on the way back phase 1."""
+    """The order of a rank: stage ``rank`` is phase 0, the one on the return path phase 1."""
     w = _Writer(_there_and_back(p, rank))
     w.repeat(2 * (p - rank) - 1, (w.forward, 0))
     w.repeat(rank, (w.forward, 1), (w.forward, 0))
@@ -54,7 +54,7 @@ def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_ho
     """DualPipe: half of the microbatches enter at rank 0, half at the last one; every rank holds two stages.
 
     Stage s is on rank s for the first half of the microbatches and on rank ranks - 1 - s for the others. ``ranks`` and
-    ``microbatches`` are even, with at least two microbatches for each rank.
+    ``microbatches`` are even, with at least two microbatches per rank.
     """
     p, count = need_count(ranks, "ranks", 2), need_count(microbatches, "microbatches", 2)
     if p % 2 or count % 2:
@@ -63,7 +63,7 @@ def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_ho
     half = count // 2
     orders = []
     for r in range(p):
-        ways = (0, r), (half, p - 1 - r)  # phase 0 runs towards higher ranks in the first half of the ranks, else lower
+        ways = (0, r), (half, p - 1 - r)  # phase 0 runs toward higher ranks in the first half of the ranks, else lower
         orders.append(_order(min(r, p - 1 - r), p // 2, half, ways if r < p // 2 else ways[::-1]))
     return _run("DualPipe", orders, p, count, (t_F, t_B, t_W, t_FB), t_hop)
 
@@ -71,7 +71,7 @@ def dualpipe(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_ho
 def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_hop=0) -> PipelineRun:
     """DualPipe folded into a V: rank r holds the stages r and 2 ranks - 1 - r, so each stage has one home.
 
-    Times are those of one of the 2 ranks stages. At least two microbatches for each rank.
+    Times are those of one of the 2 ranks stages. At least two microbatches per rank.
     """
     p, count = need_count(ranks, "ranks"), need_count(microbatches, "microbatches")
     _enough(count, p)
@@ -81,7 +81,7 @@ def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_
 
 def _enough(count: int, ranks: int) -> None:
     if count < 2 * ranks:
-        raise ValueError(f"microbatches: expected at least {2 * ranks}, two for each rank; got {count}")
+        raise ValueError(f"microbatches: expected at least {2 * ranks}, two per rank; got {count}")
 
 
 def _run(title, orders, stages, count, times, t_hop) -> PipelineRun:
@@ -128,7 +128,7 @@ class _Writer:
         self.blocks.append(self._backward(phase))
 
     def split(self, phase) -> None:
-        """A backward pass without the gradients of the weights, which are put off."""
+        """A backward pass without the weight gradients, which are deferred."""
         one, other = self._backward(phase)
         self.blocks.append((one,))
         self.put_off.append(other)
@@ -138,12 +138,12 @@ class _Writer:
         self.blocks.append((self._next("F", ahead), *self._backward(back)))
 
     def parts(self, phase) -> None:
-        """A backward pass whose first result leaves before the gradients of the weights are done."""
+        """A backward pass whose first result leaves before the weight gradients are done."""
         one, other = self._backward(phase)
         self.blocks += [(one,), (other,)]
 
     def weights(self, phase=None) -> None:
-        """The oldest gradients of weights that were put off, of one phase or of any."""
+        """The oldest deferred weight gradients, of one phase or of any."""
         stage = None if phase is None else self.ways[phase][1]
         oldest = next(w for w in self.put_off if stage in (None, w[2]))
         self.put_off.remove(oldest)
@@ -158,14 +158,14 @@ def _order(place: int, half_ranks: int, count: int, ways: Ways) -> list:
     w.repeat(place + 1, (w.forward, 0), (w.forward, 1))
     w.repeat(to_middle, (w.split, 1), (w.weights,), (w.forward, 1))
     for turn in range(count - 2 * half_ranks + place + 1):
-        if turn == 0 and to_middle == 0:  # published so: apart, the two ends of the middle wait less
+        if turn == 0 and to_middle == 0:  # as published: apart, the two ends of the middle wait less
             w.forward(0)
             w.backward(1)
         else:
             w.both(0, 1)
         w.both(1, 0)
     w.repeat(to_middle, (w.backward, 1), (w.both, 1, 0))
-    for turn in range(2 * (place + 1)):  # in the second half the gradients of the weights are put off
+    for turn in range(2 * (place + 1)):  # in the second half the weight gradients are deferred
         write = w.backward if turn <= place else w.split
         write(1 - turn % 2)
     w.repeat(to_middle, (w.weights,), (w.split, 0))

@@ -1,8 +1,8 @@
 """Pipeline schedules as published: the order in which each rank works, laid out in time.
 
 ``t_F``: forward pass of a microbatch through a stage; ``t_B``: its whole backward pass; ``t_W``: the part of t_B that
-the gradients of the weights take. Each is one number or a sequence with one for each stage. ``t_hop``: a transfer
-between neighbours. Everything is a Fraction in the unit of the numbers given.
+the weight gradients take. Each is one number or a sequence with one for each stage. ``t_hop``: a transfer
+between neighbors. Everything is a Fraction in the unit of the numbers given.
 """
 
 from gpuscale.schedules.counts import need_count
@@ -10,7 +10,7 @@ from gpuscale.schedules.pipelines.timetable import PipelineRun, Task, need_time,
 
 
 def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> PipelineRun:
-    """The timetable of orders whose backward pass is one piece."""
+    """The timetable of orders with an undivided backward pass."""
     times = {"F": need_times(t_F, "t_F", stages), "B": need_times(t_B, "t_B", stages)}
     return timetable(title, orders, stages, microbatches, single(times), need_time(t_hop, "t_hop"))
 
@@ -33,7 +33,7 @@ def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bo
     for s in range(p):
         forward, backward = [("F", m, s) for m in range(count)], [("B", m, s) for m in range(count)]
         orders.append(_alternate(forward, backward, (2 if eager else 1) * (p - s - 1)))
-    return whole_backward("1F1B, running ahead" if eager else "1F1B", orders, p, count, t_F, t_B, t_hop)
+    return whole_backward("Eager 1F1B" if eager else "1F1B", orders, p, count, t_F, t_B, t_hop)
 
 
 def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> list[tuple[Task, ...]]:
@@ -48,7 +48,7 @@ def _alternate(forward: list[Task], backward: list[Task], ahead: int) -> list[tu
 def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=0) -> PipelineRun:
     """Interleaved 1F1B as Megatron-LM runs it: rank r holds the stages r, r + ranks, ..., ``chunks`` of them.
 
-    ``t_F``, ``t_B``: of one of the ranks * chunks stages. Microbatches go in groups of one for each rank, so their
+    ``t_F``, ``t_B``: of one of the ranks * chunks stages. Microbatches go in groups of one per rank, so their
     number is a multiple of ``ranks``.
     """
     p, v = need_count(ranks, "ranks"), need_count(chunks, "chunks")
@@ -66,8 +66,8 @@ def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=
 
 
 def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
-    """ZB-H1: 1F1B with the gradients of the weights cut off; rank r does them r microbatches late, so that every rank
-    keeps as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
+    """ZB-H1: 1F1B with deferred weight gradients; rank r computes them r microbatches late, so that every rank
+    holds as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
     orders = []
     for s in range(p):

@@ -1,7 +1,7 @@
 """A pipeline as an explicit timetable: which rank works on which microbatch of which stage, and when.
 
-A rank works through its own list in order, each slot as soon as the rank is free and what it needs has arrived.
-Times are Fractions in whatever unit they were given; nothing here knows a cost law.
+A rank works through its own list in order, each slot as soon as the rank is free and the inputs have arrived.
+Times are Fractions in whatever unit they were given; nothing here knows a cost formula.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,8 +14,8 @@ from gpuscale.schedules.counts import counted, need_rank
 
 
 class Slot(NamedTuple):
-    """One piece of work. ``kind``: "F" forward; "B" backward, the input gradients alone where there is a "W" for the
-    gradients of the weights. ``stage`` counts the stages of the model in order, however many a rank holds."""
+    """One piece of work. ``kind``: "F" forward; "B" backward, only the input gradients if there is a "W" for the
+    weight gradients. ``stage`` counts the stages of the model in order, however many a rank holds."""
 
     rank: int
     start: Fraction
@@ -26,7 +26,7 @@ class Slot(NamedTuple):
 
 
 class PipelineTransfer(NamedTuple):
-    """What a slot sends on: activations of ``stage`` ("F") to the next one, gradients ("B") to the one before."""
+    """What a slot sends: activations of ``stage`` ("F") to the next one, gradients ("B") to the one before."""
 
     source: int
     target: int
@@ -60,7 +60,7 @@ class PipelineRun:
     bare: Fraction
 
     def __repr__(self) -> str:
-        """What a reader asks first; the slots are there by name. Times are in the unit that they were given in."""
+        """A summary; the slots are attributes. Times are in the unit that they were given in."""
         if not self.slots:
             return f"{self.title}: no slots"
         most = max(self.peak_activations(rank) for rank in range(self.ranks))
@@ -93,26 +93,26 @@ class PipelineRun:
         return [tuple(sorted(row, key=lambda slot: (slot.start, slot.end))) for row in rows]
 
     def busy(self, rank: int) -> Fraction:
-        """How long a rank works."""
+        """The busy time of a rank."""
         return sum((slot.end - slot.start for slot in self.of(rank)), Fraction(0))
 
     def idle(self, rank: int) -> Fraction:
-        """How long a rank waits between the first slot of the run and the last."""
+        """The idle time of a rank between the first slot of the run and the last."""
         return self.makespan - self.busy(rank)
 
     @property
     def ideal(self) -> Fraction:
-        """The time that the same work would take, spread evenly and without a gap."""
+        """The time of the same work, spread evenly and without gaps."""
         return sum((self.busy(rank) for rank in range(self.ranks)), Fraction(0)) / self.ranks
 
     @property
     def bubble_fraction(self) -> Fraction:
-        """Idle time of all ranks over all of their time."""
+        """Idle time of all ranks over their total time."""
         return 1 - self.ideal / self.makespan
 
     @property
     def bubble_overhead(self) -> Fraction:
-        """Idle time of all ranks over the time that they work."""
+        """Idle time of all ranks over their busy time."""
         return self.makespan / self.ideal - 1
 
     @property
@@ -121,7 +121,7 @@ class PipelineRun:
         return self.makespan - self.bare
 
     def held(self, rank: int) -> list[tuple[Fraction, int]]:
-        """(time, activations) whenever their number changes: microbatches of a stage that a rank keeps, from the start
+        """(time, activations) whenever their number changes: microbatches of a stage that a rank holds, from the start
         of the forward slot to the end of the slot that needs them last."""
         last = {(slot.microbatch, slot.stage): slot for slot in self.of(rank)}
         moves = [(slot.start, 1) for slot in self.of(rank) if slot.kind == "F"]
@@ -133,7 +133,7 @@ class PipelineRun:
         return out
 
     def peak_activations(self, rank: int) -> int:
-        """The most activations that a rank keeps at a time, each of one microbatch in one stage."""
+        """The most activations that a rank holds at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
 
 
@@ -153,9 +153,9 @@ def timetable(
     """Lets every rank work through its list.
 
     ``orders``: for each rank blocks of tasks (kind, microbatch, stage), mostly of one; the tasks of a block run one
-    after another, wait for all that any of them needs and hand over their results together at its end. ``lasts``: how
-    long each task of a block takes. A transfer takes ``t_hop``, runs beside the work, and waits for those before it
-    on its way from rank to rank. Raises ValueError where ranks wait for each other.
+    after another, wait for all of their inputs and deliver their results together at its end. ``lasts``: how
+    long each task of a block takes. A transfer takes ``t_hop``, overlaps with compute, and waits for those before it
+    between the same ranks. Raises ValueError where ranks wait for each other.
     """
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
@@ -170,8 +170,8 @@ class _State:
     def __init__(self, orders, stages, t_hop):
         self.home = {task: rank for rank, order in enumerate(orders) for block in order for task in block}
         self.stages, self.t_hop = stages, t_hop
-        self.done: dict[Task, Fraction] = {}  # when a result is there for the rank itself
-        self.there: dict[Task, Fraction] = {}  # and for the one that it is sent to
+        self.done: dict[Task, Fraction] = {}  # when a result is available to the rank itself
+        self.there: dict[Task, Fraction] = {}  # and to the one that it is sent to
         self.free = [Fraction(0)] * len(orders)
         self.link: dict[tuple[int, int], Fraction] = {}
         self.slots: list[Slot] = []
@@ -195,7 +195,7 @@ class _State:
             self._send(rank, task, start)
 
     def _send(self, rank, task, done) -> None:
-        """Sends a result to the rank that works on it next, if that is another one."""
+        """Sends a result to the rank that needs it next, if that is another one."""
         kind, m, s = task
         target = self.home.get((kind, m, s + 1 if kind == "F" else s - 1))
         if kind == "W" or target is None or target == rank:

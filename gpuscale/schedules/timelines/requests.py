@@ -1,8 +1,8 @@
-"""Memory requests as events: each is asked for, starts up, waits for its turn at the link, crosses it, arrives.
+"""Memory requests as events: each is issued, takes its latency, queues for the link, crosses it, arrives.
 
 A clock and a queue, no formula: it moves requests one at a time and counts bytes and seconds, so that it can
-check the laws of latency, bandwidth and bytes in flight. Start-up and bandwidth are given apart; it never forms
-the time of a transfer, and shares no algebra with the laws.
+check the formulas for latency, bandwidth and bytes in flight. Latency and bandwidth are given separately; it never
+forms the time of a transfer, and shares no algebra with the formulas.
 """
 
 import heapq
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a run did once under way: bytes that arrived, the time it took [s], mean wait of a request [s]."""
+    """A run in its steady state: bytes that arrived, the time it took [s], mean latency of a request [s]."""
 
     moved: float
     time: float
@@ -27,13 +27,13 @@ class Traffic:
 def run(
     window: int, size: float, start: float, link: float, *, rounds: int = 40, spread: float = 0.0, seed: int = 1
 ) -> Traffic:
-    """Keeps ``window`` requests of ``size`` bytes in flight: when one has arrived, the next is asked for.
+    """Keeps ``window`` requests of ``size`` bytes in flight: when one has arrived, the next is issued.
 
-    A request is ready ``start`` seconds after it was asked for. Then it waits until the link is free, and the
-    link moves its bytes, ``link`` in a second, one request after another. ``spread`` makes the start-up times
+    A request is ready ``start`` seconds after it was issued. Then it waits until the link is free, and the
+    link moves its bytes, ``link`` per second, one request after another. ``spread`` makes the latencies
     random: 0 for none, 1 for exponential ones of the same mean. Each place in the window is used ``rounds``
     times, of which the first quarter is not counted. Raises ValueError for a window below one, for a size or a
-    link that is not above zero and for a start below zero.
+    link that is not positive and for a negative start.
     """
     if window < 1 or rounds < 4:
         raise ValueError(f"window: expected 1 or more, rounds: 4 or more; got {window} and {rounds}")
@@ -43,7 +43,7 @@ def run(
     dice = random.Random(seed)
 
     def ask(now: float) -> tuple[float, float]:
-        """When the request is ready for the link, and when it was asked for."""
+        """When the request is ready for the link, and when it was issued."""
         return now + start * (1 - spread + spread * dice.expovariate(1.0)), now
 
     on_link = size / link  # seconds that one request holds the link

@@ -1,4 +1,4 @@
-"""A warp that runs a small program lane by lane: what is issued, for whom, and what waits.
+"""A warp that runs a small program lane by lane: what is issued, for which lanes, and which lanes are idle.
 
 It moves real values, so that the result can be checked against plain numpy; it shares no algebra with the
 formulas.
@@ -34,7 +34,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Issue:
-    """One issue slot: the instruction, the path it stands on, and which lanes were active."""
+    """One issue slot: the instruction, its path, and which lanes were active."""
 
     text: str
     path: str
@@ -49,7 +49,7 @@ class WarpRun:
     values: np.ndarray
 
     def __repr__(self) -> str:
-        """What a reader asks first; the issue slots and the values are there by name."""
+        """A summary; the issue slots and the values are attributes."""
         idle = self.idle_after(len(self.issues))
         slots = f"{counted(len(self.issues), 'issue slot')}, {idle} of {self.lane_slots} lane slots idle"
         return f"A warp of {counted(len(self.values), 'lane')}\n  {slots}"
@@ -60,7 +60,7 @@ class WarpRun:
         return sum(len(issue.active) for issue in self.issues)
 
     def idle_after(self, step: int) -> int:
-        """Lane slots that have waited after that many issue slots."""
+        """Idle lane slots after that many issue slots."""
         return sum(not lane for issue in self.issues[:step] for lane in issue.active)
 
 

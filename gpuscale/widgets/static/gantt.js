@@ -1,5 +1,5 @@
 /* Gantt: the timetable of a pipeline. Rows are ranks, time runs to the right and is folded where it is long; cells are
-   slots [rank, from, to, kind, microbatch, part], all in steps of the player. Grey is waiting. At the right of each
+   slots [rank, from, to, kind, microbatch, part], all in steps of the player. Gray is waiting. At the right of each
    row stand the activations that the rank holds, in microbatches of its share of the model, and a mark at the most. */
 painters.gantt = (svg, w, t, { runs, least, per, steps }, id, forward) => {
   const side = w > 480, left = side ? 58 : 22, right = side ? 92 : 52, room = w - left - right, high = 20, pitch = 24;

@@ -7,7 +7,7 @@ const grading = (() => {
   const low = (text) => text.toLowerCase();
 
   /* Texts. Patterns hold {} for that of a number. */
-  const pattern = (form, number = NUMBER) => RegExp(form.replace('{}', () => number), 'gu');
+  const pattern = (form, number = NUMBER) => RegExp(form.replaceAll('{}', () => number), 'gu');
   const rewrite = (text, rules) => rules.reduce((now, [form, put]) => now.replace(pattern(form), put), text);
   const normalise = (text) => rewrite(String(text).replace(pattern(SUPERSCRIPTS), (raised) => `^${raised.normalize('NFKC')}`), TEXT_RULES);
   const brief = (text) => text.replace(/^(.{40}).+/su, '$1…');
@@ -122,6 +122,7 @@ const grading = (() => {
     const lost = pattern(LOST_POWER).exec(head);
     if (lost) unclear(TWO_WAYS, lost[1], POWERS);
     const amount = value(parse(head), {}), asked = rewrite(clean.slice(head.length), UNIT_RULES);
+    if (pattern(RANGE_UNIT).test(asked) || (amount < 0 && pattern(RANGE_HEAD).test(head))) unclear(RANGE, brief(clean));
     if (asked) {
       const [size, found] = unitOf(asked, want, noun);
       return [finite(amount * size), asked, found];

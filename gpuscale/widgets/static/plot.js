@@ -93,7 +93,7 @@ function placer(box, kept) {
     },
   };
 }
-/** Places along a curve: above and below it, turned with it where it is straight, beside it where it is steep. */
+/** Places along a curve: above and below it, turned with it where it is straight, next to it where it is steep. */
 function along(c, width, { X, Y, y0, y1 }) {
   const seen = c.points.filter(([, y]) => y > y0 && y < y1), out = [], side = [];
   if (!seen.length) return out;

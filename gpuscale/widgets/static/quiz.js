@@ -55,7 +55,7 @@ function quiz(root, q) {
   /** An empty card, at a variant of its question. */
   function pose(variant) {
     turn = variant; root.reset();
-    $('.prompt', body).innerHTML = `<b>${q.number}.</b> ${q.variants[turn].ask ?? q.ask}`;
+    $('.prompt', body).innerHTML = `<b>${q.label ?? q.number + '.'}</b> ${q.variants[turn].ask ?? q.ask}`;
     feedback.className = 'feedback'; feedback.textContent = root.dataset.result = '';
     if (field) field.ariaInvalid = false;
     if (solution) solution.open = false;
@@ -68,7 +68,7 @@ function quiz(root, q) {
     if (field) field.ariaInvalid = verdict !== 'right';
     return verdict;
   }
-  const earned = () => { after.hidden = !was.solved && !(was.tries >= q.attempts_to_reveal); };
+  const earned = () => { after.hidden = !was.solved && !(was.tries >= q.attempts_to_reveal); if (q.label) solution.open = !after.hidden; };
   const keep = (value) => { was = value; progress.put(q.id, was); };
   function submit(e) {
     e.preventDefault();

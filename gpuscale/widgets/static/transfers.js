@@ -11,9 +11,9 @@ function played({ rows, moves, ranks, block }, t) {
   return { held, gone, came, now: moves[t - 1] ?? [] };
 }
 const cell = (x, y, w, h, cls, more = '') => `<rect class="${cls}" x="${px(x)}" y="${px(y)}" width="${px(w)}" height="${px(h)}" rx="${h > 16 ? 4 : 2}" ${more}/>`;
-/** One hue for each chunk, the same everywhere; neighbours differ in lightness as well. */
+/** One hue for each chunk, the same everywhere; neighbors differ in lightness as well. */
 const tinted = (i, style = '') => `style="--i:${i};--odd:${i % 2};${style}"`;
-/** A cell is filled as far as its sum has come; its name stays readable without any colour. */
+/** A cell is filled as far as its sum has come; its name stays readable without any color. */
 function chunk(x, y, w, h, n, of, hue, name, gone, came) {
   let out = cell(x, y, w, h, 'slot');
   if (n) out += cell(x, y, w * n / of, h, `chunk ${gone ? 'gone' : ''}`, tinted(hue));
@@ -47,7 +47,7 @@ painters.chunks = (svg, w, t, spec, id, forward) => {
     out += chunk(at, y(r), cw, high, cells[r][c], of, tint(c), name(c), lost, got);
   };
   const fly = (c, x0, y0, x1, y1, h = high) => { if (forward) flights += cell(x1, y1, cw, h, 'chunk flight', tinted(tint(c), `--x:${px(x0 - x1)}px;--y:${px(y0 - y1)}px`)); };
-  for (const r of range(ranks)) out += text('', 0, mid(r), side ? worded(RANK, r) : `${r}`);
+  for (const r of range(ranks)) out += text('', 0, mid(r), side ? worded(spec.row ?? RANK, r) : `${r}`);
   if (groups) for (const n of range(ceil(ranks / groups))) out += text('small', left, y(n * groups) - 11, `${spec.group} ${n}`);
 
   if (pair) {

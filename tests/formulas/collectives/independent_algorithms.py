@@ -83,7 +83,7 @@ def time_of_doubling_and_halving(lib, case):
 
 
 def shots(n: int) -> tuple:
-    """Everybody to everybody, whole vectors in one step; then parts in two."""
+    """All ranks to all others, whole vectors in one step; then parts in two."""
     return (direct.all_reduce(n),), (direct.reduce_scatter(n), direct.all_gather(n))
 
 
@@ -106,7 +106,7 @@ def the_faster_of_two(lib, case):
 def those_who_know_double(lib, n):
     assert at(lib.tree_steps, N=n) == trees.broadcast(n).steps == trees.reduce(n).steps
     known, rounds = 1, 0
-    while known < n:  # in each round each that knows can tell one other
+    while known < n:  # in each round, each rank that has it can send it to one other
         known, rounds = known + known, rounds + 1
     assert at(lib.tree_steps, N=n) == rounds
 

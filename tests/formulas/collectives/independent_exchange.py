@@ -142,20 +142,20 @@ def bytes_on_the_busiest_link_of_a_ring(lib, half):
 @checks("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (6, 6), (2, 2, 2), (4, 4, 4)]))
 def the_busiest_link_of_equal_sides(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
-    assert at(lib.cube_all_to_all, V=3, W=2, D_1=sides[0], n_dim=len(sides)) == load * 3 / 2
+    assert at(lib.cube_all_to_all, V=3, W=2, n_x=sides[0], n_dim=len(sides)) == load * 3 / 2
 
 
 @checks("torus_all_to_all", over=st.tuples(*[st.integers(1, 4)] * 3).filter(lambda sides: max(sides) % 2 == 0))
 def the_busiest_link_of_a_torus(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
-    given = dict(zip(("D_1", "D_2", "D_3"), sides, strict=True))
+    given = dict(zip(("n_x", "n_y", "n_z"), sides, strict=True))
     assert at(lib.torus_all_to_all, **given, V=3, W=2) == load * 3 / 2
 
 
 @checks("cube_all_to_all", over=st.sampled_from([(2,), (4,), (6,), (2, 2), (4, 4), (2, 2, 2)]))
 def the_busiest_link_of_a_cube(lib, sides):
     load = max(torus.all_to_all(sides).per_link(TorusRoutes(sides)).values())
-    assert at(lib.cube_all_to_all, D_1=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
+    assert at(lib.cube_all_to_all, n_x=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
 
 
 @checks("torus_all_gather", over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]))

@@ -27,9 +27,9 @@ def inner_axes(degrees) -> list[int]:
 
 
 def named(degrees, rates) -> dict:
-    """The inputs D_1, W_1, ..."""
-    levels = range(1, len(degrees) + 1)
-    return {f"D_{i}": degrees[i - 1] for i in levels} | {f"W_{i}": rates[i - 1] for i in levels}
+    """The inputs G, W_nvl, ...; two levels alone join M nodes."""
+    counts = ("G", "M") if len(degrees) == 2 else ("G", "G_2", "G_3", "G_4")
+    return dict(zip(counts, degrees, strict=False)) | dict(zip(LINKS, rates, strict=False))
 
 
 def slowest(loads: dict, rates):
@@ -46,6 +46,7 @@ def own_phases(degrees) -> dict:
     return {level: after.get(level, 0) - before.get(level, 0) for level, (before, after) in phases}
 
 
+LINKS = ("W_nvl", "W_node", "W_3", "W_4")
 NAMES = {2: "two_level_{}", 3: "three_level_{}"}
 PAIRS = st.tuples(trees(2), trees(3, most=3))  # degrees and bandwidths of two levels, and of three
 
@@ -73,7 +74,8 @@ def a_level_by_itself(lib, case):
     for place, name in enumerate(("node_bandwidth", "leaf_bandwidth", "spine_bandwidth"), 1):
         degrees = tuple(children if level == place else 1 for level in (1, 2, 3))
         load = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))[place]
-        assert at(getattr(lib, name), **{f"D_{place}": children, f"W_{place}": rate}) == rate / load
+        given = {("G", "G_2", "G_3")[place - 1]: children, LINKS[place - 1]: rate}
+        assert at(getattr(lib, name), **given) == rate / load
 
 
 @checks(*names("rule"), "two_level_sum", over=PAIRS)
@@ -140,7 +142,7 @@ def bytes_into_a_child(lib, case):
     degrees, _ = case
     loads = worst(hierarchical.all_gather(degrees).per_link(Tree(degrees)))
     for level in (1, 2, 3):
-        given = {"V": 5, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
+        given = {"V": 5, "n_in": prod(degrees[: level - 1]), "N": prod(degrees)}
         assert at(lib.child_bytes, **given) == 5 * loads.get(level, 0)
 
 
@@ -151,7 +153,7 @@ def shards_into_a_child(lib, case):
         fabric = whole_fabric(degrees, inner)
         loads = worst(hierarchical.all_gather(fabric, inner).per_link(Tree(fabric)))
         for level, rate in enumerate(rates, 1):
-            given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1]), "S_top": prod(degrees)}
+            given = {"V": 5, "Y": inner, "n_in": prod(degrees[: level - 1]), "N": prod(degrees)}
             load = 5 * loads.get(level, 0)
             assert at(lib.sharded_bytes, **given) == load
             assert at(lib.sharded_all_gather, **given, W=rate) == load / rate
@@ -163,7 +165,7 @@ def shards_into_a_gpu_with_its_own_card(lib, case):
     degrees, rates = case
     for inner in inner_axes(degrees):
         load = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True))).get(1, 0)
-        given = {"V": 5, "Y": inner, "S_unit": degrees[0]}
+        given = {"V": 5, "Y": inner, "n_unit": degrees[0]}
         assert at(lib.sharded_bytes_rails, **given) == 5 * load
         assert at(lib.sharded_all_gather_rails, **given, W=rates[0]) == 5 * load / rates[0]
 
@@ -176,7 +178,7 @@ def shards_summed_in_every_switch(lib, case):
             continue  # no other rank has the shard: nothing is to be summed
         loads = worst(switched.all_reduce(degrees, inner).per_link(Switched(degrees)))
         for level, rate in enumerate(rates, 1):
-            given = {"V": 5, "Y": inner, "S_child": prod(degrees[: level - 1])}
+            given = {"V": 5, "Y": inner, "n_in": prod(degrees[: level - 1])}
             assert at(lib.sharded_switch_bytes, **given) == 5 * loads[level]
             assert at(lib.sharded_switch_all_reduce, **given, W=rate) == 5 * loads[level] / rate
 
@@ -189,7 +191,7 @@ def nodes_added_one_by_one(lib, case):
         nodes = tree[1] * tree[2]
         if gpus * nodes > 1:
             loads = hierarchical.all_gather(tree).per_link(Tree(tree, rails=True))
-            given = named((gpus, unit), rates[:2]) | {"W_3": rates[2], "M": nodes}
+            given = {"G": gpus, "G_2": unit, "M": nodes} | dict(zip(LINKS, rates, strict=False))
             assert at(lib.nodes_bandwidth, **given) == 1 / slowest(loads, rates)
 
 
@@ -198,10 +200,10 @@ def what_every_switch_gets_and_gives(lib, degrees):
     schedule = switched.all_gather(degrees)
     for level in (1, 2, 3):
         node = switched.switch(degrees, level)
-        given = {"V": 3, "S_unit": prod(degrees[:level]), "S_top": prod(degrees)}
+        given = {"V": 3, "n_unit": prod(degrees[:level]), "N": prod(degrees)}
         if level < 3:
             assert at(lib.unit_switch_in, **given) == 3 * schedule.received(node)
         if level == 1:
             assert at(lib.unit_switch_out, **given) == 3 * schedule.sent(node)
-    given = {"V": 3, "S_unit": prod(degrees[:2]), "S_top": prod(degrees)}
+    given = {"V": 3, "n_unit": prod(degrees[:2]), "N": prod(degrees)}
     assert at(lib.top_switch_out, **given) == 3 * schedule.sent(switched.switch(degrees, 3))

@@ -1,4 +1,4 @@
-"""Switches that add and copy, and bus bandwidths: bytes and times of the schedules, and what was measured."""
+"""Switches that reduce and multicast, and bus bandwidths: bytes and times of the schedules, and what was measured."""
 
 from fractions import Fraction
 
@@ -60,7 +60,7 @@ def what_a_ring_would_have_carried_meanwhile(lib, case):
 
 @checks("ring_share", "nvls_from", over=st.tuples(SIZES, PRICED))
 def as_many_ranks_as_make_the_two_equal(lib, case):
-    """The ring is given the very bus bandwidth that the switch reaches at n ranks: they meet there."""
+    """The ring is given the bus bandwidth that the switch reaches at n ranks: the two are equal there."""
     n, costs = case
     bus = ring.all_reduce(n).busiest() / in_network.all_reduce(n, own=True).busiest() * costs["W"] / 2
     share = at(lib.ring_share, W_ring=bus, W=costs["W"], eta=Fraction(1, 2))
@@ -72,7 +72,7 @@ def as_many_ranks_as_make_the_two_equal(lib, case):
 def measured_on_eight_h200(lib):
     """All-reduce of 8 GiB: 473.1 GB/s by the switch and 365.6 by the ring on 8 GPUs; by GPUs 414.2, 435.6, 460.0.
 
-    The library took the ring on 4 GPUs and the switch from 5 on. ML Engineering, network.
+    The library took the ring on 4 GPUs and the switch on 5 or more. ML Engineering, network.
     """
     eta = 473.1e9 / (450e9 * 14 / 9)
     assert abs(lib.ring_share(W_ring=365.6e9, W=450e9, eta=eta) - 1.202) < 0.001

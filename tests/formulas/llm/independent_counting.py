@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gpuscale.emulate import shapes
 
-# Small models. Dimensions are drawn apart from one another, so that none can stand in for another.
+# Small models. All dimensions differ, so that none can replace another.
 SMALL, TINY = st.integers(1, 7), st.integers(1, 3)
 RATES = st.sampled_from([3, 5, Fraction(7, 2)])
 

@@ -156,7 +156,7 @@ FABRIC = st.tuples(st.tuples(st.integers(1, 4), st.integers(1, 4)), st.tuples(RA
 def gradients_over_every_link(lib, case):
     (gpus, nodes), rates, rate = case
     math, size = of_a_gpu(3, rate)
-    given = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1], "M": nodes, "b_grad": 2, "C": rate}
+    given = {"G": gpus, "W_nvl": rates[0], "W_node": rates[1], "M": nodes, "b_grad": 2, "C": rate}
     for rails, name in ((True, "two_level_dp_threshold"), (False, "two_level_dp_transit_threshold")):
         loads = hierarchical.all_reduce((gpus, nodes)).per_link(Tree((gpus, nodes), rails))
         least = 3 * slowest(loads, rates) * size * 2 / math
@@ -174,7 +174,7 @@ def gradients_of_copies_on_several_gpus(lib, case):
         math, size = of_a_gpu(2 * inner, rate)  # tokens of a copy: two for each of its GPUs
         tree = (gpus, nodes) if inner <= gpus * nodes else (gpus, nodes, 2)
         loads = hierarchical.all_reduce(tree, inner).per_link(Tree(tree, rails=True))
-        given = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1], "M": nodes, "Y": inner, "b_grad": 2, "C": rate}
+        given = {"G": gpus, "W_nvl": rates[0], "W_node": rates[1], "M": nodes, "Y": inner, "b_grad": 2, "C": rate}
         comms = slowest(loads, rates) * size * 2
         assert at(lib.sharded_dp_threshold, **given) == 2 * comms / (math / inner)
 

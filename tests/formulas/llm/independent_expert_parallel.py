@@ -97,7 +97,7 @@ def a_layer_over_nodes(lib, case):
     if k > experts or experts > 12:
         return
     choice, done = every_choice_passed(experts, k, ranks, matrices, node)
-    given = {"B": len(choice), "D": WIDTH, "k": k, "M": nodes, "D_1": node, "n_mat": matrices, "C": 5, "E": experts}
+    given = {"B": len(choice), "D": WIDTH, "k": k, "M": nodes, "G": node, "n_mat": matrices, "C": 5, "E": experts}
     given |= BYTES | {"W_node": RATE, "W_nvl": 11}
     reached = hits(choice, experts, nodes)
     took = moved(done, from_first(nodes, node), len(choice)) / RATE
@@ -117,7 +117,7 @@ def nodes_that_tokens_reach(lib, case):
     if k > experts or experts > 12:
         return
     reached = hits(every_choice(experts, k, 1), experts, nodes)
-    given = {"E": experts, "k": k, "Z": ranks, "D_1": whole}
+    given = {"E": experts, "k": k, "Z": ranks, "G": whole}
     assert at(lib.nodes_hit, **given) == reached
     most = Fraction(len(range(nodes)[:limit]), nodes)
     assert at(lib.limited_nodes_hit, **given, M_lim=limit) == sorted([reached, most])[0]
@@ -143,7 +143,7 @@ def experts_exchange_in_every_pass(lib, case):
     done, back, _ = passed(choice, experts, ranks, 1, matrices, node)
     of_a_rank = len(choice) // ranks
     given = {"B_mb": slices * of_a_rank, "Y": slices, "Z": ranks, "D": WIDTH, "L": 12, "L_stage": 4}
-    given |= BYTES | {"D_1": node * (2 if nodes == 1 else 1), "L_dense": 3 * plain}
+    given |= BYTES | {"G": node * (2 if nodes == 1 else 1), "L_dense": 3 * plain}
     for again in (0, 1, 2):
         runs = [done, back] + ([done] if again == 2 else [])
         every = [one for one in runs for _ in range(4 - plain)]
@@ -166,7 +166,7 @@ def the_slower_of_both_levels(lib, case):
     for fast, slow, peak in ((11, 7, 5), (3, 50, 5), (11, 7, 10**4), (3, 50, 10**4)):  # each of the three is slowest
         links = ((from_first(nodes, node), slow), (inside(ranks), fast))
         times = [moved(done, of, len(choice)) / rate for of, rate in links]
-        given = {"B": len(choice), "D": WIDTH, "k": k, "Z": ranks, "D_1": whole, "E": experts, "n_mat": matrices}
+        given = {"B": len(choice), "D": WIDTH, "k": k, "Z": ranks, "G": whole, "E": experts, "n_mat": matrices}
         given |= BYTES | {"W_node": slow, "W_nvl": fast, "C": peak, "F": hidden}
         assert at(lib.ep_level_comms, **given) == max(times)
         math = Fraction(done.flops[0], peak)
@@ -191,7 +191,7 @@ def spread_out(nodes: int, node: int, k: int, open_nodes: int) -> np.ndarray:
 def experts_on_different_nodes(lib, case):
     nodes, node, k, limit = case
     ranks, experts = nodes * node, nodes * node * k
-    given = {"k": k, "M": nodes, "D_1": node, "n_mat": 2, "C": 5, "W_node": RATE} | BYTES
+    given = {"k": k, "M": nodes, "G": node, "n_mat": 2, "C": 5, "W_node": RATE} | BYTES
     for name, most in (("bound", nodes), ("limited", min(limit, nodes))):
         choice = spread_out(nodes, node, k, most)
         out = exchange.dispatch(choice, experts, ranks, node)
@@ -240,7 +240,7 @@ def gradients_of_a_rank_s_experts(lib, case):
 
 # Published
 
-H100 = {"C": 990e12, "D_1": 8, "W_node": 400e9}
+H100 = {"C": 990e12, "G": 8, "W_node": 400e9}
 PLAIN = {"n_mat": 2, "b_dispatch": 2, "b_combine": 2}
 
 

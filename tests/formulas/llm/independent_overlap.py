@@ -37,7 +37,15 @@ def took(pieces):
     return buckets.end(pieces)
 
 
-@checks("comm_ratio", "serial_time", "overlapped_time", "exposed_time", "overlap_gain", over=st.tuples(TIMES, TIMES))
+@checks(
+    "comm_ratio",
+    "serial_time",
+    "overlapped_time",
+    "exposed_time",
+    "exposed_fraction",
+    "overlap_gain",
+    over=st.tuples(TIMES, TIMES),
+)
 def two_pieces_beside_each_other(lib, case):
     math, comms = case
     given = {"T_math": math, "T_comms": comms}
@@ -48,6 +56,8 @@ def two_pieces_beside_each_other(lib, case):
     assert at(lib.exposed_time, T_math=math, T_comms=late) == buckets.exposed(side_by_side(math, late))
     assert at(lib.exposed_time, **given) == buckets.exposed(at_once)
     ratio = at(lib.comm_ratio, **given)
+    beyond = Fraction(max(0, took(at_once) - math)) / comms
+    assert at(lib.exposed_fraction, r_comm=ratio) == beyond
     lengths = {piece.lane: piece.end - piece.start for piece in at_once}
     assert ratio == lengths["network"] / lengths["arithmetic"]
     assert at(lib.overlap_gain, r_comm=lengths["network"] / lengths["arithmetic"]) == took(in_turn) / took(at_once)
@@ -58,6 +68,7 @@ def two_pieces_beside_each_other(lib, case):
 
 @checks(
     "dp_ratio",
+    "dp_exposed_fraction",
     "zero3_forward_ratio",
     "zero3_backward_ratio",
     over=st.tuples(LAYER, st.integers(2, 7), RATES, RATES, ELEMENT, ELEMENT),
@@ -72,7 +83,9 @@ def gradients_and_weights_beside_products(lib, case):
         return sent / link / (operations(passes) / rate)
 
     gather, scatter = ring.all_gather(ranks), ring.reduce_scatter(ranks)
-    assert at(lib.dp_ratio, **given) == over([(ring.all_reduce(ranks), gradient)], backward)
+    ratio = over([(ring.all_reduce(ranks), gradient)], backward)
+    assert at(lib.dp_ratio, **given) == ratio
+    assert at(lib.dp_exposed_fraction, **given) == max(0, (ratio - 1) / ratio)
     assert at(lib.zero3_forward_ratio, **given) == over([(gather, weight)], forward)
     assert at(lib.zero3_backward_ratio, **given) == over([(gather, weight), (scatter, gradient)], backward)
 
@@ -84,15 +97,17 @@ def gradients_over_links_of_two_levels(lib, case):
     shape, links = (gpus, nodes), {1: inside, 2: outside}
     loads = worst(hierarchical.all_gather(shape).per_link(Tree(shape, rails=True)))
     comms = 2 * max(share * size * 2 / links[level] for level, share in loads.items())
-    given = {"B_gpu": tokens, "M": nodes, "D_1": gpus, "W_1": inside, "W_2": outside, "C": rate, "b_grad": 2}
+    given = {"B_gpu": tokens, "M": nodes, "G": gpus, "W_nvl": inside, "W_node": outside, "C": rate, "b_grad": 2}
     assert at(lib.dp_node_ratio, **given) == comms / (operations(backward) / rate)
 
 
-@checks("tp_ratio", over=SHAPES)
+@checks("tp_ratio", "tp_exposed_fraction", over=SHAPES)
 def activations_beside_products(lib, case):
     x, into, out, given = layer(case)
     _, work = sharded.mlp(x, into, out, given["Y"])
-    assert need(lib.tp_ratio, given) == work.sent / given["W"] / (Fraction(work.flops[0]) / given["C"])
+    ratio = work.sent / given["W"] / (Fraction(work.flops[0]) / given["C"])
+    assert need(lib.tp_ratio, given) == ratio
+    assert need(lib.tp_exposed_fraction, given) == max(0, 1 - 1 / ratio)
 
 
 @checks("tp_backward_ratio", over=SHAPES)
@@ -115,7 +130,8 @@ def activations_over_nodes(lib, case):
     loads = worst(hierarchical.all_gather(shape).per_link(Tree(shape, rails=True)))
     comms = 2 * max((share * x.nbytes / links[level] for level, share in loads.items()), default=Fraction(0))
     node = gpus if nodes > 1 else gpus + more  # one group may fill its node or a part of it
-    given = {"Y": ranks, "D_1": node, "W_1": inside, "W_2": outside, "F": hidden * ranks, "n_mat": 2, "b": 2, "C": peak}
+    given = {"Y": ranks, "G": node, "W_nvl": inside, "W_node": outside, "F": hidden * ranks, "n_mat": 2, "b": 2}
+    given["C"] = peak
     assert at(lib.tp_node_ratio, **given) == comms / (Fraction(work.flops[0]) / peak)
 
 
@@ -162,7 +178,7 @@ def tokens_beside_experts_on_other_nodes(lib, case):
     choice = every_choice(ranks, k, ranks)
     done, _, _ = passed(choice, ranks, ranks, hidden, 2, node=gpus)
     ratio = moved(done, from_first(nodes, gpus), len(choice)) / rate / (Fraction(done.flops[0]) / peak)
-    given = {"F": hidden, "n_mat": 2, "M": nodes, "D_1": gpus, "k": k, "C": peak, "W_node": rate}
+    given = {"F": hidden, "n_mat": 2, "M": nodes, "G": gpus, "k": k, "C": peak, "W_node": rate}
     assert at(lib.ep_node_ratio, **given, **BYTES, f_hit=hits(choice, ranks, nodes)) == ratio
 
 
@@ -261,3 +277,11 @@ def tiles_handed_out_to_sms(lib, case):
     many = 10 * sms * (sms - busy)  # tiles that fill all waves
     even = Fraction(buckets.tiles(many, sms, busy), buckets.tiles(many, sms))
     assert at(lib.sm_slowdown, n_sm=sms, n_comm=busy) == even
+
+
+@checks("chunked_time", over=st.tuples(TIMES, TIMES, st.integers(1, 9)))
+def chunks_on_one_link(lib, case):
+    some, other, chunks = case
+    math, comms = max(some, other), min(some, other)
+    pieces = buckets.chunked(chunks, math, comms)
+    assert at(lib.chunked_time, T_math=math, T_comms=comms, n_chunk=chunks) == took(pieces)

@@ -14,7 +14,7 @@ TIME = st.fractions(Fraction(1, 4), 6, max_denominator=4)
 STAGES, MICROBATCHES = st.integers(1, 5), st.integers(1, 9)
 PLAIN = st.tuples(STAGES, MICROBATCHES, TIME, TIME)
 SPLIT = st.tuples(STAGES, MICROBATCHES, TIME, TIME, TIME)
-# ranks, groups of microbatches, pieces of a stage, times of a stage
+# ranks, groups of microbatches, virtual stages, times of a stage
 PIECES = st.tuples(STAGES, st.integers(1, 3), st.integers(1, 3), TIME, TIME)
 # half of the ranks, microbatches beyond the least, t_F, t_B without W, t_W, how much of the passes' sum they need
 DUAL = st.tuples(st.integers(1, 3), st.integers(0, 3), TIME, TIME, TIME, st.fractions(0, 1, max_denominator=4))

@@ -1,4 +1,4 @@
-"""What is kept: activations, tensor by tensor on each rank, and the cache, layer by layer."""
+"""What is stored: activations, tensor by tensor on each rank, and the cache, layer by layer."""
 
 from fractions import Fraction
 
@@ -54,7 +54,7 @@ def a_layer_of_experts_keeps_tensor_by_tensor(lib, case):
 
 
 def kept_gpt(m, seqs, tokens, ranks=1, sequence=False, selective=False):
-    """What a GPT layer with dropout keeps, with its scores or without (``selective``), and its dropout masks."""
+    """What a GPT layer with dropout stores, with its scores or without (``selective``), and its dropout masks."""
     here = seqs, tokens // ranks if sequence else tokens, m.d_model
     wide = seqs, tokens
     found = [(name, here) for name in ("first norm", "attention", "second norm", "MLP")]

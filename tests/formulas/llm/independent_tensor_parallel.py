@@ -103,7 +103,7 @@ def slowest(nodes, gpus, rates, inner=1):
 @checks("tp_node_comms", over=NODES)
 def activations_over_every_link(lib, case):
     gpus, nodes, rates = case
-    given = {"B": 6, "D": 5, "b": 3, "D_1": gpus, "W_1": rates[0], "W_2": rates[1]}
+    given = {"B": 6, "D": 5, "b": 3, "G": gpus, "W_nvl": rates[0], "W_node": rates[1]}
     assert at(lib.tp_node_comms, Y=gpus * nodes, **given) == 2 * 6 * 5 * 3 * slowest(nodes, gpus, rates)
     for part in range(1, gpus):  # a part of one node
         took = 2 * 6 * 5 * 3 * slowest(1, part, rates)
@@ -117,7 +117,7 @@ def the_width_at_which_full_nodes_are_even(lib, case):
     _, work = sharded.mlp(x, into, out, 1)
     each = Fraction(work.flops[0]) / given["F"] / (gpus * nodes) / given["C"]  # arithmetic of a rank, for F = 1
     equal = 2 * x.nbytes * slowest(nodes, gpus, rates) / each
-    links = {"D_1": gpus, "W_1": rates[0], "W_2": rates[1]}
+    links = {"G": gpus, "W_nvl": rates[0], "W_node": rates[1]}
     assert need(lib.tp_node_limit, given, **links, F=equal) == gpus * nodes
 
 
@@ -131,11 +131,11 @@ def gradients_beside_a_model_of_several_ranks(lib, case):
         each = slowest(nodes * more, gpus, rates, inner)
         comms = params * (weight + grad) * each
         backward = 4 * Fraction(params) / inner / peak  # two products for each weight, for one token of a model
-        given = {"C": peak, "b_w": weight, "b_grad": grad, "D_1": gpus, "X": copies, "Y": inner}
+        given = {"C": peak, "b_w": weight, "b_grad": grad, "G": gpus, "X": copies, "Y": inner}
         tokens = comms / backward / inner  # for each GPU
-        assert at(lib.mixed_dp_limit, **given, W_1=rates[0], W_2=rates[1]) == tokens
+        assert at(lib.mixed_dp_limit, **given, W_nvl=rates[0], W_node=rates[1]) == tokens
         if inner % gpus == 0:
-            assert at(lib.relaxed_dp_limit, **given, W_2=rates[1]) == tokens
+            assert at(lib.relaxed_dp_limit, **given, W_node=rates[1]) == tokens
 
 
 # Attention by heads
@@ -201,7 +201,7 @@ def sequence(case, causal=True, zigzag=True):
 
 
 def flops(pairs: int, given) -> int:
-    """Scores and weighted values of all heads, two operations for each multiply-add."""
+    """Scores and weighted values of all heads, two FLOPs per multiply-add."""
     return 2 * 2 * pairs * given["n_q"] * given["d_head"]
 
 

@@ -1,4 +1,4 @@
-"""What training stores: every formula against the elements that each rank of a small run keeps."""
+"""Training memory: every formula against the elements that each rank of a small run stores."""
 
 from fractions import Fraction
 
@@ -87,7 +87,7 @@ def embedding_and_head_at_the_two_ends(lib, case):
     for rank in layout.ranks:
         name = "edge_stage_params" if rank.stage in (0, layout.stages - 1) else "inner_stage_params"
         assert at(getattr(lib, name), **given) == layout.count(rank, "weights")
-    if layout.stages == 2:  # no inner stage: what the ends have beside their embedding
+    if layout.stages == 2:  # no inner stage: what the ends have besides their embedding
         assert at(lib.inner_stage_params, **given) == layout.count(layout.ranks[0], "weights") - end // layout.slices
 
 

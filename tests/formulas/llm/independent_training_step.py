@@ -1,4 +1,4 @@
-"""A whole step: each formula against layers dealt out, links counted, passes laid in time, elements stored."""
+"""A whole step: each formula against layers placed one by one, links counted, passes laid in time, elements stored."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -71,16 +71,16 @@ def dealt(layers, head, stages, pieces):
     return sum(size for _ in range(pieces))
 
 
-# layers, stages, pieces, operations of a layer; those of the head, as layers and what is more
+# layers, stages, virtual stages, FLOPs of a layer; those of the head, as layers and what is more
 FEW, TIMES = st.integers(1, 3), st.one_of(st.integers(0, 2), st.integers(0, 30))
 MORE = st.one_of(FEW, st.integers(1, 60))
 STAGES = st.tuples(st.integers(1, 80), st.integers(1, 4), FEW, st.integers(1, 60), TIMES, MORE)
-MANY_PIECES = st.just((19, 2, 16, 10, 13, 10))  # a head nearly as large as a piece of every stage
+MANY_PIECES = st.just((19, 2, 16, 10, 13, 10))  # a head nearly as large as a virtual stage
 
 
 @checks("stage_layers", "stage_flops", over=st.one_of(STAGES, MANY_PIECES), examples=400)
 def layers_dealt_to_stages(lib, case):
-    """Both ways to place the head are laid out; the one whose slowest stage has less work is taken."""
+    """Both placements of the head are laid out; the one whose slowest stage has less work is taken."""
     layers, stages, pieces, layer, times, more = case
     head = times * layer + more
     room = next(n for n in range(head + 1) if n * layer >= head)
@@ -98,7 +98,7 @@ def layers_dealt_to_stages(lib, case):
 
 
 def passes(ops, again, ranks, rate):
-    """Forward and backward pass of one token, product by product: each needs two more on the way back."""
+    """Forward and backward pass of one token, matmul by matmul: each needs two more in the backward pass."""
     forward = sum(Fraction(one, ranks) / rate for one in ops)
     back = sum(2 * Fraction(one, ranks) / rate for one in ops) + sum(Fraction(one, ranks) / rate for one in again)
     return forward, back
@@ -166,7 +166,7 @@ def bytes_of_a_group_on_every_link(lib, case):
             continue
         degrees = (min(size, node), max(size // node, 1))
         loads = worst(hierarchical.all_gather(degrees, inner).per_link(Tree(degrees, rails=True)))
-        given = {"V": 5, "X": size // inner, "Y": inner, "D_1": node}
+        given = {"V": 5, "X": size // inner, "Y": inner, "G": node}
         assert at(lib.group_nvlink, **given) == 5 * loads.get(1, 0)
         assert at(lib.group_network, **given) == 5 * loads.get(2, 0)
 
@@ -178,7 +178,7 @@ def bytes_of_a_group_on_every_link(lib, case):
     examples=150,
 )
 def parameters_of_a_stage_on_every_link(lib, case):
-    """The copies of what is cut Y ways gather it, then those of the experts, which are cut Z ways."""
+    """The replicas of what is sharded over Y gather it, then those of the experts, which are sharded over Z."""
     (node, nodes, slices), shards, plain, experts = case
     for size in [node * nodes] if nodes > 1 else [d for d in (1, 2, 4) if d <= node]:
         cuts = {slices: plain, shards: experts}
@@ -187,7 +187,7 @@ def parameters_of_a_stage_on_every_link(lib, case):
         degrees = (min(size, node), max(size // node, 1))
         run = [(held, hierarchical.all_gather(degrees, cut)) for cut, held in ((slices, plain), (shards, experts))]
         loads = [(3 * held, worst(one.per_link(Tree(degrees, rails=True)))) for held, one in run]
-        given = {"b": 3, "P_stage": plain + experts, "P_exp": 2 * experts, "L": 4, "L_stage": 2, "D_1": node}
+        given = {"b": 3, "P_stage": plain + experts, "P_exp": 2 * experts, "L": 4, "L_stage": 2, "G": node}
         for cp in (n for n in (1, 2) if size % (slices * n) == 0):
             mesh = {"Y": slices, "Z": shards, "n_cp": cp, "X": size // slices // cp}
             assert at(lib.dp_nvlink, **given, **mesh) == sum(held * load.get(1, 0) for held, load in loads)
@@ -198,7 +198,7 @@ def parameters_of_a_stage_on_every_link(lib, case):
 def both_levels_run_until_they_are_done(lib, case):
     inside, across, nvlink, network = case
     ends = sorted([inside / nvlink, across / network])
-    assert at(lib.level_time, V_nvl=inside, V_net=across, W_1=nvlink, W_2=network) == ends[-1]
+    assert at(lib.level_time, V_nvl=inside, V_net=across, W_nvl=nvlink, W_node=network) == ends[-1]
 
 
 @checks("tp_bytes", over=st.tuples(SMALL, st.integers(0, 4), st.integers(2, 4), SMALL, SMALL))
@@ -210,13 +210,13 @@ def collectives_of_blocks_that_are_computed(lib, case):
     _, split = sharded.mlp(x, [out.T], out, ranks)
     _, whole = sharded.mlp(x, [out.T], out, ranks, sequence=False)
     _, back = sharded.mlp_backward(x, out.T, out, x, ranks)
-    passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed each way, or the tokens are split
+    passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed in each pass, or the tokens are split
     for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2)):
         blocks = [forward, backward] + ([forward] if again == 2 else [])
         cut = [1] * layers + [1] * plain  # attention, and MLPs
         sent = sum(work.sent for _ in cut for work in blocks)
         given = {
-            "L": 3 * layers,  # three stages alike
+            "L": 3 * layers,  # three equal stages
             "L_dense": 3 * plain,
             "L_stage": layers,
             "b": 2,
@@ -270,7 +270,7 @@ def a_microbatch_goes_on(lib, case):
     for gpus in (node, 2 * node):
         rates = [nvlink] if gpus <= node else [nvlink, network / node]
         expected = max(bytes_each / rate for rate in rates) if stages > 1 else 0
-        given = {"b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "W_1": nvlink, "W_2": network, "D_1": node}
+        given = {"b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "W_nvl": nvlink, "W_node": network, "G": node}
         assert at(lib.stage_hop, **given, N_gpu=gpus, N_stages=stages) == expected
 
 
@@ -288,7 +288,7 @@ def a_microbatch_waits_for_its_share(lib, case):
 
 
 def timeline(zero, count, forward, back, scatter, gather):
-    """The end of all microbatches on one rank: a pass ends when its work and what runs beside it are done."""
+    """The end of all microbatches on one rank: a pass ends when its work and the overlapping communication are done."""
     now = Fraction(0)
     for i in range(count):
         beside = {0: 0, 1: gather * (i == 0), 2: gather * (i == 0), 3: gather}[zero]
@@ -309,7 +309,7 @@ def arrays_that_move_in_every_pass(lib, case):
             moved += [weight] if zero == 3 or (zero and first) else []  # forward
             moved += [weight] if zero == 3 else []  # backward
             moved += [grad] if zero > 1 or last else []
-            moved += [grad] if zero == 0 and last else []  # summed ones go back to everybody
+            moved += [grad] if zero == 0 and last else []  # summed ones go back to all ranks
         assert at(lib.dp_passes, n_zero=zero, N_MB=count, b_w=weight, b_grad=grad) == sum(moved)
 
 
@@ -367,7 +367,7 @@ def parameters_of_the_fullest_stage(lib, case):
         assert at(lib.stage_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
 
 
-# copies that share out sequences, ranks of a sequence, slices, shards of the experts
+# replicas that split the sequences, ranks of a sequence, slices, shards of the experts
 MESHES = st.tuples(*[st.integers(1, 2)] * 3, st.sampled_from([1, 2, 4]), SMALL).filter(
     lambda case: case[0] * case[1] * case[2] % case[3] == 0
 )

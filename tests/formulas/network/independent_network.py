@@ -18,7 +18,7 @@ FEW = st.integers(1, 4)
 
 
 def pod(gpus=2, nodes=2, units=2, rate=1, wide=4, up=None):
-    """GPUs with one network card each, a leaf for each rail, spines above; ``up`` cables of a unit."""
+    """GPUs with one NIC each, a leaf per rail, spines above; ``up`` cables of a unit."""
     levels = (
         Level("Node", gpus, 1, wide * rate, 1, 64, "nvlink"),
         Level("Leaf", nodes, gpus, rate, gpus, 64),
@@ -43,7 +43,7 @@ def cables_counted_one_by_one(lib, case):
     of_first = [graph.link_bw[0] for low, level in zip(graph.low, graph.level, strict=True) if (low, level) == (0, 1)]
     inside = network.at("Node")
     assert at(lib.gpu_egress, n_link=links * switches, W_link=rate) == sum(of_first) == inside.child_bw
-    assert at(lib.node_gpus_bandwidth, D_1=gpus, W_nvl=sum(of_first)) == inside.unit_bw
+    assert at(lib.node_gpus_bandwidth, G=gpus, W_nvl=sum(of_first)) == inside.unit_bw
     assert at(lib.switch_bandwidth, n_sw=switches, n_port=ports, W_link=rate) == inside.switch_bw
     out = sum(rate / 3 for _ in range(graph.cables(2) // 2))
     assert at(lib.node_egress, n_nic=cards * gpus, W_nic=rate / 3) == out == network.at("Leaf").child_bw
@@ -55,7 +55,7 @@ def gpus_that_speed_up_together(lib, case):
     step, share = min(each, switches / gpus) / 1000, Fraction(0)
     while share < each and gpus * (share + step) <= switches:
         share += step
-    assert abs(at(lib.gpu_share, W_nvl=each, W_sw=switches, D_1=gpus) - share) <= step
+    assert abs(at(lib.gpu_share, W_nvl=each, W_sw=switches, G=gpus) - share) <= step
 
 
 @checks("ports_share", over=st.tuples(FEW, FEW, FEW, FEW, RATES))
@@ -69,7 +69,7 @@ def links_that_take_turns_at_the_ports(lib, case):
             sent[turn % gpus] += 1
             turn += 1
         assert min(waiting) >= 0
-    got = at(lib.ports_share, n_link=links, n_sw=switches, n_port=ports, W_link=rate, D_1=gpus)
+    got = at(lib.ports_share, n_link=links, n_sw=switches, n_port=ports, W_link=rate, G=gpus)
     assert got == sent[0] * rate / gpus
 
 
@@ -118,7 +118,7 @@ def every_half_against_the_other(lib, case):
     (gpus, nodes, units), rate = case
     network = pod(gpus, nodes, units, rate)
     cut = network.graph().bisection()
-    assert at(lib.bisection, S_top=network.ranks, W=rate) == cut
+    assert at(lib.bisection, N=network.ranks, W=rate) == cut
     node = network.below("Node")
     inside = node.bisection if gpus % 2 == 0 else gpus * node.at(1).child_bw / 2
     assert at(lib.collective_bandwidth, W_bis=inside, N=gpus) == node.at(1).collective_bw
@@ -135,13 +135,13 @@ def halves_of_a_tapered_fabric(lib, case):
     if gpus * nodes % up:
         return
     network = pod(gpus, nodes, units, rate, up=up)
-    given = {"S_top": network.ranks, "W": rate, "r_over": network.at("Leaf").oversubscription}
+    given = {"N": network.ranks, "W": rate, "r_over": network.at("Leaf").oversubscription}
     if units % 2:
-        assert at(lib.tapered_bisection_odd, **given, D_3=units) == network.bisection
+        assert at(lib.tapered_bisection_odd, **given, G_3=units) == network.bisection
     else:
         assert at(lib.tapered_bisection, **given) == network.bisection
-    del given["S_top"]
-    assert at(lib.tapered_share, **given, D_3=units) * network.ranks == 2 * network.bisection
+    del given["N"]
+    assert at(lib.tapered_share, **given, G_3=units) * network.ranks == 2 * network.bisection
 
 
 @checks("tapered_share", over=st.tuples(st.integers(1, 2), st.sampled_from([2, 4]), st.integers(1, 2), RATES))
@@ -151,7 +151,7 @@ def more_cables_up_than_down(lib, case):
     network = pod(gpus, nodes, 2 * half, rate, up=2 * gpus * nodes)
     top, cards = network.at("Spine"), network.at("Leaf")
     sent = min(top.unit_bw / 2, cards.child_bw * nodes * half)
-    given = {"W": rate, "r_over": cards.oversubscription, "D_3": 2 * half}
+    given = {"W": rate, "r_over": cards.oversubscription, "G_3": 2 * half}
     assert at(lib.tapered_share, **given) * network.ranks == 2 * sent
 
 
@@ -160,7 +160,7 @@ def switches_on_the_way(lib, case):
     gpus, nodes, units, wait = case
     network = pod(gpus, nodes, units)
     hops = network.graph().hops(0)
-    for rank in [*range(1, gpus), *range(gpus, network.ranks, gpus)]:  # neighbours, and those on the same rail
+    for rank in [*range(1, gpus), *range(gpus, network.ranks, gpus)]:  # neighbors, and those on the same rail
         way = int(hops[rank])
         assert at(lib.wire_latency, n_hop=way, t_hop=wait) == sum(wait for _ in range(way - 1))
         close(float(at(lib.wire_latency, n_hop=way, t_hop=wait)) + 1, (network.hops(0, rank) - 1) * float(wait) + 1)
@@ -170,7 +170,7 @@ def switches_on_the_way(lib, case):
 
 
 def steps_between(sides) -> dict:
-    """Hops from the first chip to every other, by walking the graph of neighbours."""
+    """Hops from the first chip to every other, by walking the graph of neighbors."""
     far, edge = {tuple(0 for _ in sides): 0}, [tuple(0 for _ in sides)]
     while edge:
         here = edge.pop(0)
@@ -185,7 +185,7 @@ def steps_between(sides) -> dict:
 
 @checks("torus_diameter", over=st.tuples(*[st.integers(1, 6)] * 3))
 def the_farthest_chip(lib, sides):
-    given = dict(zip(("D_1", "D_2", "D_3"), sides, strict=True))
+    given = dict(zip(("n_x", "n_y", "n_z"), sides, strict=True))
     assert at(lib.torus_diameter, **given) == max(steps_between(sides).values())
 
 
@@ -212,7 +212,7 @@ def links_that_every_cut_crosses(lib, sides):
     ]
     halves = combinations(chips, len(chips) // 2)
     fewest = min(sum((a in half) != (b in half) for a, b in links) for half in map(set, halves))
-    given = dict(zip(("D_1", "D_2", "D_3"), sides, strict=True))
+    given = dict(zip(("n_x", "n_y", "n_z"), sides, strict=True))
     assert at(lib.torus_bisection, **given, W_link=5) == 5 * fewest
 
 
@@ -221,4 +221,4 @@ def the_slower_of_links_and_cards(lib, case):
     gpus, domains, nvlink, card = case
     loads = hierarchical.all_gather((gpus, domains)).per_link(Tree((gpus, domains), rails=True))
     slowest = max(load / (nvlink if link.level == 1 else card) for link, load in loads.items())
-    assert at(lib.domain_bandwidth, D_1=gpus, M=domains, W_nvl=nvlink, W_nic=card) == 1 / slowest
+    assert at(lib.domain_bandwidth, G=gpus, M=domains, W_nvl=nvlink, W_nic=card) == 1 / slowest

@@ -63,7 +63,7 @@ def a_vector_sum_counted_element_by_element(lib):
 def units_counted_one_by_one(lib):
     sms, lanes, cores, cycles = 5, 16, 3, 11
     close(lib.cuda_cores(n_sm=sms, n_lane=lanes), counted(sms, lanes))
-    for per_lane in (1, 2):  # operations in a second of a clock that ticks eleven times a second
+    for per_lane in (1, 2):  # FLOPs per second of a clock that ticks eleven times per second
         peak = counted(cycles, sms, lanes, per_lane)
         close(lib.vector_peak(n_sm=sms, n_lane=lanes, k_op=per_lane, f_clock=cycles), peak)
         close(lib.implied_clock(P_run=peak, n_sm=sms, n_lane=lanes, k_op=per_lane), cycles)
@@ -167,7 +167,7 @@ def bytes_that_wait_and_then_flow(lib):
 def requests_kept_in_flight(lib):
     """An event queue: a request is made when one has arrived, and the link hands over one at a time.
 
-    The latency of a request alone is its start-up and its own bytes on the link.
+    The latency of a request alone is alpha and its own bytes on the link.
     """
     latency, link, size = 600e-9, 1e9, 32.0
     reached = []

@@ -1,0 +1,51 @@
+"""The glossary: what an entry needs, what counts as a use of a term, and the links that chapters get to it."""
+
+import pytest
+from docutils import nodes
+
+from gpuscale.book import linking
+from gpuscale.page.terms import GlossaryError, Term, _term, pattern, terms
+
+RING = Term("ring", "环", "Ranks in a circle.", "rings_and_trees", ("ring algorithm",))
+
+
+@pytest.mark.parametrize("lacking", ["zh", "means", "chapter"])
+def test_an_entry_says_what_it_lacks(lacking):
+    row = {"term": "ring", "zh": "环", "means": "Ranks in a circle.", "chapter": "rings_and_trees"}
+    with pytest.raises(GlossaryError, match=f"ring: check {lacking}"):
+        _term({key: value for key, value in row.items() if key != lacking})
+    with pytest.raises(GlossaryError, match="ring: check colour"):
+        _term(row | {"colour": "red"})
+
+
+@pytest.mark.parametrize("text", ["a ring of ranks", "Rings are slow", "the ring algorithm", "(ring)"])
+def test_uses_of_a_term(text):
+    assert pattern(RING).search(text)
+
+
+@pytest.mark.parametrize("text", ["a string", "ringing", "ring-wise", "the earring"])
+def test_other_words_are_no_uses(text):
+    assert not pattern(RING).search(text)
+
+
+def test_plurals():
+    assert pattern(Term("topology", "拓扑", "x", "y")).search("two topologies")
+    assert pattern(Term("switch", "交换机", "x", "y")).search("two switches")
+
+
+def test_every_name_stands_there_once_and_all_entries_are_whole():
+    names = [name.lower() for one in terms().values() for name in one.names]
+    assert len(names) == len(set(names))
+    assert all(any("\u4e00" <= letter <= "\u9fff" for letter in one.zh) or one.zh.isascii() for one in terms().values())
+
+
+def test_the_first_use_in_prose_is_linked_and_no_other():
+    page = nodes.paragraph("", "")
+    code = nodes.literal("", "", nodes.Text("ring"))
+    page += [code, nodes.Text("A ring of rings, a tree.")]
+    left = {"ring": RING}
+    for node in [node for node in page.findall(nodes.Text) if linking._is_prose(node)]:
+        linking._link(node, left)
+    (link,) = page.findall(nodes.reference)
+    assert (link.astext(), link["refuri"]) == ("ring", "glossary.html#term-ring")
+    assert page.astext() == "ringA ring of rings, a tree." and not left
