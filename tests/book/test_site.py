@@ -133,10 +133,13 @@ def test_ids_are_unique_and_headings_in_order(chapters):
 
 
 def test_what_no_page_needs_is_not_there(site, pages):
-    """Of each page 210 kB on average, with its notebook; of what they share (mathematics, wheel, search) 2.2 MB."""
+    """A page has 210 kB on average with its notebook, and 6 kB in the search index; what all share has 2.2 MB."""
     size = {path.relative_to(site): path.stat().st_size for path in site.rglob("*") if path.is_file()}
     own = sum(weighs for path, weighs in size.items() if path.suffix in (".html", ".ipynb"))
-    assert own < 210_000 * len(pages) and sum(size.values()) - own < 2_200_000
+    index = size[Path("searchindex.js")]
+    assert own < 210_000 * len(pages)
+    assert index < 6_000 * len(pages)
+    assert sum(size.values()) - own - index < 2_200_000
     assert not list(site.glob("_downloads/**/*.ipynb"))  # they are among the sources
     assert not list(site.rglob("*.map")) and not list(site.rglob("fontawesome*"))
     for name, page in pages.items():

@@ -151,7 +151,7 @@ def test_a_value_set_in_python_moves_the_slider(notebook):
     slider = figure(notebook).locator(".sliders input").first
     assert python(notebook, "figure.values = {**figure.values, 'B': 4096}") == ""
     notebook.wait_for_function("(el) => el.getAttribute('aria-valuetext') === '4,096'", arg=slider.element_handle())
-    assert "4,096 ×" in figure(notebook).locator(".drawn .state").inner_text()
+    assert "[4,096, 4,096] ×" in figure(notebook).locator(".drawn .state").inner_text()
 
 
 def test_a_quiz_card_grades_in_the_notebook(notebook):
