@@ -9,6 +9,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
 SETTLE = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+CLICK = """(id) => {
+  const link = Object.assign(document.createElement('a'), { href: `#${id}` });
+  document.body.append(link); link.click(); link.remove();
+}"""
 
 
 def notebook(page: str) -> Path:
@@ -30,6 +34,13 @@ def calling(name: str) -> list[str]:
 def probe(name: str) -> str:
     """A function of probes.js for the browser to evaluate."""
     return f"(...given) => ({PROBES}).{name}(...given)"
+
+
+def visible(selector: str, each: str = "el.id") -> str:
+    """A script that lists the visible elements of a page, by their ids or by another expression in ``el``."""
+    return (
+        f"() => [...document.querySelectorAll('{selector}')].filter((el) => el.checkVisibility()).map((el) => {each})"
+    )
 
 
 def said(problems: list[str]) -> str:

@@ -57,7 +57,9 @@ for new, times, old in (
 def links_of_the_v5p(f) -> bool:
     """A link of the v5p is twice one of the v4 and of the v5e, by Google's numbers and by the scaling book's."""
     v5p = specs.link("tpu_ici_v5p")
-    return near(v5p.link_bw, 2 * f.link_bw) and near(other(specs.chip("tpu_v5p"), "ici_link_bw"), 2 * other(f, "link_bw"))
+    return near(v5p.link_bw, 2 * f.link_bw) and near(
+        other(specs.chip("tpu_v5p"), "ici_link_bw"), 2 * other(f, "link_bw")
+    )
 
 
 @each("link", "pod_chips links")
