@@ -246,7 +246,7 @@ def test_reads(text, unit, value):
     st.sampled_from(sorted({*SCALE} - {"1", "x", "×"})),
     PERS,
 )
-def test_an_amount_is_the_same_however_it_is_spelt(hedge, number, gap, unit, per):
+def test_an_amount_is_the_same_however_it_is_spelled(hedge, number, gap, unit, per):
     text, factor = number
     assume(not re.match(r"e\d", unit) and not (gap == "" and unit[0] in "eE"))
     assert parse(hedge + text + gap + unit.replace("/", per), unit) == pytest.approx(factor * SCALE[unit][0], rel=1e-12)

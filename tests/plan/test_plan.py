@@ -260,7 +260,7 @@ def test_gb200_takes_whole_racks_or_part_of_each():
 
 
 def test_tokens_are_counted_as_papers_do():
-    spelt = (
+    spelled = (
         "16M",
         "16 m",
         "16M tokens",
@@ -271,7 +271,7 @@ def test_tokens_are_counted_as_papers_do():
         "1.6777216x10^7",
         "2^24",
     )
-    for batch in (*spelt, "16.777216 million", "about 16M"):
+    for batch in (*spelled, "16.777216 million", "about 16M"):
         assert request("llama3_70b", "h100_superpod", 64, batch).batch == 2**24
 
 

@@ -229,7 +229,7 @@ def test_standard_mistakes(mistake, factor):
         ),
     ],
 )
-def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
+def test_an_answer_may_be_spelled_in_many_ways(changes, texts):
     one = Item("x", 1, make(**changes))
     assert {text: check(one, text).verdict for text in texts.split("|")} == dict.fromkeys(texts.split("|"), "right")
 
