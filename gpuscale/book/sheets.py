@@ -1,7 +1,7 @@
 """Exercise sheets: one notebook for each question set, with a card and an answer cell per question.
 
     python -m gpuscale.book.sheets hardware     # write or update exercises/hardware.ipynb
-    python -m gpuscale.book.sheets --check      # say which sheets are not what their questions give
+    python -m gpuscale.book.sheets --check      # list the sheets that do not match their questions
 
 Answers that stand in a sheet are kept; a new question starts unanswered (``...``).
 """
@@ -123,7 +123,7 @@ def _check_call(source: str) -> tuple[str, ast.expr | None] | None:
 
 
 def differs(name: str, where: Path) -> str:
-    """Why the sheet of that name is not what its questions give; "" if it is."""
+    """Why the sheet of that name does not match its questions; "" if it does."""
     path = where / f"{name}.ipynb"
     if not path.exists():
         return "is missing"

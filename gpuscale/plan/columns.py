@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 
 
 def described(meaning: str, default=MISSING, **more: str):
-    """A field of a dataclass with its meaning, and what else there is to say about it."""
+    """A field of a dataclass, with its meaning and further facts about it as metadata."""
     return field(default=default, metadata={"meaning": meaning} | more)
 
 

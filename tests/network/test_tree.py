@@ -275,7 +275,7 @@ def test_a_mesh_of_pairs():
         (lambda: Topology("t", POD.levels, empty=128), "empty = 128; expected 0 or more of 128 slots"),
         (
             lambda: Topology("t", (NODE, LEAF, dataclasses.replace(SPINE, degree=5))),
-            r"1280 cables down need 1280 ports; 16 x 64 = 1024 are there",
+            r"1280 cables down need 1280 ports; 16 x 64 = 1024 are available",
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, degree=33), SPINE)),
@@ -287,7 +287,7 @@ def test_a_mesh_of_pairs():
         ),
         (
             lambda: Topology("t", (dataclasses.replace(NODE, switches=3, cables=4, ports=12),)),
-            "4 cables of each child do not spread over 3 switches of 12 ports: the fullest needs 16",
+            "4 cables per child cannot be spread over 3 switches of 12 ports: the fullest needs 16",
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, cables=4))),

@@ -238,7 +238,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"shares": (1, 1, 1)}, "expected four numbers"),
         ({"shares": (1, 1, 1, 2)}, "expected four numbers"),
         ({"waits": "x"}, "expected three numbers"),
-        ({"speed": 3}, "'speed' is not a choice of a plan"),
+        ({"speed": 3}, "'speed' is not an option of a plan"),
         ({"micro": 7}, "7 sequences do not divide"),
         ({"schedule": "gpipe", "virtual": 2, "pp": 2}, "only 1F1B has 2 virtual stages"),
         ({"model": "mixtral_8x7b", "gpus": 24, "batch": 3 * 2**20, "ep": 3}, "EP 3 does not divide 8 experts"),
