@@ -1,6 +1,6 @@
 """A layer sharded over ranks and computed with real numbers: column then row, with collectives in between.
 
-Tokens lie along the first axis. Between the blocks each rank holds an equal share of the tokens (or, in the
+Tokens lie along the first axis. Between the blocks each rank holds an equal part of the tokens (or, in the
 all-reduce form, all of them). Every matmul and every byte is counted where it happens; nothing here knows a cost
 formula.
 """

@@ -106,7 +106,7 @@ def test_without_scripts_all_are_there_and_no_box(visiting, site):
 
 
 def test_it_filters_while_one_types(opened):
-    """Time from a key to the page laid out anew, the slowest of some: half of what an eye notices."""
+    """The slowest time from a key press to the new layout: half of what an eye notices."""
     slow = opened.evaluate(
         """async (words) => {
       const input = document.querySelector('#formula-filter'), took = [];

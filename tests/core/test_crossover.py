@@ -1,4 +1,4 @@
-"""Where two costs meet: solved or bisected, the same place, the same direction, or honestly nowhere."""
+"""Where two costs meet: solved or bisected, the same place and the same direction, or no crossing at all."""
 
 import math
 

@@ -160,7 +160,7 @@ def test_bisection_is_that_of_the_single_switches(top):
     assert top.bisection == top.graph().bisection()
 
 
-def test_a_flow_can_take_back_what_an_earlier_way_used():
+def test_a_flow_can_take_back_what_an_earlier_path_used():
     """The shortest path 0-2-3-1 must give up its middle, which then runs full the other way."""
     rows = [(0, 2, 1), (2, 3, 1), (3, 1, 1), (0, 4, 2), (4, 5, 2), (5, 3, 2), (2, 6, 2), (6, 7, 2), (7, 1, 2)]
     low, high, level = np.array(rows).T

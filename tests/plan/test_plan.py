@@ -1,4 +1,4 @@
-"""The planner: against slow counting, against runs that were made, and against requests that make no sense."""
+"""The planner: against slow counting, reported runs, and requests that make no sense."""
 
 import json
 import random
@@ -87,7 +87,7 @@ def test_the_search_finds_what_trying_all_finds():
     assert steps == sorted(steps) and len({row.choice.layout for row in found.rows}) == len(steps)
 
 
-# ---- runs that were made
+# ---- reported runs
 
 
 def test_llama_70b_on_4096():
@@ -113,10 +113,10 @@ def test_llama_405b_as_it_was_trained(virtual, recompute):
 
 
 def test_deepseek_as_it_was_trained():
-    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; what is cheap recomputed: it fits."""
+    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; cheap parts recomputed: it fits."""
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
-    assert row.fits and row.costs.peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was had
+    assert row.fits and row.costs.peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was reported
     hours = specs.measured("deepseek_v3_cost").row(stage="pre-training")["gpu_hours"]
     took = hours * 3600 / 2048 * 15360 * 4096 / 14.8e12
     plain = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3")

@@ -1,4 +1,4 @@
-"""Schedules refuse what cannot be: impossible transfers, worlds without ranks, buffers of a wrong shape."""
+"""What schedules refuse: impossible transfers, worlds without ranks, buffers of the wrong shape."""
 
 import numpy as np
 import pytest

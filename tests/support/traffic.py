@@ -1,4 +1,4 @@
-"""The kernels between the products of a layer, written out: the shape of every array that one reads or writes.
+"""The kernels between the matmuls of a layer, written out: the shape of every array that one reads or writes.
 
 Shares no algebra with the formulas: kernels are listed one by one, expert by expert, on one tensor parallel rank. An
 array is (shape, whether it is a dropout mask).
@@ -21,7 +21,7 @@ class Kernel(NamedTuple):
 
 
 def plain(*shape: int) -> tuple:
-    """An array of numbers."""
+    """An array of elements."""
     return shape, False
 
 
@@ -87,7 +87,7 @@ def _back(m: Model, one: Kernel) -> list[tuple]:
     first, gradients = one.name.split()[0], tuple(a for a in one.writes if not a[1])
     masks, entered = tuple(a for a in one.writes if a[1]), one.reads
     if first in {"norm", "softmax", "activation"}:  # a gradient for each array that entered
-        meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the way around
+        meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the residual path
         return [((*gradients, *entered), entered), *meet]
     if first == "addition":  # both arrays take the same gradient: nothing to do but dropout
         return [((*gradients, *masks), entered[:1])] if masks else []

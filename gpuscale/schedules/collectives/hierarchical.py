@@ -47,7 +47,7 @@ class _Phase:
 
 
 def _phases(degrees: tuple[int, ...], inner: int) -> list[_Phase]:
-    """The phases of an all-gather, from the top level down; levels on which nobody has a peer are left out."""
+    """The phases of an all-gather, from the top level down; levels on which no rank has a peer are left out."""
     ranks, below, phases = prod(degrees), 1, []
     need_count(inner, "inner")
     for degree in degrees:

@@ -58,7 +58,7 @@ def columns(step, source, target, chunk, reduce=False) -> tuple[np.ndarray, ...]
 
 
 def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same columns with the steps counted anew: one in which nobody has anything to send is not a step."""
+    """The same columns with the steps renumbered, because one in which nobody has anything to send is not a step."""
     _, step = np.unique(columns[0], return_inverse=True)
     return (step.astype(np.int32), *columns[1:])
 
