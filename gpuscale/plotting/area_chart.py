@@ -85,7 +85,7 @@ def _depth(column: Areas, row: str, wide: float) -> float:
 
 
 def _head(sheet, column: Areas, x: float, wide: float) -> float:
-    """The heading of a column with its total; where it ends."""
+    """The heading of a column with its total. Returns where it ends."""
     y = 0.0
     for line in fold(column.title, wide, bold=True):
         sheet.write(x + 1, y + 12, line, column.hue, bold=True)

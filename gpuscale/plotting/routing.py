@@ -1,4 +1,4 @@
-"""Tokens on their way to experts: which GPU a router sends a copy of each token to."""
+"""Tokens and their experts: to which GPUs the router sends a copy of each token."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ _SIGN = 14  # pixels for a sign between two matrices
 
 
 def _chain(sheet, items, top: float, ranks: int) -> float:
-    """Matrices from left to right, with signs and arrows between them; where they end."""
+    """Matrices from left to right, with signs and arrows between them. Returns where they end."""
     mid, used = top + 24 + _H / 2, sum(_room(item, ranks) for item in items)
     signs = sum(isinstance(item, str) and item not in _NAMED for item in items)
     spare, x = (sheet.across - 2 - used) / max(signs, 1), 1.0

@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def what(self) -> str:
-        """The curve's name for an error."""
+        """The curve's name in an error message."""
         return f"curve {bare(self.label) or str(self.expr)!r}"
 
 
@@ -125,7 +125,7 @@ class Note:
 class Chart:
     """All that a chart shows. ``headroom`` are pixels over the plot for what is named there; ``ends`` puts the names
     of the curves in a column next to the plot. ``areas`` are (x, y, hue, strength) of filled shapes. ``here`` is the
-    state of a live figure: its curves are thin but for the one that is now, and their names light.
+    state of a live figure: its curves are thin except the selected one, and their names are light.
     """
 
     x: Axis

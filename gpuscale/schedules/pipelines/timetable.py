@@ -218,7 +218,7 @@ def _play(orders, stages, lasts, t_hop):
                 moved = True
         if not moved:
             stuck = [order[at[rank]] for rank, order in enumerate(orders) if at[rank] < len(order)]
-            raise ValueError(f"orders: ranks wait for each other at {stuck}")
+            raise ValueError(f"orders: ranks wait for each other (deadlock) at {stuck}")
     return state.slots, state.transfers
 
 
