@@ -66,7 +66,7 @@ def seen(queries: np.ndarray, keys: np.ndarray, causal: bool) -> np.ndarray:
 
 def places(tokens: int, ranks: int, zigzag: bool = True) -> list[np.ndarray]:
     """Which tokens each rank has: ``zigzag``: of 2 n equal pieces the r-th and the r-th from the end; else contiguous.
-    Raises ValueError where the tokens do not divide."""
+    Raises ValueError if the tokens do not divide."""
     pieces = need_count(ranks) * (2 if zigzag else 1)
     if tokens % pieces:
         raise ValueError(f"tokens: expected a multiple of {pieces}; got {tokens}")

@@ -60,12 +60,12 @@ class Work:
 
 
 def columns(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal slices along the last axis. Raises ValueError where it does not divide."""
+    """Equal slices along the last axis. Raises ValueError if it does not divide."""
     return _cut(matrix, ranks, -1)
 
 
 def rows(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal slices along the first axis. Raises ValueError where it does not divide."""
+    """Equal slices along the first axis. Raises ValueError if it does not divide."""
     return _cut(matrix, ranks, 0)
 
 

@@ -22,7 +22,7 @@ def zero_figure(
     """What each of some GPUs stores of a parameter under plain data parallelism and the three stages of ZeRO.
 
     ``state`` has the bytes of weights, gradients and optimizer, in this order; ``stored`` and ``sent`` have, for each
-    stage, the bytes per parameter that a GPU holds and sends in a step. Raises ValueError where one is missing.
+    stage, the bytes per parameter that a GPU holds and sends in a step. Raises ValueError if one is missing.
     """
     if len(state) != 3 or not len(stored) == len(sent) == len(STAGES):
         raise ValueError(f"zero_figure: expected three states and four stages; got {state}, {stored}, {sent}")

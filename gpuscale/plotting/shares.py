@@ -17,7 +17,7 @@ def parts_figure(bars: Sequence, *, name, caption, key, **look) -> Still:
     """Bars divided into parts, all of one length. ``bars`` are (label, parts), a part is (share, meaning, words)
     with shares that add up to one; ``key`` says in words what each meaning stands for, (words, meaning, strength).
 
-    Raises ValueError where the shares of a bar do not add up to one.
+    Raises ValueError if the shares of a bar do not add up to one.
     """
     bars = [(label, [(Fraction(share), *rest) for share, *rest in parts]) for label, parts in bars]
     for label, parts in bars:

@@ -31,7 +31,7 @@ class Column:
 class MeasuredTable:
     """A published or measured table: ``t["time"]``, or ``t.time``, is a column as an array in base units.
 
-    A column that is named as something every table has, such as "title", is ``t["title"]`` only. ``t.rows``
+    A column whose name every table already uses, such as "title", is available as ``t["title"]`` only. ``t.rows``
     are dicts, ``t.row(part="h100_sxm")`` is one of them; text columns are tuples of str, a missing number is
     nan. Raises KeyError for a column it does not have.
     """

@@ -52,7 +52,7 @@ def until(page, holds, limit: float = 15) -> None:
     """Wait until something holds that only Python can tell; a page's own conditions wait in wait_for_function."""
     end = time.monotonic() + limit
     while not holds():
-        assert time.monotonic() < end, "it never came about"
+        assert time.monotonic() < end, "it never happened"
         page.wait_for_timeout(20)
 
 

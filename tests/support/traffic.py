@@ -33,7 +33,7 @@ def mask(*shape: int) -> tuple:
 def forward(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, sequence: bool = False) -> list[Kernel]:
     """Those of the forward pass. ``sequence`` shards what is between the blocks along the tokens.
 
-    Raises ValueError where the ranks do not divide what they share, or share latent attention or experts.
+    Raises ValueError if the ranks do not divide what they share, or share latent attention or experts.
     """
     cut = m.heads, m.kv_heads, m.width(layer), tokens if sequence else ranks
     if any(one % ranks for one in cut) or (ranks > 1 and (m.kv_rank or not m.dense(layer))):

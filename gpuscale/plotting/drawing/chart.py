@@ -100,7 +100,7 @@ class Points:
     size: float = 10.0
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values as arrays. Raises ValueError where they do not pair up or are not finite."""
+        """The values as arrays. Raises ValueError if they do not pair up or are not finite."""
         xs, ys = (np.atleast_1d(np.asarray(v, dtype=float)) for v in (self.x, self.y))
         if xs.shape != ys.shape or not xs.size or not np.isfinite([xs, ys]).all():
             rule = "expected as many finite x as y, at least one"

@@ -107,7 +107,7 @@ class _Writer:
         self.count = {"F": [0, 0], "B": [0, 0]}
 
     def repeat(self, times: int, *steps) -> None:
-        """Writes the steps so many times; each is a method of this writer and its phases."""
+        """Writes the steps that many times; each is a method of this writer and its phases."""
         for _ in range(times):
             for method, *phases in steps:
                 method(*phases)

@@ -82,7 +82,7 @@ class PipelineRun:
         return max(slot.end for slot in self.slots)
 
     def of(self, rank: int) -> tuple[Slot, ...]:
-        """The slots of a rank in order. Raises ValueError for a rank that is not there."""
+        """The slots of a rank in order. Raises ValueError for a rank that does not exist."""
         return self._by_rank[need_rank(rank, self.ranks, "rank")]
 
     @cached_property
@@ -155,7 +155,7 @@ def timetable(
     ``orders``: for each rank blocks of tasks (kind, microbatch, stage), mostly of one; the tasks of a block run one
     after another, wait for all of their inputs and deliver their results together at its end. ``lasts``: how
     long each task of a block takes. A transfer takes ``t_hop``, overlaps with compute, and waits for those before it
-    between the same ranks. Raises ValueError where ranks wait for each other.
+    between the same ranks. Raises ValueError if ranks wait for each other.
     """
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
