@@ -71,7 +71,7 @@ def rows(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
 
 def _cut(matrix: np.ndarray, ranks: int, axis: int) -> list[np.ndarray]:
     if matrix.shape[axis] % need_count(ranks):
-        raise ValueError(f"ranks: expected to divide the {matrix.shape[axis]} of axis {axis}; got {ranks}")
+        raise ValueError(f"ranks: expected a divisor of {matrix.shape[axis]}, the length of axis {axis}; got {ranks}")
     return np.split(matrix, ranks, axis)
 
 

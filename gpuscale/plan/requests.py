@@ -139,7 +139,7 @@ def request(
 def _reserve(value, place: Cluster) -> float:
     kept = RESERVE * place.hbm if value is None else number("reserve, in bytes", value, unit="B")
     if kept >= place.hbm:
-        raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of {place.hbm / 1e9:g} GB")
+        raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of the {place.hbm / 1e9:g} GB")
     return kept
 
 

@@ -42,7 +42,7 @@ def areas(columns, *, name, caption, tall=_TALL, **look) -> Still:
     """
     columns = list(columns)
     if not columns or len({tuple(column.rows) for column in columns}) > 1:
-        raise ValueError("columns: expected at least one Areas, all with rows of the same headings")
+        raise ValueError("columns: expected at least one Areas, whose rows have the same headings")
     for column in columns:
         hue(column.hue)
         positive(f"column {column.title!r}", total=column.total, worth=column.worth)

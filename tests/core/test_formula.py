@@ -368,7 +368,7 @@ def test_a_formula_holds_quantities_only():
 
 def test_an_approximation_comes_with_its_regime():
     for parts in ({"approx": V / W}, {"regime": ((V, oo),)}):
-        with pytest.raises(ValueError, match="approx and regime come together"):
+        with pytest.raises(ValueError, match="approx and regime belong together"):
             Formula("Wrong", T, alpha + V / W, "nobody", "never", **parts)
 
 

@@ -245,7 +245,7 @@ def test_tori_of_tpus():
     assert (v5p.diameter, v5p.bisection_links) == (32, 640)
     assert (cube.diameter, cube.links_per_chip, Torus("8 x 8", (8, 8), 1).diameter) == (6, 6, 8)
     assert v5p.place(27) == (0, 0, 27) and v5p.hops(0, 27) == 1
-    with pytest.raises(TopologyError, match="a side of 5 has no middle"):
+    with pytest.raises(TopologyError, match="a side of 5 cannot be halved"):
         _ = Torus("odd", (3, 5), 1).bisection
 
 

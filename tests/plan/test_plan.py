@@ -233,7 +233,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"recompute": "half"}, "expected one of none, selective, full"),
         ({"schedule": "best"}, "expected one of 1f1b"),
         ({"per_node": 9}, "has 8 per node"),
-        ({"reserve": 90e9}, "leaves nothing of 80 GB"),
+        ({"reserve": 90e9}, "leaves nothing of the 80 GB"),
         ({"reserve": -1}, "reserve, in bytes: -1; expected"),
         ({"shares": (1, 1, 1)}, "expected four numbers"),
         ({"shares": (1, 1, 1, 2)}, "expected four numbers"),

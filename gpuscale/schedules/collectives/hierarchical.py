@@ -54,9 +54,7 @@ def _phases(degrees: tuple[int, ...], inner: int) -> list[_Phase]:
         unit = below * degree
         small, large = sorted((inner, unit))
         if large % small:
-            raise ValueError(
-                f"inner: expected to divide, or to be a multiple of, the {unit} ranks of a unit; got {inner}"
-            )
+            raise ValueError(f"inner: expected a divisor or a multiple of the {unit} ranks of a unit; got {inner}")
         first, last = max(below, inner), max(unit, inner)
         if last > first:
             phases.append(_Phase(last // first, first, last, ranks // last))

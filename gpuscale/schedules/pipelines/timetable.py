@@ -240,7 +240,7 @@ def need_times(value, name: str, stages: int) -> list[Fraction]:
     """A time for each stage, from one for all or from a sequence, else ValueError."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != stages:
-            raise ValueError(f"{name}: expected one time or {stages}, one for each stage; got {len(value)}")
+            raise ValueError(f"{name}: expected one time or {stages}, one per stage; got {len(value)}")
         return [need_time(one, name) for one in value]
     return [need_time(value, name)] * stages
 
