@@ -1,4 +1,4 @@
-"""Build the book strictly: execute every notebook, treat every warning as an error, say where the site is.
+"""Build the book strictly: execute every notebook, treat every warning as an error, and print where the site is.
 
 python -m gpuscale.book.build              # always builds
 python -m gpuscale.book.build --if-stale   # only when a source changed since the last good build

@@ -1,4 +1,4 @@
-"""Exercise sheets: one notebook for each question set, with a card and an answer cell per question.
+"""Exercise sheets: one notebook per question set, with a card and an answer cell per question.
 
     python -m gpuscale.book.sheets hardware     # write or update exercises/hardware.ipynb
     python -m gpuscale.book.sheets --check      # list the sheets that do not match their questions
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line. Gives 1 if --check finds a sheet that is out of date."""
     parser = argparse.ArgumentParser("python -m gpuscale.book.sheets", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="question sets (default: all)")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is out of date")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a sheet is out of date")
     options = parser.parse_args(arguments)
     try:
         names = [load_set(name).name for name in options.names or sets()]

@@ -71,7 +71,7 @@ class Layout:
             raise ValueError(f"stages: expected a divisor of the {self.layers} layers; got {self.stages}")
         if self.shards and (self.experts % self.shards or self.copies * self.slices % self.shards):
             raise ValueError(
-                f"shards: expected a divisor of the {self.experts} experts and of the GPUs of a stage; got {self.shards}"
+                f"shards: expected a divisor of the {self.experts} experts and of a stage's GPUs; got {self.shards}"
             )
 
     @property

@@ -29,7 +29,7 @@ class PlanParser(argparse.ArgumentParser):
 
 def parser() -> PlanParser:
     """The options."""
-    told = "The best parallelism for a model on a cluster."
+    told = "Find the best parallelism for a model on a cluster."
     out = PlanParser(
         "python -m gpuscale.plan",
         description=told,
