@@ -61,7 +61,7 @@ def files(room: str) -> tuple[str, ...]:
 def defined(room: str) -> dict[str, str]:
     """The public names that a room's files define at their top level, each with its module.
 
-    Raises ImportError where two files define one name.
+    Raises ImportError if two files define one name.
     """
     found: dict[str, str] = {}
     folder = Path(sys.modules[room].__path__[0])

@@ -1,1 +1,1 @@
-"""How the book is made: notebooks run and kept in normal form, the site built, pruned and weighed."""
+"""How the book is made: notebooks are run and kept in normal form; the site is built, pruned and measured."""

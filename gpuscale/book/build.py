@@ -1,4 +1,4 @@
-"""Build the book strictly: execute every notebook, treat every warning as an error, say where the site is.
+"""Build the book strictly: execute every notebook, treat every warning as an error, and print where the site is.
 
 python -m gpuscale.book.build              # always builds
 python -m gpuscale.book.build --if-stale   # only when a source changed since the last good build
@@ -22,7 +22,7 @@ FILES = ("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE")
 FOLDERS = ("assets", "chapters", "exercises", "gpuscale")
 JUPYTER_BOOK = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
 STRICT = ["build", ".", "-W", "-n", "--keep-going"]
-# Settings that Sphinx prints, a warning about localhost, lines per page, and farewells we say ourselves.
+# Settings that Sphinx prints, a warning about localhost, lines per page, and closing lines that we print ourselves.
 NOISE = re.compile(
     r"MdParserConfig|NbParserConfig|IPKernelApp|Executing notebook using local CWD|^\s*$|^=+$|^\s+\S*_build/"
     r"|^(\[etoc\] missing|Finished generating|Your book's HTML|You can look at your book|Or paste this line)"

@@ -1,7 +1,7 @@
-"""Notebooks in one normal form: executed, without anything that differs between two runs or two machines.
+"""Put notebooks into one normal form: executed, and without anything that differs between runs or machines.
 
-Stored is what a reader of the file and nbval need: sources, tags, text, Markdown, LaTeX and HTML outputs.
-Gone are widget state, images (figures are stored as a text digest), timings, editor metadata and random ids.
+It keeps what a reader of the file and nbval need: sources, tags, text, Markdown, LaTeX and HTML outputs.
+It drops widget state, images (figures are stored as a text digest), timings, editor metadata and random ids.
 
     python -m gpuscale.book.normalise --execute chapters/roofline.ipynb    # run, then rewrite in place
     python -m gpuscale.book.normalise --check chapters exercises           # say what is not in normal form
@@ -154,8 +154,9 @@ def notebooks(paths: list[Path]) -> Iterator[Path]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m gpuscale.book.normalise", description=__doc__.splitlines()[0])
-    parser.add_argument("paths", nargs="*", type=Path, default=[Path("chapters"), Path("exercises")])
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is not normal")
+    folders = [Path("chapters"), Path("exercises")]
+    parser.add_argument("paths", nargs="*", type=Path, default=folders, help="notebooks and folders (default: all)")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is not in normal form")
     parser.add_argument("--execute", action="store_true", help="run each notebook first")
     options = parser.parse_args(arguments)
     bad = 0

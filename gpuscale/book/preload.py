@@ -1,4 +1,4 @@
-"""What every notebook imports, of other people's packages: a process that imports this module is warm.
+"""The third-party packages that every notebook imports: a process that imports this module is warm.
 
 Nothing of this library does; ``gpuscale.book.warm`` names it to the process that kernels are forked from.
 """

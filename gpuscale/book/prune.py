@@ -60,7 +60,7 @@ def reachable(site: Path) -> set[Path]:
 
 
 def share(site: Path) -> None:
-    """Lead links to a copy of a page's notebook to the notebook itself, so that the copy is not needed."""
+    """Point links to a copy of a page's notebook at the notebook itself, so that the copy is not needed."""
     sources = {path.read_bytes(): path for path in (site / "_sources").rglob("*.ipynb")}
     copies = {path: sources.get(path.read_bytes()) for path in (site / "_downloads").glob("*/*.ipynb")}
     shared = {copy.relative_to(site): path.relative_to(site) for copy, path in copies.items() if path}

@@ -33,7 +33,7 @@ class NotebookRun(NamedTuple):
 
 
 class Runs:
-    """Runs of notebooks that begin at once, in the order given, `cores` at a time; a later one waits its turn."""
+    """Runs of notebooks that begin at once, in the order given, `cores` at a time; later ones wait their turn."""
 
     def __init__(self, paths: list[Path], timeout: int, cores: int | None = None):
         self._found: dict[Path, Future[NotebookRun]] = {path: Future() for path in paths}
@@ -61,7 +61,7 @@ class Runs:
             if future.set_running_or_notify_cancel():
                 try:
                     future.set_result(await run(path, self._timeout))
-                except BaseException as error:  # whoever waits for the run must be told
+                except BaseException as error:  # those who wait for this run must be told
                     future.set_exception(error)
 
 

@@ -1,7 +1,7 @@
-"""Exercise sheets: one notebook for each question set, with a card and an answer cell per question.
+"""Exercise sheets: one notebook per question set, with a card and an answer cell per question.
 
     python -m gpuscale.book.sheets hardware     # write or update exercises/hardware.ipynb
-    python -m gpuscale.book.sheets --check      # say which sheets are not what their questions give
+    python -m gpuscale.book.sheets --check      # list the sheets that do not match their questions
 
 Answers that stand in a sheet are kept; a new question starts unanswered (``...``).
 """
@@ -123,7 +123,7 @@ def _check_call(source: str) -> tuple[str, ast.expr | None] | None:
 
 
 def differs(name: str, where: Path) -> str:
-    """Why the sheet of that name is not what its questions give; "" if it is."""
+    """Why the sheet of that name does not match its questions; "" if it does."""
     path = where / f"{name}.ipynb"
     if not path.exists():
         return "is missing"
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The command line. Gives 1 if --check finds a sheet that is out of date."""
     parser = argparse.ArgumentParser("python -m gpuscale.book.sheets", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help="question sets (default: all)")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is out of date")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a sheet is out of date")
     options = parser.parse_args(arguments)
     try:
         names = [load_set(name).name for name in options.names or sets()]

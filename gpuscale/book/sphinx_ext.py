@@ -24,13 +24,13 @@ from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
-# Text set by MathJax that Sphinx does not know of, because it sits in an HTML output.
+# Mathematics that Sphinx does not know of, because it is in an HTML output.
 # What may be wider than a phone scrolls in its own box, which the keyboard must reach.
 MATH, TABLE = '<div class="math notranslate', '<div class="pst-scrollable-table-container">'
 REGIONS = {
     MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
     '<div class="output text_latex': '<div tabindex="0" role="group" aria-label="Equation" class="output text_latex',
-    'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is out of use
+    'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is deprecated
     ' aria-label="Toggle hidden content"': "",  # it would replace the visible words
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
 }

@@ -1,4 +1,4 @@
-"""Bytes that opening each page loads, by kind; the pages' own share is the first column.
+"""Bytes that opening each page loads, by kind; what is the page's own is in the first column.
 
 python -m gpuscale.book.weight
 """

@@ -4,7 +4,7 @@
 1 formula for 'steps of trees' from N alone:
   tree_steps(N)  Steps of a binomial tree  collectives
 
-What is searched, and by which rules, is data (``index``): the filter of the formula index reads the same.
+The texts and the rules of the search are data (``index``): the filter of the formula index reads the same.
 """
 
 import difflib
@@ -27,7 +27,7 @@ from gpuscale.units import WORDS
 SYNONYMS = tomllib.loads(Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8"))["rows"]
 # Terms of several common words: written together, hyphenated or apart they are one word.
 JOINED = ("all reduce", "all gather", "all to all", "reduce scatter", "bus bandwidth", "fat tree")
-# Words without meaning for a search.
+# Words that a search ignores.
 STOP = frozenset("a an and are as at be by for from is it its of on or that the with".split())
 ENDINGS = ("", "s", "es", "d", "ed", "ing")  # endings that a word may have beyond the typed one
 SHOWN = 20  # rows of a table

@@ -42,7 +42,7 @@ def alpha_beta(sizes, times) -> Fit:
     if alpha < 0:
         alpha, slope = 0.0, (V / T).sum() / ((V / T) ** 2).sum()
     if slope <= 0:
-        raise ValueError("times: expected them to grow with the size; the best fit falls")
+        raise ValueError("times: expected values that grow with the size; the best fit decreases")
     return Fit(float(alpha), float(1 / slope), tuple(float(r) for r in T / (alpha + slope * V) - 1))
 
 
@@ -56,5 +56,5 @@ def scale(law, measured) -> float:
     if law.ndim != 1 or law.shape != measured.shape:
         raise ValueError(f"measured: expected one per value of the formula; got {law.shape} and {measured.shape}")
     if not law.any():
-        raise ValueError("law: expected one value or more, not all of them zero")
+        raise ValueError("law: expected at least one value that is not zero")
     return float(law @ measured / (law @ law))

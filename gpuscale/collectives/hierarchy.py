@@ -26,7 +26,7 @@ _RAILS = "when NICs feed their GPUs directly, so that NVLink carries only the no
 
 def _levels(depth: int) -> range:
     if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-        raise ValueError(f"depth: expected a whole number of levels from 1 up; got {depth!r}")
+        raise ValueError(f"depth: expected a whole number of levels, at least 1; got {depth!r}")
     return range(1, depth + 1)
 
 

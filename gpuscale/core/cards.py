@@ -32,7 +32,7 @@ def worded(text: str) -> str:
 
 
 def call(f, room: int = 1000) -> str:
-    """A formula as it is called; inputs that do not fit in so many characters are left out.
+    """A formula as it is called; inputs that do not fit into ``room`` characters are left out.
 
     >>> from gpuscale.one_gpu import transfer_time
     >>> call(transfer_time), call(transfer_time, 25)

@@ -30,7 +30,7 @@ class Step:
 
 
 class Derivation:
-    """How a formula comes about.
+    """How a formula is derived.
 
     ``Derivation(T_mem).given(V/W, "...").equal(...).limit(expr, "...", (N, oo))``: each ``equal`` step is
     proved equal to the one before, each ``limit`` step as a limit in the stated order, each ``solved`` step

@@ -96,7 +96,7 @@ def dimension(expr) -> Dim | None:
         _count(sympy.Tuple(expr.exp))
         inner = dimension(expr.base) or ()
         if inner and not (expr.exp.is_Rational or expr.exp.is_Float):
-            told = f"a power {expr.exp} that is not fixed needs a plain number"
+            told = f"only a number without a unit can have the variable exponent {expr.exp}"
             raise DimensionError(f"{expr.base} is {words(inner)}; {told}")
         return _pack({name: power * expr.exp for name, power in inner})
     if isinstance(expr, sympy.Piecewise):

@@ -111,7 +111,7 @@ def _shape(what, names, given) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         found = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"{what}: expected arrays whose shapes fit together; got {found}") from None
+        raise ValueError(f"{what}: expected arrays with compatible shapes; got {found}") from None
 
 
 def _check_needs(what, needs, given: dict) -> None:
@@ -141,26 +141,30 @@ def as_number(q: Quantity, value):
     8.0
     >>> as_number(N, 0)
     Traceback (most recent call last):
-    ValueError: N (ranks of the collective (world size)): expected a finite number from 1 up in 1; got 0
+    ValueError: N (ranks of the collective (world size)): expected a finite number of at least 1; got 0
     """
     number = _floats(value)
     if number is None:
         hint = f", such as parse({value!r}, {q.unit!r})" if isinstance(value, str) else ""
-        raise TypeError(f"{q.name} ({q.meaning}): expected a number in {q.unit}{hint}; got {_seen(value)}")
+        raise TypeError(f"{q.name} ({q.meaning}): expected a number{_in(q)}{hint}; got {_seen(value)}")
     if not number.size:
         return number
     low, high = number.min(), number.max()
     too_low = not low >= q.least or (low == 0 and not q.zero)
     if too_low or not high <= q.most or high == np.inf:
         found = low if too_low else high
-        asked = f"expected a finite number {_bounds(q)} in {q.unit}"
+        asked = f"expected a finite number {_bounds(q)}{_in(q)}"
         raise ValueError(f"{q.name} ({q.meaning}): {asked}; got {found:g}")
     return number if number.ndim else float(number)
 
 
 def _bounds(q: Quantity) -> str:
-    least = f"from {q.least:g} up" if q.least else ("of at least zero" if q.zero else "above zero")
+    least = f"of at least {q.least:g}" if q.least else ("of at least zero" if q.zero else "above zero")
     return least if q.most == np.inf else f"{least} and at most {q.most:g}"
+
+
+def _in(q: Quantity) -> str:
+    return "" if q.unit == "1" else f" in {q.unit}"
 
 
 def _floats(value):
@@ -179,5 +183,5 @@ def _seen(value) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python refuses to write out integers of thousands of digits
-        text = "a huge one"
+        text = "of too many digits to print"
     return f"{type(value).__name__} {text[:40]}{'…' if len(text) > 40 else ''}"

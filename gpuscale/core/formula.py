@@ -54,7 +54,7 @@ class Formula:
             if expr is not None:
                 must_fit(f"{self.title}: {what}", self.lhs, expr)
         if (self.approx is None) != (not self.regime):
-            raise ValueError(f"{self.title}: approx and regime come together; got only one of them")
+            raise ValueError(f"{self.title}: approx and regime belong together; got only one of them")
         for need in self.needs:
             if need.relation == False:  # noqa: E712
                 raise ValueError(f"{self.title}: needs that {need}, which never holds")
@@ -90,7 +90,7 @@ class Formula:
         swaps: dict = {}
         for other in others:
             if other.lhs in swaps:
-                raise ValueError(f"where: two formulas give {other.lhs}; expected one for each quantity")
+                raise ValueError(f"where: two formulas give {other.lhs}; expected one per quantity")
             swaps[other.lhs] = other.rhs
         known = quantities()
         for name, expr in values.items():

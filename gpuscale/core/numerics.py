@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 from sympy.codegen.cfunctions import log2
 
-_MANY = 1000  # from so many factors on, Stirling's series is exact to a float's last digits
+_MANY = 1000  # with this many factors or more, Stirling's series is exact to a float's last digits
 
 
 class CeilLog2(sympy.Function):

@@ -66,7 +66,7 @@ def seen(queries: np.ndarray, keys: np.ndarray, causal: bool) -> np.ndarray:
 
 def places(tokens: int, ranks: int, zigzag: bool = True) -> list[np.ndarray]:
     """Which tokens each rank has: ``zigzag``: of 2 n equal pieces the r-th and the r-th from the end; else contiguous.
-    Raises ValueError where the tokens do not divide."""
+    Raises ValueError if the tokens do not divide."""
     pieces = need_count(ranks) * (2 if zigzag else 1)
     if tokens % pieces:
         raise ValueError(f"tokens: expected a multiple of {pieces}; got {tokens}")
@@ -99,7 +99,7 @@ def heads(x, wq, wk, wv, wo, ranks: int, width: int, causal: bool = True) -> tup
     head. With more ranks than key heads, consecutive ranks hold copies of one. Returns the result of each rank."""
     work, key_heads = Work(ranks), wk.shape[1] // width
     if max(key_heads, ranks) % min(key_heads, ranks):
-        raise ValueError(f"ranks: expected to divide {key_heads} key heads, or to be a multiple; got {ranks}")
+        raise ValueError(f"ranks: expected a divisor or a multiple of the {key_heads} key heads; got {ranks}")
     copies = max(ranks // key_heads, 1)
     wk, wv = (np.repeat(w.reshape(len(w), key_heads, width), copies, axis=1).reshape(len(w), -1) for w in (wk, wv))
     cut = list(zip(*(columns(w, ranks) for w in (wq, wk, wv)), rows(wo, ranks), strict=True))

@@ -1,6 +1,6 @@
 """A layer sharded over ranks and computed with real numbers: column then row, with collectives in between.
 
-Tokens lie along the first axis. Between the blocks each rank holds an equal share of the tokens (or, in the
+Tokens lie along the first axis. Between the blocks each rank holds an equal part of the tokens (or, in the
 all-reduce form, all of them). Every matmul and every byte is counted where it happens; nothing here knows a cost
 formula.
 """
@@ -60,18 +60,18 @@ class Work:
 
 
 def columns(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal slices along the last axis. Raises ValueError where it does not divide."""
+    """Equal slices along the last axis. Raises ValueError if it does not divide."""
     return _cut(matrix, ranks, -1)
 
 
 def rows(matrix: np.ndarray, ranks: int) -> list[np.ndarray]:
-    """Equal slices along the first axis. Raises ValueError where it does not divide."""
+    """Equal slices along the first axis. Raises ValueError if it does not divide."""
     return _cut(matrix, ranks, 0)
 
 
 def _cut(matrix: np.ndarray, ranks: int, axis: int) -> list[np.ndarray]:
     if matrix.shape[axis] % need_count(ranks):
-        raise ValueError(f"ranks: expected to divide the {matrix.shape[axis]} of axis {axis}; got {ranks}")
+        raise ValueError(f"ranks: expected a divisor of {matrix.shape[axis]}, the length of axis {axis}; got {ranks}")
     return np.split(matrix, ranks, axis)
 
 

@@ -68,10 +68,10 @@ class Layout:
         if self.zero not in range(4):
             raise ValueError(f"zero: expected 0, 1, 2 or 3; got {self.zero!r}")
         if self.layers % self.stages:
-            raise ValueError(f"stages: expected to divide the {self.layers} layers; got {self.stages}")
+            raise ValueError(f"stages: expected a divisor of the {self.layers} layers; got {self.stages}")
         if self.shards and (self.experts % self.shards or self.copies * self.slices % self.shards):
             raise ValueError(
-                f"shards: expected to divide {self.experts} experts and the GPUs of a stage; got {self.shards}"
+                f"shards: expected a divisor of the {self.experts} experts and of a stage's GPUs; got {self.shards}"
             )
 
     @property

@@ -29,7 +29,7 @@ def smallest_cuts(topology) -> np.ndarray:
         with the switches on the other side it is the same list reversed."""
         degree, slots = levels[level - 1].degree, tiers[level - 2].S // levels[0].degree
         if level == 1:
-            return np.arange(degree, -1, -1).astype(kind) * above[0]  # each rank left out is cut off
+            return np.arange(degree, -1, -1).astype(kind) * above[0]  # each rank left out is disconnected
         gone, part = divmod(empty, slots)
         children = [0] * (degree - gone - bool(part)) + ([part] if part else [])
         total = np.zeros(1, dtype=kind)

@@ -47,7 +47,7 @@ def grow(unit: Topology, ranks: int, title: str = "") -> Topology:
 
 
 def _above(below: Tier, units: int, name: str, said: list[str]) -> Level:
-    """The level over so many units: all of them if the switches below can reach enough, else equal groups."""
+    """The level over that many units: all of them if the switches below can reach enough, else equal groups."""
     level, ports = below.level, below.level.ports
     cables = level.ports_down
     reach = cables // level.switches if below.starts else cables

@@ -75,12 +75,14 @@ class Torus(Bisected):
     def bisection_links(self) -> int:
         """Links that the smallest cut into two halves crosses: straight across the longest side.
 
-        Raises TopologyError where that side is odd, because no straight cut halves it.
+        Raises TopologyError if that side is odd, because no straight cut halves it.
         """
         cuts = [((2 if w else 1) * self.ranks // side, side) for side, w in self._axes if side > 1]
         links, side = min(cuts, default=(0, 2))
         if side % 2 and all(other % 2 for cut, other in cuts if cut == links):
-            raise TopologyError(f"{self.title}: a side of {side} has no middle; expected the longest side to be even")
+            raise TopologyError(
+                f"{self.title}: a side of {side} cannot be halved; expected the longest side to be even"
+            )
         return links
 
     @property

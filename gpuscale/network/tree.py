@@ -314,12 +314,12 @@ def _check(top: Topology, tier: Tier):
         up = f" + {tier.ports_up} up" if tier.ports_up else ""
         raise TopologyError(
             f"{where}: {tier.ports_down} cables down{up} need {needed} ports;"
-            f" {level.switches} x {level.ports} = {there} are there"
+            f" {level.switches} x {level.ports} = {there} are available"
         )
     full = 0 if there is None else _fullest(level.degree, level.cables, tier.ports_up, level.switches)
     if there is not None and full > level.ports:
         raise TopologyError(
-            f"{where}: {level.cables} cables of each child do not spread over {level.switches} switches of"
+            f"{where}: {level.cables} cables per child cannot be spread over {level.switches} switches of"
             f" {level.ports} ports: the fullest needs {full}"
         )
     if top.rails and tier.starts and tier.index > 1 and level.cables % tier.child_gpus:

@@ -62,7 +62,7 @@ def grid(heads: Sequence[str], rows: Sequence[Sequence], left: Sequence[int] = (
     Raises ValueError for a row without a cell for each head.
     """
     if odd := [row for row in rows if len(row) != len(heads)]:
-        raise ValueError(f"row {list(odd[0])!r}: expected {len(heads)} cells, as many as there are heads")
+        raise ValueError(f"row {list(odd[0])!r}: expected {len(heads)} cells, one per column head")
     sides = ["---" if column in (0, *left) else "---:" for column in range(len(heads))]
     return Sentence("\n".join("| " + " | ".join(map(str, line)) + " |" for line in (heads, sides, *rows)))
 

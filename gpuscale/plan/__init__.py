@@ -1,4 +1,4 @@
-"""A planner: the best parallelism for a model on a cluster, its cost, and the reasons against the rest.
+"""A planner: the best parallelism for a model on a cluster, its cost, and why the rest is excluded.
 
     from gpuscale.plan import plan
     plan("llama3_70b", "h100_superpod", gpus=4096, batch="4M")

@@ -29,7 +29,7 @@ class PlanParser(argparse.ArgumentParser):
 
 def parser() -> PlanParser:
     """The options."""
-    told = "The best parallelism for a model on a cluster."
+    told = "Find the best parallelism for a model on a cluster."
     out = PlanParser(
         "python -m gpuscale.plan",
         description=told,
@@ -37,8 +37,8 @@ def parser() -> PlanParser:
         epilog=f"columns of --json, base units:\n{explained()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    out.add_argument("--model", help="a model of --list, such as llama3-70b")
-    out.add_argument("--cluster", dest="cluster_key", help="a cluster of --list, such as h100-superpod")
+    out.add_argument("--model", help="a model from --list, such as llama3-70b")
+    out.add_argument("--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod")
     out.add_argument("--gpus", help="number of GPUs")
     out.add_argument("--batch", help="tokens per step: 4M is 4 x 2**20, 4e6 is four million")
     out.add_argument("--seq", default="8192", help="tokens per sequence (8192)")

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
+
+from gpuscale.plan.columns import described
 
 RECOMPUTE = ("none", "selective", "full")
-
-
-def _axis(quantity: str, meaning: str, default=1):
-    return field(default=default, metadata={"quantity": quantity, "meaning": meaning})
 
 
 @dataclass(frozen=True)
 class Choice:
     """One way to lay a run out. ``recompute`` is "none", "selective" or "full"."""
 
-    dp: int = _axis("X", "data-parallel replicas")
-    tp: int = _axis("Y", "tensor-parallel ranks")
-    cp: int = _axis("n_cp", "context-parallel ranks")
-    ep: int = _axis("Z", "expert-parallel ranks")
-    pp: int = _axis("N_stages", "pipeline stages")
-    virtual: int = _axis("n_virt", "virtual stages per rank")
-    micro: int = _axis("n_seq", "sequences per microbatch")
-    zero: int = _axis("n_zero", "the stage of ZeRO")
-    sp: bool = _axis("n_sp", "sequence parallelism", False)
-    recompute: str = _axis("n_recompute", "what the backward pass recomputes", "none")
+    dp: int = described("data-parallel replicas", 1, quantity="X")
+    tp: int = described("tensor-parallel ranks", 1, quantity="Y")
+    cp: int = described("context-parallel ranks", 1, quantity="n_cp")
+    ep: int = described("expert-parallel ranks", 1, quantity="Z")
+    pp: int = described("pipeline stages", 1, quantity="N_stages")
+    virtual: int = described("virtual stages per rank", 1, quantity="n_virt")
+    micro: int = described("sequences per microbatch", 1, quantity="n_seq")
+    zero: int = described("the stage of ZeRO", 1, quantity="n_zero")
+    sp: bool = described("sequence parallelism", False, quantity="n_sp")
+    recompute: str = described("what the backward pass recomputes", "none", quantity="n_recompute")
 
     @classmethod
     def of(cls, columns: Mapping) -> Choice:

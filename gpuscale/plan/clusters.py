@@ -101,7 +101,7 @@ def _share(part: specs.Part, what: str) -> Share:
 def _carried(rate: float, count: int, kind: str) -> float:
     """The bandwidth of a link: of a NIC from a bus bandwidth over nodes; without the rank's own part from a
     rate that includes it."""
-    from gpuscale.collectives import bus_bandwidth  # imports sympy: refusals need not wait for it
+    from gpuscale.collectives import bus_bandwidth  # imports sympy, which a refused request does not need
     from gpuscale.core.evaluation import evaluate
 
     if kind == "nodes":

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 
 
-def _column(unit: str, meaning: str):
-    return field(metadata={"unit": unit, "meaning": meaning})
+def described(meaning: str, default=MISSING, **more: str):
+    """A field of a dataclass, with its meaning and further facts about it as metadata."""
+    return field(default=default, metadata={"meaning": meaning} | more)
 
 
 @dataclass(frozen=True)
 class StepTimes:
     """A step by cause, at one set of rates. All from ``math`` to ``bubble`` add up to ``step``."""
 
-    need: float = _column("s", "arithmetic that the model needs, spread evenly over all GPUs")
-    math: float = _column("s", "matmuls in the slowest stage, recomputation included")
-    kernels: float = _column("s", "memory traffic of the kernels between the matmuls")
-    tp_wait: float = _column("s", "exposed communication of tensor parallelism")
-    cp_wait: float = _column("s", "exposed communication of context parallelism")
-    ep_wait: float = _column("s", "exposed communication of expert parallelism")
-    dp_wait: float = _column("s", "exposed communication of data parallelism")
-    pp_wait: float = _column("s", "exposed transfers between stages")
-    bubble: float = _column("s", "bubble: waiting while the pipeline fills and drains")
-    step: float = _column("s", "the whole step")
-    mfu: float = _column(
-        "1", "model FLOPs utilization: attention counted over whole sequences, against the dense bf16 peak"
+    need: float = described("arithmetic that the model needs, spread evenly over all GPUs", unit="s")
+    math: float = described("matmuls in the slowest stage, recomputation included", unit="s")
+    kernels: float = described("memory traffic of the kernels between the matmuls", unit="s")
+    tp_wait: float = described("exposed communication of tensor parallelism", unit="s")
+    cp_wait: float = described("exposed communication of context parallelism", unit="s")
+    ep_wait: float = described("exposed communication of expert parallelism", unit="s")
+    dp_wait: float = described("exposed communication of data parallelism", unit="s")
+    pp_wait: float = described("exposed transfers between stages", unit="s")
+    bubble: float = described("bubble: waiting while the pipeline fills and drains", unit="s")
+    step: float = described("the whole step", unit="s")
+    mfu: float = described(
+        "model FLOPs utilization: attention counted over whole sequences, against the dense bf16 peak", unit="1"
     )
 
     @property
@@ -41,24 +42,24 @@ class Costs:
     ``peak`` are the times at the peaks, ``reached`` those at the efficiencies of the request.
     """
 
-    microbatches: float = _column("1", "microbatches per step")
-    stage_layers: float = _column("1", "layers of the fullest stage")
-    weights: float = _column("B", "weights on a GPU of the fullest stage")
-    gradients: float = _column("B", "gradients on a GPU of the fullest stage")
-    optimizer: float = _column("B", "optimizer state on a GPU of the fullest stage")
-    states: float = _column("B", "weights, gradients and optimizer together")
-    activations: float = _column("B", "activations on a GPU of the first or the last stage, whichever has more")
-    working: float = _column("B", "gathered layers, and a layer being recomputed")
-    memory: float = _column("B", "total of a GPU, at most")
-    tp_nvlink: float = _column("B", "tensor parallelism per step, into a GPU over NVLink")
-    tp_network_node: float = _column("B", "tensor parallelism per step, into a node over the network")
-    cp_nvlink: float = _column("B", "context parallelism per step, into a GPU over NVLink")
-    cp_network_node: float = _column("B", "context parallelism per step, into a node over the network")
-    ep_nvlink: float = _column("B", "expert parallelism per step, into a GPU over NVLink")
-    ep_network_node: float = _column("B", "expert parallelism per step, into a node over the network")
-    dp_nvlink: float = _column("B", "data parallelism per step, into a GPU over NVLink")
-    dp_network_node: float = _column("B", "data parallelism per step, into a node over the network")
-    pp_bytes: float = _column("B", "between a GPU and the next stage per step, both directions")
+    microbatches: float = described("microbatches per step", unit="1")
+    stage_layers: float = described("layers of the fullest stage", unit="1")
+    weights: float = described("weights on a GPU of the fullest stage", unit="B")
+    gradients: float = described("gradients on a GPU of the fullest stage", unit="B")
+    optimizer: float = described("optimizer state on a GPU of the fullest stage", unit="B")
+    states: float = described("weights, gradients and optimizer together", unit="B")
+    activations: float = described("activations on a GPU of the first or the last stage, whichever has more", unit="B")
+    working: float = described("gathered layers, and a layer being recomputed", unit="B")
+    memory: float = described("total of a GPU, at most", unit="B")
+    tp_nvlink: float = described("tensor parallelism per step, into a GPU over NVLink", unit="B")
+    tp_network_node: float = described("tensor parallelism per step, into a node over the network", unit="B")
+    cp_nvlink: float = described("context parallelism per step, into a GPU over NVLink", unit="B")
+    cp_network_node: float = described("context parallelism per step, into a node over the network", unit="B")
+    ep_nvlink: float = described("expert parallelism per step, into a GPU over NVLink", unit="B")
+    ep_network_node: float = described("expert parallelism per step, into a node over the network", unit="B")
+    dp_nvlink: float = described("data parallelism per step, into a GPU over NVLink", unit="B")
+    dp_network_node: float = described("data parallelism per step, into a node over the network", unit="B")
+    pp_bytes: float = described("between a GPU and the next stage per step, both directions", unit="B")
     peak: StepTimes
     reached: StepTimes
 

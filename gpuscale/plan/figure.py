@@ -24,7 +24,7 @@ def seconds(row) -> dict[str, float]:
 
 
 def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str = ""):
-    """A static figure of the first rows. Raises Refusal where nothing fits."""
+    """A static figure of the first rows. Raises Refusal if nothing fits."""
     from gpuscale.plotting import Still
 
     best, shown = plan.best, plan.rows[:rows]

@@ -38,7 +38,7 @@ class Constraint:
         return [compiled(need.relation) for need in self.needs]
 
     def broken(self, values: Mapping) -> np.ndarray:
-        """The mask of the layouts that lack it, from the values of the quantities."""
+        """The mask of the layouts that break it, from the values of the quantities."""
         kept = [function(*(values[quantity.name] for quantity in names)) for function, names in self._compiled]
         return ~np.logical_and.reduce(kept)
 
@@ -167,7 +167,7 @@ def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tu
 
 
 def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
-    """All possible layouts, and the reasons against the others."""
+    """All possible layouts, and the reasons why the others are excluded."""
     few = [n for n in divisors(ask.sequences) if n <= MICRO]
     cuts = [v for v in STAGE_CUTS if v == 1 or (v <= model["L"] and ask.schedule == "1f1b")]
     grown = (  # options added to each layout, and the constraints after that

@@ -14,7 +14,7 @@ from gpuscale.plan.errors import Refusal
 from gpuscale.units import SCALE, parse
 
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
-RESERVE = 0.05  # of the memory stays free by default: contexts, buffers of NCCL, fragmentation
+RESERVE = 0.05  # of the memory stays free by default: for CUDA contexts, NCCL buffers and fragmentation
 _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -68,7 +68,7 @@ def whole(what: str, value, least: int = 1, most: int | None = None, typed=None)
 
 
 def _amount(value, unit: str = "1") -> float:
-    """A number in base units: as it is written alone in ``unit``, else as its own unit says. Raises ValueError."""
+    """A number in base units: in ``unit`` if it is written without one, else in its own unit. Raises ValueError."""
     try:
         return float(value) * SCALE[unit][0]
     except ValueError:
@@ -139,7 +139,7 @@ def request(
 def _reserve(value, place: Cluster) -> float:
     kept = RESERVE * place.hbm if value is None else number("reserve, in bytes", value, unit="B")
     if kept >= place.hbm:
-        raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of {place.hbm / 1e9:g} GB")
+        raise Refusal(f"a reserve of {kept / 1e9:g} GB leaves nothing of the {place.hbm / 1e9:g} GB")
     return kept
 
 
@@ -171,19 +171,20 @@ def _batch(batch, seq) -> tuple[int, int]:
 
 
 def _shares(what: str, values, least: float, count: int) -> tuple:
+    given = values
     try:
         values = tuple(_amount(v) for v in (values.split(",") if isinstance(values, str) else values))
     except (TypeError, ValueError):
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):
         many = {3: "three", 4: "four"}[count]
-        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {values or 'no such'}")
+        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {given!r}")
     return values
 
 
 def _pin(name: str, value) -> int:
     if name not in PINS:
-        raise Refusal(f"{name!r} is not a choice of a plan; expected one of {', '.join(PINS)}")
+        raise Refusal(f"{name!r} is not an option of a plan; expected one of {', '.join(PINS)}")
     if name == "recompute":
         if value not in RECOMPUTE:
             raise Refusal(f"recompute: {value!r}; expected one of {', '.join(RECOMPUTE)}")

@@ -123,8 +123,8 @@ def _solve(ask: Request, top: int) -> Plan:
     swept = [_sweep(ask, *part) for part in layouts.parts(rows, layouts.options(ask), ask.pins)]
     if not swept:
         raise Refusal(f"no layout is possible: {hints.why_no_layout(evaluation.model_inputs(ask), ask, reasons)}")
-    quick = sorted((found for one in swept for found in _quickest(one, ask.room, top)), key=lambda one: one[:2])
-    kept = _outcomes(ask, [choice for *_, choice in quick[:top]])
+    fast = sorted((found for one in swept for found in _fastest(one, ask.room, top)), key=lambda one: one[:2])
+    kept = _outcomes(ask, [choice for *_, choice in fast[:top]])
     fit = sum(int((one.memory <= ask.room).sum()) for one in swept)
     return Plan(ask, tuple(kept), (*reasons, *_crowded(ask, swept)), sum(one.memory.size for one in swept), fit)
 
@@ -137,7 +137,7 @@ def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
     return _Sweep(rows, picks, *seen)
 
 
-def _quickest(swept: _Sweep, room: float, top: int) -> list[tuple]:
+def _fastest(swept: _Sweep, room: float, top: int) -> list[tuple]:
     """The fastest choice of each layout of degrees that fits: its time to a nanosecond, the order of ties, the
     choice."""
     rows, step = swept.rows, np.where(swept.memory <= room, swept.step, np.inf)

@@ -42,7 +42,7 @@ def areas(columns, *, name, caption, tall=_TALL, **look) -> Still:
     """
     columns = list(columns)
     if not columns or len({tuple(column.rows) for column in columns}) > 1:
-        raise ValueError("columns: expected at least one Areas, all with rows of the same headings")
+        raise ValueError("columns: expected at least one Areas, whose rows have the same headings")
     for column in columns:
         hue(column.hue)
         positive(f"column {column.title!r}", total=column.total, worth=column.worth)
@@ -85,7 +85,7 @@ def _depth(column: Areas, row: str, wide: float) -> float:
 
 
 def _head(sheet, column: Areas, x: float, wide: float) -> float:
-    """The heading of a column with its total; where it ends."""
+    """The heading of a column with its total. Returns where it ends."""
     y = 0.0
     for line in fold(column.title, wide, bold=True):
         sheet.write(x + 1, y + 12, line, column.hue, bold=True)

@@ -49,7 +49,7 @@ class Block:
 
 
 def blocks(block: Block, *, name, caption, alt, **look) -> Still:
-    """A block diagram as a static figure: nested blocks; ``alt`` says it, ``look`` may hold a title.
+    """A block diagram as a static figure: nested blocks; ``alt`` describes it, ``look`` may hold a title.
 
     Raises TypeError for anything but a Block, ValueError for an unknown hue.
     """
@@ -148,7 +148,7 @@ def _cells(block: Block, room: float) -> tuple[int, int]:
 
 
 def _squares(sheet, block: Block, x: float, y: float, room: float) -> float:
-    """The small squares, row by row; where they end."""
+    """The small squares, row by row. Returns where they end."""
     columns, rows = _cells(block, room)
     left, side = x + (room - columns * CELL + 2) / 2, CELL - 2
     for row in range(rows):  # a row of squares is a thick line with gaps

@@ -135,7 +135,7 @@ def _strength(whose: frozenset, ranks: int) -> float:
 
 
 def _before_and_after(sheet, title: str, schedule, x: float, y: float, wide: float) -> float:
-    """The two grids of a collective under its name; where they end."""
+    """The two grids of a collective under its name. Returns where they end."""
     sheet.write(x, y + 12, title, "plain", bold=True)
     y += LEADING + 6
     side = (wide - _RANK - _TURN) / 2
@@ -162,7 +162,7 @@ def _row(sheet, schedule, step: int, rank: int, x: float, y: float, side: float)
 
 
 def _key(sheet, y: float, sums: bool) -> float:
-    """What pale and full cells mean; where it ends."""
+    """What pale and full cells mean. Returns where it ends."""
     if not sums:
         return y - 10
 

@@ -38,7 +38,7 @@ def ring_of_nodes_figure(pod, *, name, caption, **look) -> Still:
 
 
 def _tree(sheet, nodes: int, units: int) -> float:
-    """The tree with its ring; where the first node's box ends."""
+    """The tree with its ring. Returns where the first node's box ends."""
     left, shown, gap = (58, 3, 8) if sheet.narrow else (76, 5, 16)
     spine, leaf, node, side = 4, 74, 128, 18  # upper edges, and a node's size
     room = (sheet.across - left - 2 - gap * (units - 1)) / units
@@ -172,7 +172,7 @@ def rails_figure(gpus: int = 4, *, name, caption, **look) -> Still:
 
 
 def _wiring(sheet, gpus: int, x0: float, y0: float, w: float, direct: bool) -> float:
-    """One pair of nodes with its leaves; where it ends."""
+    """One pair of nodes with its leaves. Returns where it ends."""
     sheet.write(x0, y0 + 12, "NICs at the GPUs" if direct else "NICs at the NVSwitches", bold=True)
     leaf, nic, frame = y0 + 24, y0 + 88, y0 + 78
     places = (nic + 34, nic + 74) if direct else (nic + 74, nic + 34)  # GPUs, NVSwitches

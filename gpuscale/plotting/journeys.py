@@ -10,7 +10,7 @@ _TALL, _PITCH, _HEAD = 24, 34, 22  # pixels: a GPU's box, from one node to the n
 
 
 def journey_figure(targets: Iterable[int], *, home: int, nodes: int, gpus: int, name, caption, **look) -> Still:
-    """One token of GPU ``home`` on its way to the GPUs ``targets`` that hold its experts.
+    """One token of GPU ``home`` on its path to the GPUs ``targets`` that hold its experts.
 
     Nodes are rows and the GPUs of a node are columns, both numbered from 0. A copy crosses the network down its own
     column, then fans out along the row. Raises ValueError for a GPU that does not exist.

@@ -16,7 +16,7 @@ _TALL, _PITCH, _HEAD, _GAP = 24, 29, 22, 16  # pixels: a span, a lane, a title, 
 class Span:
     """From when to when, what, and its meaning as a color; ``fill`` is the strength of it, ``hatch`` draws stripes.
 
-    ``critical`` underlines what the end has to wait for.
+    ``critical`` underlines what is on the critical path.
     """
 
     start: float

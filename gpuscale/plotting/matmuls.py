@@ -62,7 +62,7 @@ def _key(sheet) -> float:
 
 
 def _panel(sheet, case, D, F, longest, top, first) -> float:
-    """One number of rows: its matrices at the left or, on a phone, over its bars; where it ends."""
+    """One number of rows: its matrices at the left or, on a phone, over its bars. Returns where it ends."""
     B, math, weights, rest = case
     scale = _COLUMNS / F
     d, rows = D * scale, max(B * scale, _LEAST)

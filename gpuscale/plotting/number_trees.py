@@ -26,7 +26,7 @@ class TreeNode:
 
 
 def number_tree(root: TreeNode, *, name, caption, alt, **look) -> Still:
-    """A tree as a static figure, its root at the top; a box without hue is pale.
+    """A tree as a static figure, with its root at the top; a box without hue is pale.
 
     Raises TypeError for what is no TreeNode, ValueError for an unknown hue.
     """

@@ -50,7 +50,7 @@ def named(kind: str, all_kinds) -> str:
 
 
 def amount(time) -> str:
-    """A time in units of the chart, as short as it comes."""
+    """A time in units of the chart, as short as possible."""
     return said(float(time), short=True)
 
 

@@ -80,7 +80,7 @@ class _GanttChart:
         return top + band * (run.ranks * _PITCH + _AXIS + _BAND) + rank * _PITCH + 2
 
     def _chart(self, run, top: float) -> float:
-        """The rows of a schedule in all bands; where they end."""
+        """The rows of a schedule in all bands. Returns where they end."""
         sheet, part, bands = self.sheet, parts(run), range(ceil(run.makespan / self.span))
         for rank in range(run.ranks):
             for a, b in waits(run, rank):

@@ -10,7 +10,7 @@ from gpuscale.plotting.drawing.sheet import LEADING
 from gpuscale.units import show
 
 _STRIP, _GAP = 40, 6  # pixels: a strip of HBM, the space between parts
-_SECTOR, _WORD = 32, 4  # bytes: what memory delivers at once, what a thread asks for
+_SECTOR, _WORD = 32, 4  # bytes: what memory delivers at once, what a thread requests
 
 
 def chips_figure(gpu, tpu, *, name, caption, **look) -> Still:
@@ -43,7 +43,7 @@ def _swatch(sheet, colour, alpha):
 
 
 def _frame(sheet, x, y, w, h, title, hbm):
-    """A chip's title, its two strips of HBM and its outline; the room inside, as (x, y, width, height)."""
+    """A chip's title, its two strips of HBM and its outline. Returns the room inside as (x, y, width, height)."""
     for line in fold(title, w, bold=True):
         sheet.write(x, y + 12, line, bold=True)
         y += LEADING
@@ -57,7 +57,7 @@ def _frame(sheet, x, y, w, h, title, hbm):
 
 
 def _gpu(sheet, gpu, x, y, w, h):
-    """SMs above and below an L2 cache; where the drawing ends."""
+    """SMs above and below an L2 cache. Returns where the drawing ends."""
     title = f"{gpu.short}: {show(gpu.sm, 'count')} small processors (SMs)"
     x, top, w, tall = _frame(sheet, x, y, w, h, title, show(gpu.hbm, "B", short=True))
     band = 30
@@ -84,7 +84,7 @@ def _gpu(sheet, gpu, x, y, w, h):
 
 
 def _tpu(sheet, tpu, x, y, w, h):
-    """Large cores, one under the other; where the drawing ends."""
+    """Large cores, one under the other. Returns where the drawing ends."""
     cores = int(tpu.cores_per_chip)
     x, top, w, tall = _frame(sheet, x, y, w, h, f"{tpu.short}: {cores} large cores", show(tpu.hbm, "GiB", short=True))
     each = (tall - _GAP * (cores - 1)) / cores

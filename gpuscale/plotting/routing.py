@@ -1,4 +1,4 @@
-"""Tokens on their way to experts: which GPU a router sends a copy of each token to."""
+"""Tokens and their experts: to which GPUs the router sends a copy of each token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def routing_figure(choice: Sequence[Sequence[int]], *, experts: int, gpus: int, 
     """Tokens and experts on the same GPUs: tokens left, experts right, a line for each copy that has to arrive.
 
     ``choice`` holds the experts of each token, as many tokens on each GPU, those of GPU 0 first. A copy that stays on
-    its GPU is gray. Raises ValueError where tokens or experts are not spread evenly.
+    its GPU is gray. Raises ValueError if tokens or experts are not spread evenly.
     """
     choice = [[int(e) for e in row] for row in choice]
     if len(choice) % gpus or experts % gpus or len(choice) > len(ascii_lowercase):

@@ -22,7 +22,7 @@ def zero_figure(
     """What each of some GPUs stores of a parameter under plain data parallelism and the three stages of ZeRO.
 
     ``state`` has the bytes of weights, gradients and optimizer, in this order; ``stored`` and ``sent`` have, for each
-    stage, the bytes per parameter that a GPU holds and sends in a step. Raises ValueError where one is missing.
+    stage, the bytes per parameter that a GPU holds and sends in a step. Raises ValueError if one is missing.
     """
     if len(state) != 3 or not len(stored) == len(sent) == len(STAGES):
         raise ValueError(f"zero_figure: expected three states and four stages; got {state}, {stored}, {sent}")
@@ -150,7 +150,7 @@ _SIGN = 14  # pixels for a sign between two matrices
 
 
 def _chain(sheet, items, top: float, ranks: int) -> float:
-    """Matrices from left to right, with signs and arrows between them; where they end."""
+    """Matrices from left to right, with signs and arrows between them. Returns where they end."""
     mid, used = top + 24 + _H / 2, sum(_room(item, ranks) for item in items)
     signs = sum(isinstance(item, str) and item not in _NAMED for item in items)
     spare, x = (sheet.across - 2 - used) / max(signs, 1), 1.0

@@ -1,4 +1,4 @@
-"""Which part of an array comes from where: bars cut into parts, timelines of chunks, slices of a second axis."""
+"""Which part of an array comes from where: bars divided into parts, timelines of chunks, slices of a second axis."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ROW, _BAR = 34, 22  # pixels: from a bar to the next one, and its height
 
 
 def parts_figure(bars: Sequence, *, name, caption, key, **look) -> Still:
-    """Bars that are cut into parts, all of one length. ``bars`` are (label, parts), a part is (share, meaning, words)
+    """Bars divided into parts, all of one length. ``bars`` are (label, parts), a part is (share, meaning, words)
     with shares that add up to one; ``key`` says in words what each meaning stands for, (words, meaning, strength).
 
-    Raises ValueError where the shares of a bar do not add up to one.
+    Raises ValueError if the shares of a bar do not add up to one.
     """
     bars = [(label, [(Fraction(share), *rest) for share, *rest in parts]) for label, parts in bars]
     for label, parts in bars:
@@ -136,7 +136,7 @@ def slices_figure(gpus: int, axes: Sequence[int], *, name, caption, nodes: int =
 
 
 def _sliced(sheet, x0: float, y0: float, w: float, gpus: int, nodes: int, length: int) -> float:
-    """The nodes of one length of the second axis; where they end."""
+    """The nodes of one length of the second axis. Returns where they end."""
     sheet.write(x0, y0 + 13, f"<i>Y</i> = {length}", bold=True)
     gap = 14
     half = (w - gap * (nodes - 1)) / nodes

@@ -1,4 +1,4 @@
-"""The running softmax of FlashAttention: one query walks along tiles of keys and keeps three numbers."""
+"""The running softmax of FlashAttention: one query goes through tiles of keys and stores three numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CELL, _LINE, _BAR = 26, 22, 12  # pixels: the cell of a score, a line of words,
 
 
 def running_softmax(scores, values, tile: int) -> list[dict]:
-    """What one query keeps after each tile of keys: the largest score, the sum of exponentials, the weighted sum.
+    """What one query stores after each tile of keys: the largest score, the sum of exponentials, the weighted sum.
 
     ``old_sum`` and ``old_weighted`` are the sums before the tile, ``factor`` what they are rescaled by. Raises
     ValueError for lists of different lengths.

@@ -120,7 +120,7 @@ def _grid(sheet, x: float, y: float, w: float, h: float, how: str, layers: bool 
 
 
 def _gpus(sheet, p: Split, x: float, y: float) -> float:
-    """The GPUs in a row, and their wires below; where they end."""
+    """The GPUs in a row, and their wires below. Returns where they end."""
     step = _BOX + _BETWEEN
     count = 1 if p.wires == "none" else RANKS
     for i in range(count):

@@ -21,7 +21,7 @@ def switch_figure(generation, *, gpus, bundle, talks, name, caption, **look) -> 
             f"switch_figure: {gpus} GPUs × {bundle} links on {ports} ports; expected even numbers that fit"
         )
     if len({one for pair in talks for one in pair}) < 2 * len(talks):
-        raise ValueError(f"talks: each GPU may stand in one pair; got {talks}")
+        raise ValueError(f"talks: each GPU may be in only one pair; got {talks}")
     port = f"A port: {generation.lanes} lanes each direction, {show(generation.link_bw, 'B/s')} each direction"
     words = [f"{used} of {ports} ports in use", port]
 

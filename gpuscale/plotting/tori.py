@@ -70,7 +70,7 @@ def torus_figure(torus, *, name, caption, **look) -> Still:
 
 
 def _head(sheet, words: list[str]) -> float:
-    """Sentences at the head of a figure, the first in bold; where they end."""
+    """Sentences at the head of a figure, the first in bold. Returns where they end."""
     top = 1.0
     for i, text in enumerate(words):
         top = sheet.paragraph(text, 1, top, "soft" if i else "plain", bold=i == 0)
@@ -124,7 +124,7 @@ def _arc(start, end, bulge) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _grid(sheet, torus: Torus, top: float) -> None:
-    """Chips as squares and links as lines; of a long axis all but the first chips and the last are left out."""
+    """Chips as squares and links as lines; of a long axis only the first chips and the last are drawn."""
     axes, sides = len(torus.sides), [*torus.sides, 1, 1][:3]
     most, solid = _SHOWN[axes], axes == 3
     seen = [[*range(n)] if n <= most else [*range(most - 1), most - 0.2] for n in sides]

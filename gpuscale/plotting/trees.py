@@ -14,9 +14,9 @@ _MANY = "…"
 
 
 def network_figure(topology, *, name, caption, fold=True, rail=None, merged=False, **look) -> Still:
-    """A Topology as a static figure: GPUs below, one row of switches above another, the first children and the last.
+    """A Topology as a static figure: GPUs below, rows of switches above; the first children and the last.
 
-    ``rail`` is the number of a rail to be drawn strongly; with ``merged`` the switches of a unit are drawn as one. Of
+    ``rail`` is the number of a rail to highlight; with ``merged`` the switches of a unit are drawn as one. Of
     a single level, ``fold=False`` draws every GPU and switch where there is room. NVLink has the color of scale-up,
     everything else that of scale-out. ``alt`` is made from the data if left out; the folded table has each level's
     counts and bandwidths. Raises TypeError for anything but a Topology.

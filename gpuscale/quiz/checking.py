@@ -56,7 +56,7 @@ class Result:
 
 
 def read(record: object) -> Result | None:
-    """The result that a notebook stores, or None if it is none of this version."""
+    """The result that a notebook stores, or None if another version stored it."""
     if not isinstance(record, Mapping) or record.get("version") != VERSION:
         return None
     kept = {one.name: record.get(one.name) for one in fields(Result)}

@@ -1,4 +1,4 @@
-"""The score of a notebook, read from what its ``check`` cells left; nothing in it is run unless asked for.
+"""The score of a notebook, read from the outputs of its ``check`` cells; nothing is run unless you ask for it.
 
     python -m gpuscale.quiz.grade exercises/hardware.ipynb [...] [--json] [--execute]
 
@@ -127,7 +127,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m gpuscale.quiz.grade", description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="+", metavar="NOTEBOOK", help="a saved notebook")
     parser.add_argument("--json", action="store_true", help="print plain data instead of a table")
-    parser.add_argument("--execute", action="store_true", help="run a copy of each first")
+    parser.add_argument("--execute", action="store_true", help="run a copy of each notebook first")
     options = parser.parse_args(None if arguments is None else list(arguments))
     sheets, failed = [], []
     for path in options.notebooks:

@@ -117,7 +117,7 @@ def judge_value(spec: Mapping, variant: int, value: float, note: str = "") -> Ve
 
 
 def judge_formula(spec: Mapping, variant: int, text: str) -> Verdict:
-    """The verdict on a typed formula. Raises Unreadable where it cannot be read or is of another kind."""
+    """The verdict on a typed formula. Raises Unreadable if it cannot be read or is of another kind."""
     tree = formula(text, spec["symbols"])
     grade = spec["variants"][variant]["grade"]
     if found := outcome(grade, [formula_token(value(tree, point) for point in grade["points"])]):

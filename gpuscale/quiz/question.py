@@ -139,7 +139,7 @@ class Question:
         wanted = inputs(expr)
         missing = [f"{q.name} [{q.unit}]" for q in wanted if q.name not in given]
         if missing:
-            raise TypeError(f"given lacks {', '.join(missing)} for {expr}; it has {', '.join(given) or '-'}")
+            raise TypeError(f"given has no {', '.join(missing)} for {expr}; it has {', '.join(given) or '-'}")
         out = evaluate(expr, **{q.name: given[q.name] for q in wanted})
         if not math.isfinite(out):
             raise ValueError(f"{expr} is {out} for the given values; expected a finite number")

@@ -14,7 +14,7 @@ class Part:
     """A chip, a link, a model or a compute capability: its numbers are attributes, in base units.
 
     Whole counts are ints, everything else floats. ``part.spec(name)`` has the provenance, ``part.get(name)``
-    is None for a number that is not published, ``part.about()`` is a card of everything. Parts do not change.
+    is None for a number that is not published, ``part.about()`` is a card of everything. Parts are read-only.
     """
 
     def __init__(self, kind: str, key: str, title: str, labels: Mapping, specs: Mapping, as_of="", origin=""):
@@ -65,7 +65,7 @@ class Part:
         return [*super().__dir__(), *self.labels, *self.fields]
 
     def __setattr__(self, name, value):
-        raise AttributeError(f"{self.key}.{name} cannot be set: parts do not change; load() adds your own")
+        raise AttributeError(f"{self.key}.{name} cannot be set: parts are read-only; load() adds your own")
 
     def __hash__(self) -> int:
         return hash((self.kind, self.key))

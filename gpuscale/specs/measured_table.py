@@ -31,7 +31,7 @@ class Column:
 class MeasuredTable:
     """A published or measured table: ``t["time"]``, or ``t.time``, is a column as an array in base units.
 
-    A column that is named as something every table has, such as "title", is ``t["title"]`` only. ``t.rows``
+    A column whose name every table already uses, such as "title", is available as ``t["title"]`` only. ``t.rows``
     are dicts, ``t.row(part="h100_sxm")`` is one of them; text columns are tuples of str, a missing number is
     nan. Raises KeyError for a column it does not have.
     """
@@ -72,7 +72,7 @@ class MeasuredTable:
         return self[name]
 
     def __setattr__(self, name, value):
-        raise AttributeError("tables do not change; load() adds your own")
+        raise AttributeError("tables are read-only; load() adds your own")
 
     @property
     def rows(self) -> list[dict]:
@@ -129,7 +129,7 @@ def read_table(where: Where, body: dict) -> dict:
     columns = [_column(where, head, len(cells)) for head in heads]
     names = [c.name for c in columns]
     if twice := sorted({n for n in names if names.count(n) > 1}):
-        raise where.at(field=twice[0]).wrong("stands for two columns", "one column per name")
+        raise where.at(field=twice[0]).wrong("names two columns", "one column per name")
     for number, row in enumerate(cells, 1):
         if not isinstance(row, list) or len(row) != len(columns):
             raise where.wrong(f"row {number} is {row!r}", f"{len(columns)} cells: {', '.join(names)}")

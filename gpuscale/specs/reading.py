@@ -52,7 +52,7 @@ def read(path: str | Path) -> tuple[list[dict], dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise where.wrong(f"cannot be read ({error})", "a TOML file") from error
     except tomllib.TOMLDecodeError as error:
-        raise where.wrong(f"is not TOML ({error})", "a TOML file of tables, one for each part") from error
+        raise where.wrong(f"is not TOML ({error})", "a TOML file of tables, one per part") from error
     as_of = date_text(where.at(field="as_of"), tables.pop("as_of", ""))
     kind = _kind(where, tables.pop("kind", "chip"))
     sources = tables.pop("sources", {})
@@ -70,7 +70,7 @@ def _kind(where: Where, kind) -> str:
 def _part(where: Where, key: str, body, kind: str, as_of: str) -> dict:
     where = where.at(part=key)
     if not isinstance(body, dict):
-        raise where.wrong(f"{body!r} is outside of a part", f"a table [{key}] with a title and numbers")
+        raise where.wrong(f"{body!r} is outside any part", f"a table [{key}] with a title and numbers")
     name(where, key)
     body = dict(body)
     kind = _kind(where, body.pop("kind", kind))
@@ -95,7 +95,7 @@ def _may_be_text(where: Where, field_name: str, kind: str) -> bool:
         return False
     known = [*LABELS, *known_fields()[kind]]
     if field_name not in LABELS and (close := difflib.get_close_matches(field_name, known, 1, 0.8)):
-        raise where.wrong("is not a text that a part can have", f"{close[0]}?")
+        raise where.wrong("is not a text field of a part", f"{close[0]}?")
     return True
 
 
@@ -181,5 +181,5 @@ def date_text(where: Where, value) -> str:
 def name(where: Where, key: str) -> str:
     """A name that Python can use."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", key) or key.endswith("_"):
-        raise where.wrong(f"{key!r} is not a name", "small letters, digits and underscores, such as h100_sxm")
+        raise where.wrong(f"{key!r} is not a name", "lowercase letters, digits and underscores, such as h100_sxm")
     return key

@@ -48,7 +48,7 @@ def _add(store: dict[str, dict], path, origin: str) -> list:
         kind, key = draft["kind"], draft["key"]
         if key in kept[kind]:
             whose = kept[kind][key].origin or "the built-in data"
-            raise where.at(part=key).wrong(f"{whose} has a {kind} of that name", f"another, such as my_{key}")
+            raise where.at(part=key).wrong(f"{whose} already has a {kind} with that name", f"another, such as my_{key}")
         kept[kind][key] = _made(where.at(part=key), draft, kept["capability"], origin)
         added.append(kept[kind][key])
     for kind, parts in kept.items():

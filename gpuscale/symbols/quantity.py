@@ -63,7 +63,7 @@ def indexed(q: Quantity, level: int) -> Quantity:
     Raises ValueError for a level below 1.
     """
     if int(level) != level or level < 1:
-        raise ValueError(f"indexed: level: expected a whole number from 1 up; got {level}")
+        raise ValueError(f"indexed: level: expected a whole number of at least 1; got {level}")
     name = f"{q.name}_{level}"
     if name not in _registry:
         base, _, sub = q.tex.partition("_")

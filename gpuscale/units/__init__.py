@@ -1,4 +1,4 @@
-"""Units at the door: plain floats in base units inside, text with a unit outside.
+"""Units: plain floats in base units inside the library, text with a unit outside.
 
 Base units are the byte, the FLOP and the second (and what is made of them); a count has the unit "1".
 ``64*MB``, ``3*us`` and ``400*Gbit`` convert on the way in, ``show`` and ``parse`` on the way out and back.

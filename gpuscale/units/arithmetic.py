@@ -61,7 +61,7 @@ def brief(text: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """The normalized text. Raises Unreadable where there is none, or far too much."""
+    """The normalized text. Raises Unreadable if there is none, or if it is too long."""
     clean = normalise(text)
     if not clean:
         raise Unreadable(messages.NOTHING)
@@ -186,7 +186,7 @@ def literal(token: str) -> float:
 
 
 def finite(value: float) -> float:
-    """The value itself. Raises Unreadable where it is infinite or not a number."""
+    """The value itself. Raises Unreadable if it is infinite or not a number."""
     if not math.isfinite(value):
         raise Unreadable(messages.NOT_FINITE)
     return value
@@ -198,7 +198,7 @@ def parts_of(node) -> tuple:
 
 
 def value(node, env: dict[str, float]) -> float:
-    """The number of a parsed text, its names taken from ``env``. Raises Unreadable where it is not finite."""
+    """The number of a parsed text, its names taken from ``env``. Raises Unreadable if it is not finite."""
     kind = node[0]
     if kind == "num":
         return node[1]

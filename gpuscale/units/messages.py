@@ -1,5 +1,5 @@
-"""Messages about a typed amount or formula that cannot be read. Page and notebook use the same ones: the page's script
-is served with these texts. ``{}`` is what was typed, or what was expected."""
+"""Messages about a typed amount or formula that cannot be read. Page and notebook use the same ones: these texts are
+put into the page's script. ``{}`` is what was typed, or what was expected."""
 
 NOTHING = "nothing has been typed yet"
 TOO_LONG = "the answer is too long ({} characters)"

@@ -2,7 +2,7 @@
 answers, in a notebook and on the page; what it refuses is refused everywhere, with the reason.
 
 Capitals count: Mb is bits, MB bytes, Ms megaseconds. Where they are wrong, a unit is taken for another only if no
-second one is spelt alike: 65 US is microseconds, but 5 gb/s may be bits or bytes and 5 MS milli or mega.
+second one is spelled alike: 65 US is microseconds, but 5 gb/s may be bits or bytes and 5 MS milli or mega.
 """
 
 import re
@@ -20,7 +20,7 @@ NUMBER_RULES = (
 )
 HEAD = r"^(?:{}|[-+*/^×() ])*"
 LOST_POWER = r"[*×] ?(10[-+][0-9]+)$"  # a superscript lost in copying: 1.5x10-5
-RANGE_HEAD = r"^{} ?- ?{}$"  # 15-20: from 15 to 20, as it would be negative as a difference
+RANGE_HEAD = r"^{} ?- ?{}$"  # 15-20: a range, because as a difference it would be negative
 RANGE_UNIT = r"(?<!\^)(?:-|^to | to ) ?[0-9]"  # 15 to 20 us, 15 us - 20 us
 # The unit as the table has it: GB / s, GB per second and GB/sec. are GB/s.
 UNIT_RULES = (
@@ -93,7 +93,7 @@ def _amount(clean: str, unit: str, want: str, noun: str) -> tuple[float, str, st
 
 
 def _unit(text: str, want: str, noun: str) -> tuple[float, str]:
-    """Size and base unit; other capitals are taken where one reading only has the dimension asked for."""
+    """Size and base unit; wrong capitals are accepted if only one reading has the dimension asked for."""
     exact = SCALE.get(text)
     if exact and exact[1] == want:
         return exact

@@ -1,4 +1,4 @@
-"""Every unit that is written or read, its size, and what it measures. Page and notebook have these tables alike."""
+"""Every unit that is written or read, its size, and what it measures. Page and notebook share these tables."""
 
 import itertools
 
@@ -39,7 +39,7 @@ PREFIXES = {
     "small": {"p": 1e-12, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3},
     "large": {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18},
     "binary": {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0**50},
-    "spelt": {
+    "spelled": {
         **{"nano": 1e-9, "micro": 1e-6, "milli": 1e-3},
         **{"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15, "exa": 1e18},
     },
@@ -55,7 +55,7 @@ UNITS: tuple[tuple, ...] = (
     ("", "USD/h", 1, "USD/h"),
     ("small large", "s", 1, "s"),
     ("small", "sec secs", 1, "s"),
-    ("spelt", "second", 1, "s", "s"),
+    ("spelled", "second", 1, "s", "s"),
     ("", "min mins minute minutes", 60, "s"),
     ("", "h hr hrs hour hours", 3600, "s"),
     ("", "d day days", 86400, "s"),
@@ -64,16 +64,16 @@ UNITS: tuple[tuple, ...] = (
     ("large binary", "b", 1 / 8, "B", "/s"),
     ("large binary", "Bps", 1, "B/s"),
     ("large binary", "bps", 1 / 8, "B/s"),
-    ("large binary spelt", "byte bytes", 1, "B", "/s", "/cycle"),
-    ("large binary spelt", "bit bits", 1 / 8, "B", "/s"),
-    ("large spelt", "FLOP FLOPs flop flops", 1, "FLOP", "/s", "/B", "/cycle"),
-    ("large spelt", "FLOPS", 1, "FLOP/s"),
+    ("large binary spelled", "byte bytes", 1, "B", "/s", "/cycle"),
+    ("large binary spelled", "bit bits", 1 / 8, "B", "/s"),
+    ("large spelled", "FLOP FLOPs flop flops", 1, "FLOP", "/s", "/B", "/cycle"),
+    ("large spelled", "FLOPS", 1, "FLOP/s"),
     ("large", "FLOP/byte FLOPs/byte", 1, "FLOP/B"),
     ("large", "FLOP/b FLOP/bit", 8, "FLOP/B"),
     ("small large", "Hz", 1, "Hz"),
     ("small large", "W", 1, "W"),
-    ("spelt", "hertz", 1, "Hz"),
-    ("spelt", "watt", 1, "W", "s"),
+    ("spelled", "hertz", 1, "Hz"),
+    ("spelled", "watt", 1, "W", "s"),
 )
 # Words that multiply the number before them: "70 billion parameters", "8k tokens".
 MANY = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}

@@ -93,7 +93,7 @@ def _quantum(runs) -> Fraction:
 
 
 def _meets(name, run, formula, given, over) -> None:
-    """Raises ValueError where the formula's value is not what is counted on the schedule."""
+    """Raises ValueError if the formula's value is not what is counted on the schedule."""
     counted = run.bubble_fraction if over == "total" else run.bubble_overhead
     known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
     value = counted if formula is None else exact_value(formula, **known)

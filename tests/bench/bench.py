@@ -35,13 +35,13 @@ def seconds(call, repeat: int = 9) -> float:
 
 
 def started(code: str) -> float:
-    """The time of a fresh interpreter that runs the code; the least of several, which others disturb least."""
+    """The time of a fresh interpreter that runs the code; the shortest of several, which other load disturbs least."""
     command = [sys.executable, "-c", code]
     return min(seconds(lambda: subprocess.run(command, check=True), 1) for _ in range(7))
 
 
 def imports() -> None:
-    """What a fresh interpreter pays for the library, against the packages that it should not load."""
+    """What importing the library costs a fresh interpreter, and the packages that it should not load."""
     rows = {
         "gpuscale": "import gpuscale",
         "gpuscale, a formula called": "from gpuscale import roofline; roofline.ridge_point(C=1, W_hbm=1)",
@@ -58,7 +58,7 @@ def imports() -> None:
 
 
 def cases() -> dict:
-    """Formulas with a million points, and what one would write by hand in numpy."""
+    """Formulas at a million points, and the numpy code that one would write by hand."""
     draw = np.random.default_rng(0)
     b, d, f = (draw.integers(1, 8192, POINTS).astype(float) for _ in range(3))
     size, registers = draw.uniform(1e3, 1e9, POINTS), draw.integers(1, 256, POINTS).astype(float)
@@ -152,7 +152,7 @@ def formulas() -> None:
             for _ in range(15)
         ]
         ours, hand = (statistics.median(column) for column in zip(*turns, strict=True))
-        ratio = statistics.median(a / b for a, b in turns)  # in turns, so that both meet the same machine
+        ratio = statistics.median(a / b for a, b in turns)  # in turns, so that both run under the same load
         slow = point_by_point(formula.rhs, values)
         print(f"{name:38}{ours * 1e3:7.1f} ms{hand * 1e3:7.1f} ms{ratio:8.2f}{slow:18,.0f} s{slow / ours:12,.0f}")
 
@@ -182,7 +182,7 @@ def schedules() -> None:
 
 
 def plans() -> None:
-    """How many choices the planner evaluates in a second, every output of each; and what counting one takes."""
+    """How many choices the planner evaluates per second, with all outputs, and how long counting one takes."""
     runs = {
         "Llama 3 70B on 4,096 H100": ("llama3_70b", "h100_superpod", 4096, "4M", 8192),
         "DeepSeek-V3 on 2,048 H800": ("deepseek_v3", "h800", 2048, 15360 * 4096, 4096),
@@ -203,7 +203,7 @@ def plans() -> None:
                     pass
 
         sweep()
-        taken = min(seconds(sweep, 1) for _ in range(9))  # the least: others disturb it least
+        taken = min(seconds(sweep, 1) for _ in range(9))  # the shortest: other load disturbs it least
         ratio = slow * count / taken
         print(f"{name:38}{count:12,}{taken:10.2f}{count / taken:12,.0f}{slow * 1e3:13.1f} ms{ratio:10,.0f}")
     ask = "--model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M".split()

@@ -1,4 +1,4 @@
-"""The built site as files: whole, self-contained and light. What needs a browser is tested in one."""
+"""The built site as files: complete, self-contained and light. What needs a browser is tested in one."""
 
 import json
 import re

@@ -9,6 +9,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
 SETTLE = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+CLICK = """(id) => {
+  const link = Object.assign(document.createElement('a'), { href: `#${id}` });
+  document.body.append(link); link.click(); link.remove();
+}"""
 
 
 def notebook(page: str) -> Path:
@@ -32,6 +36,13 @@ def probe(name: str) -> str:
     return f"(...given) => ({PROBES}).{name}(...given)"
 
 
+def visible(selector: str, each: str = "el.id") -> str:
+    """A script that lists the visible elements of a page, by their ids or by another expression in ``el``."""
+    return (
+        f"() => [...document.querySelectorAll('{selector}')].filter((el) => el.checkVisibility()).map((el) => {each})"
+    )
+
+
 def said(problems: list[str]) -> str:
     """What is wrong, a line each, for an assertion's message."""
     return "\n" + "\n".join(problems)
@@ -41,7 +52,7 @@ def until(page, holds, limit: float = 15) -> None:
     """Wait until something holds that only Python can tell; a page's own conditions wait in wait_for_function."""
     end = time.monotonic() + limit
     while not holds():
-        assert time.monotonic() < end, "it never came about"
+        assert time.monotonic() < end, "it never happened"
         page.wait_for_timeout(20)
 
 

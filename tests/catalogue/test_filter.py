@@ -65,7 +65,7 @@ def test_nothing_typed_is_no_filter(filtered):
 
 
 def test_the_page_has_a_cell_for_each_file_of_formulas():
-    """One was once forgotten. And a box above them."""
+    """One was forgotten once. The search box is above them."""
     asked = [name for code in CODE for name in re.findall(r'^appendices\.formula_index\("([\w.]+)"\)$', code, re.M)]
     files = [module.removeprefix("gpuscale.") for module in sweep.modules()]
     assert sorted(asked) == sorted(files)

@@ -1,4 +1,4 @@
-"""Chapter 11: formulas of whole trees against sets of shards that are listed one by one."""
+"""The hierarchy: formulas of whole trees against sets of shards that are listed one by one."""
 
 from fractions import Fraction
 
@@ -14,7 +14,7 @@ SPEEDS = {W_nvl: 450, W_node: 400, W_3: 12_800}
 
 
 def entering(degrees, level, inner=1, rails=True):
-    """Share of V that has to enter the first child of ``level``: what its GPUs need, less what they hold.
+    """Fraction of V that has to enter the first child of ``level``: what its GPUs need, less what they hold.
 
     GPU g holds shard g; it belongs to the ranks of X with the same place on the axis Y, and needs their shards.
     Rails: a GPU gets over NVLink only the shards that its neighbors and their NICs bring.

@@ -1,4 +1,4 @@
-"""Chapter 5: its walk over a tree, its tapered cuts and its growth against networks counted cable by cable."""
+"""Beyond the node: its walk over a tree, its tapered cuts and its growth against networks counted cable by cable."""
 
 import json
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Chapter 1: its formulas against warps that run, blocks that are placed, operands that are counted."""
+"""Inside a GPU: its formulas against warps that run, blocks that are placed, operands that are counted."""
 
 import itertools
 import json

@@ -1,4 +1,4 @@
-"""Chapter 4: ports handed out one by one, and links that take turns, against the formulas of the node."""
+"""Inside the node: ports handed out one by one, and links that take turns, against the formulas of the node."""
 
 from collections import Counter
 from itertools import combinations_with_replacement, permutations

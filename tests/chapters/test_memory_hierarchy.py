@@ -1,4 +1,4 @@
-"""Chapter 2: its formulas against simulated requests and published measurements."""
+"""The memory hierarchy: its formulas against simulated requests and published measurements."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def test_a_queue_of_fixed_latency_gives_the_bound_exactly(window):
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.3, 1.0])
-def test_what_is_in_flight_is_rate_times_wait(spread):
+def test_what_is_in_flight_is_rate_times_latency(spread):
     """Little's law holds for every queue: with random latencies, and when the link is full."""
     for window in (5, 80, 400):
         went = run(window, 16 * KIB, LATENCY, LINK, spread=spread, rounds=400)
@@ -54,7 +54,7 @@ def test_one_transfer_after_another_gives_the_effective_bandwidth(size):
 
 @pytest.mark.parametrize(("reuse", "link", "lanes"), [(1, 3, 7), (2, 3, 7), (3, 3, 7), (7, 5, 35), (40, 1, 35)])
 def test_arithmetic_that_a_link_feeds_is_counted_tick_by_tick(reuse, link, lanes):
-    """Whole bytes arrive, whole operations are done: at most so many bytes and so many operations in a tick, and
+    """Whole bytes arrive, whole FLOPs are done: at most so many bytes and so many FLOPs per tick, and
     each byte that is there may be used so many times."""
     ticks, uses, done = 20_000, 0, 0
     for _ in range(ticks):

@@ -1,4 +1,4 @@
-"""Chapter 7: the mirror images and the identities of its text, for other numbers of ranks than the page shows."""
+"""Primitives: the mirror images and the identities of its text, for other numbers of ranks than the page shows."""
 
 import numpy as np
 import pytest

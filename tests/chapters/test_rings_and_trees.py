@@ -1,4 +1,4 @@
-"""Chapter 8: where its crossings lie, read off schedules that know no formula."""
+"""Rings and trees: where its crossings lie, read off schedules that know no formula."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The chapter on tori: what it says of a slice without wraparound, and the crossing in its figure, counted afresh."""
+"""The chapter on tori: what it says of a slice without wraparound, and the crossing in its figure, recounted."""
 
 import json
 from fractions import Fraction
@@ -27,7 +27,7 @@ def test_an_open_line_takes_twice_as_long_as_a_ring(n):
     exchanged = max(Fraction(left * (n - left), n * n) for left in range(1, n))  # blocks over each link, one direction
     ring = ring_load_odd(V=1, N=n) if n % 2 else ring_load_even(V=1)
     assert float(exchanged) == pytest.approx(2 * ring, rel=1e-12)
-    gathered = Fraction(n - 1, n)  # all that the chip at an end lacks comes over its one link
+    gathered = Fraction(n - 1, n)  # everything that the chip at an end lacks comes over its one link
     assert float(gathered) == pytest.approx(2 * torus_all_gather(V=1, N=n, W=1, n_dim=1), rel=1e-12)
 
 

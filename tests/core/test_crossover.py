@@ -1,4 +1,4 @@
-"""Where two costs meet: solved or bisected, the same place, the same direction, or honestly nowhere."""
+"""Where two costs meet: solved or bisected, the same place and the same direction, or no crossing at all."""
 
 import math
 
@@ -175,7 +175,7 @@ def test_wrong_names_are_named(make):
             found.at(**H100, **SQUARE, **{extra: 1})
     with pytest.raises(ValueError, match="^W_hbm .*above zero"):
         found.at(**H100 | {"W_hbm": 0}, **SQUARE)
-    with pytest.raises(TypeError, match="^D .*expected a number in 1"):
+    with pytest.raises(TypeError, match="^D .*expected a number"):
         found.at(**H100, **SQUARE | {"D": "4096"})
 
 

@@ -1,4 +1,4 @@
-"""Derivations: a true step is proved, a false one is refused, whatever it hides behind."""
+"""Derivations: a true step is proved, and a false one is refused in whatever form it comes."""
 
 import pytest
 import sympy

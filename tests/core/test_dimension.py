@@ -1,4 +1,4 @@
-"""Dimensions: like is joined with like, in every branch, whether or not it is the active one."""
+"""Dimensions: only like parts are combined, in every branch, active or not."""
 
 import pytest
 import sympy

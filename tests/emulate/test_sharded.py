@@ -84,9 +84,9 @@ def test_tokens_that_do_not_divide_are_refused(tokens, ranks, zigzag):
 
 
 def test_what_does_not_divide_is_refused():
-    with pytest.raises(ValueError, match="ranks: expected to divide the 8 of axis -1; got 3"):
+    with pytest.raises(ValueError, match="ranks: expected a divisor of 8, the length of axis -1; got 3"):
         sharded.mlp(numbers(6, 4), [numbers(4, 8)], numbers(8, 4), 3)
-    with pytest.raises(ValueError, match="ranks: expected to divide 2 key heads, or to be a multiple; got 3"):
+    with pytest.raises(ValueError, match="ranks: expected a divisor or a multiple of the 2 key heads; got 3"):
         ring_attention.heads(numbers(6, 4), numbers(4, 12), numbers(4, 4), numbers(4, 4), numbers(12, 4), 3, 2)
     with pytest.raises(ValueError, match="ranks: expected a whole number, 1 or more; got 0"):
         sharded.Work(0)

@@ -39,10 +39,10 @@ def test_the_fullest_rank_has_an_end_of_the_model():
     ("given", "words"),
     [
         ({"zero": 4}, "zero: expected 0, 1, 2 or 3; got 4"),
-        ({"stages": 3}, "stages: expected to divide the 4 layers"),
+        ({"stages": 3}, "stages: expected a divisor of the 4 layers"),
         ({"copies": 0}, "copies: expected a whole number"),
         ({"slices": 1.5}, "slices: expected a whole number"),
-        ({"shards": 2}, "shards: expected to divide 0 experts and the GPUs of a stage; got 2"),
+        ({"shards": 2}, "shards: expected a divisor of the 0 experts and of a stage's GPUs; got 2"),
     ],
     ids=str,
 )

@@ -119,7 +119,7 @@ def _everywhere(expr):
         yield label, new
     for i, part in _parts(expr):
         for label, new in _everywhere(part):
-            if not new.has(sympy.zoo, sympy.nan):  # nobody writes that, and Max takes no such thing
+            if not new.has(sympy.zoo, sympy.nan):  # nobody writes that, and Max does not accept it
                 yield label, expr.func(*expr.args[:i], new, *expr.args[i + 1 :])
 
 

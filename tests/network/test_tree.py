@@ -160,7 +160,7 @@ def test_bisection_is_that_of_the_single_switches(top):
     assert top.bisection == top.graph().bisection()
 
 
-def test_a_flow_can_take_back_what_an_earlier_way_used():
+def test_a_flow_can_take_back_what_an_earlier_path_used():
     """The shortest path 0-2-3-1 must give up its middle, which then runs full the other way."""
     rows = [(0, 2, 1), (2, 3, 1), (3, 1, 1), (0, 4, 2), (4, 5, 2), (5, 3, 2), (2, 6, 2), (6, 7, 2), (7, 1, 2)]
     low, high, level = np.array(rows).T
@@ -245,7 +245,7 @@ def test_tori_of_tpus():
     assert (v5p.diameter, v5p.bisection_links) == (32, 640)
     assert (cube.diameter, cube.links_per_chip, Torus("8 x 8", (8, 8), 1).diameter) == (6, 6, 8)
     assert v5p.place(27) == (0, 0, 27) and v5p.hops(0, 27) == 1
-    with pytest.raises(TopologyError, match="a side of 5 has no middle"):
+    with pytest.raises(TopologyError, match="a side of 5 cannot be halved"):
         _ = Torus("odd", (3, 5), 1).bisection
 
 
@@ -275,7 +275,7 @@ def test_a_mesh_of_pairs():
         (lambda: Topology("t", POD.levels, empty=128), "empty = 128; expected 0 or more of 128 slots"),
         (
             lambda: Topology("t", (NODE, LEAF, dataclasses.replace(SPINE, degree=5))),
-            r"1280 cables down need 1280 ports; 16 x 64 = 1024 are there",
+            r"1280 cables down need 1280 ports; 16 x 64 = 1024 are available",
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, degree=33), SPINE)),
@@ -287,7 +287,7 @@ def test_a_mesh_of_pairs():
         ),
         (
             lambda: Topology("t", (dataclasses.replace(NODE, switches=3, cables=4, ports=12),)),
-            "4 cables of each child do not spread over 3 switches of 12 ports: the fullest needs 16",
+            "4 cables per child cannot be spread over 3 switches of 12 ports: the fullest needs 16",
         ),
         (
             lambda: Topology("t", (NODE, dataclasses.replace(LEAF, cables=4))),

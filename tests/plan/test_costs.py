@@ -52,7 +52,7 @@ NO_COST = {
     "outcome.Outcome.useful": "the same",
     "search.Plan.why_nothing": "lists of words",
     "search._crowded": "choices counted",
-    "search._quickest": "how many rows are kept",
+    "search._fastest": "how many rows are kept",
     "search._solve": "choices counted",
     "search.evaluate_choice": "the GPUs that a choice takes",
 }

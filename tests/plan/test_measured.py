@@ -82,7 +82,7 @@ def test_half_of_the_layers_of_gpt_oss_see_a_window():
     assert short["ops_attn"] == pytest.approx(4 * 64 * 64 * sum(range(1, 65)) / 64)
 
 
-def test_what_goes_on_is_as_wide_as_activations():
+def test_transfers_between_stages_are_as_wide_as_activations():
     """DeepSeek's weights are fp8; what goes from stage to stage is bf16."""
     ask = request("deepseek_v3", "h800", 16, 16 * 4096, 4096, "deepseek_v3")
     out = evaluate_choice(ask, Choice(pp=2, ep=8, dp=8))
@@ -93,7 +93,7 @@ def test_what_goes_on_is_as_wide_as_activations():
 
 
 def test_gradients_of_spread_experts_go_over_the_nic_of_a_gpu():
-    """Tokens that hide them, from bytes and operations of one layer of experts on one GPU, as both chapters print."""
+    """Tokens that hide them, from bytes and FLOPs of one layer of experts on one GPU, as both chapters print."""
     expert, nic, peak = 3 * 7168 * 2048, 50e9, specs.chip("h800_sxm").bf16
     operations = 4 * expert * 8  # of a token's backward pass
     printed = []

@@ -1,4 +1,4 @@
-"""The planner: against slow counting, against runs that were made, and against requests that make no sense."""
+"""The planner: against slow counting, reported runs, and requests that make no sense."""
 
 import json
 import random
@@ -87,7 +87,7 @@ def test_the_search_finds_what_trying_all_finds():
     assert steps == sorted(steps) and len({row.choice.layout for row in found.rows}) == len(steps)
 
 
-# ---- runs that were made
+# ---- reported runs
 
 
 def test_llama_70b_on_4096():
@@ -113,10 +113,10 @@ def test_llama_405b_as_it_was_trained(virtual, recompute):
 
 
 def test_deepseek_as_it_was_trained():
-    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; what is cheap recomputed: it fits."""
+    """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; cheap parts recomputed: it fits."""
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
-    assert row.fits and row.costs.peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was had
+    assert row.fits and row.costs.peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was reported
     hours = specs.measured("deepseek_v3_cost").row(stage="pre-training")["gpu_hours"]
     took = hours * 3600 / 2048 * 15360 * 4096 / 14.8e12
     plain = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3")
@@ -233,12 +233,12 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"recompute": "half"}, "expected one of none, selective, full"),
         ({"schedule": "best"}, "expected one of 1f1b"),
         ({"per_node": 9}, "has 8 per node"),
-        ({"reserve": 90e9}, "leaves nothing of 80 GB"),
+        ({"reserve": 90e9}, "leaves nothing of the 80 GB"),
         ({"reserve": -1}, "reserve, in bytes: -1; expected"),
         ({"shares": (1, 1, 1)}, "expected four numbers"),
         ({"shares": (1, 1, 1, 2)}, "expected four numbers"),
         ({"waits": "x"}, "expected three numbers"),
-        ({"speed": 3}, "'speed' is not a choice of a plan"),
+        ({"speed": 3}, "'speed' is not an option of a plan"),
         ({"micro": 7}, "7 sequences do not divide"),
         ({"schedule": "gpipe", "virtual": 2, "pp": 2}, "only 1F1B has 2 virtual stages"),
         ({"model": "mixtral_8x7b", "gpus": 24, "batch": 3 * 2**20, "ep": 3}, "EP 3 does not divide 8 experts"),
@@ -260,7 +260,7 @@ def test_gb200_takes_whole_racks_or_part_of_each():
 
 
 def test_tokens_are_counted_as_papers_do():
-    spelt = (
+    spelled = (
         "16M",
         "16 m",
         "16M tokens",
@@ -271,7 +271,7 @@ def test_tokens_are_counted_as_papers_do():
         "1.6777216x10^7",
         "2^24",
     )
-    for batch in (*spelt, "16.777216 million", "about 16M"):
+    for batch in (*spelled, "16.777216 million", "about 16M"):
         assert request("llama3_70b", "h100_superpod", 64, batch).batch == 2**24
 
 

@@ -20,7 +20,7 @@ def racks():
     return plan("llama3_8b", "gb200_nvl72", 144, "4M", top=1)
 
 
-def test_part_of_each_node_is_said_where_it_is_quicker(racks):
+def test_part_of_each_node_is_named_where_it_is_faster(racks):
     """72 = 8 x 9, and nothing of this model but its stages divides by 9."""
     part = plan("llama3_8b", "gb200_nvl72", 128, "4M", top=1, per_node=64)
     assert not part.hint and part.best.step[1] < racks.best.step[1]

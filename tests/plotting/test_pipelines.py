@@ -76,7 +76,7 @@ def test_waiting_is_all_time_without_a_slot(name):
         assert [a for a, _, _ in spans] == [0, *(b for _, b, _ in spans[:-1])] and spans[-1][1] == run.makespan
 
 
-def test_grey_is_as_long_as_the_waiting():
+def test_gray_is_as_long_as_the_idle_time():
     """In the wide drawing of a schedule that is not folded: the area of a color, over the height of a cell."""
     run = RUNS["gpipe"]
     tree = ElementTree.fromstring(gantt_figure(run, **SAID).svg())

@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MODULES = sorted((ROOT / "gpuscale").rglob("*.py")) + sorted((ROOT / "exercises").glob("*.py"))
 BUILT = re.compile(r"(^|/)(\.(git|venv|hypothesis|ipynb_checkpoints|\w+_cache)|_build|__pycache__)(/|$)")
 TEXTS = [path for path in sorted(ROOT.rglob("*")) if not BUILT.search(path.relative_to(ROOT).as_posix())]
-# Hosts a page would have to fetch from, spelt so that this file does not hold them.
+# Hosts a page would have to fetch from, spelled so that this file does not hold them.
 DELIVERY = ["cdn.js" + "delivr", "unp" + "kg.com", "cdn" + "js.", "fonts.google" + "apis"]
 INVENTED = ["example" + ".com", "example" + ".org", "your-" + "name", "your-" + "org"]
 REGISTRIES = ["pypi" + ".org", "pythonhosted" + ".org", "registry.npm" + "js"]

@@ -61,7 +61,7 @@ def make(**changes):
         ({"answer": None}, "the answer is None"),
         ({"ask": " "}, "needs a text"),
         ({"given": {"V": 64 * MB}}, "{W} is not given; given are V"),
-        ({"given": {"V": 64 * MB}, "ask": "How long does {V} take?"}, r"given lacks W \[B/s\]"),
+        ({"given": {"V": 64 * MB}, "ask": "How long does {V} take?"}, r"given has no W \[B/s\]"),
         ({"given": GIVEN | {"D": 4096}}, "given D, which is not used"),
         ({"given": GIVEN | {"vol": 3}}, "given 'vol' is not a quantity"),
         ({"given": GIVEN | {"V": "64 MB"}}, "V .*expected a number"),
@@ -77,7 +77,7 @@ def make(**changes):
         ({"mistakes": {"One.": 2 * V / W, "Other.": {"V": 2 * V}}}, "“One.” .* and “Other.” .* within"),
         ({"mistakes": {"No.": 3.0}}, "expected a formula or an expression in quantities"),
         ({"mistakes": {"No.": {"D": 2}}}, "D is not an input of V/W"),
-        ({"mistakes": {"It lacks D.": V / W * D}}, r"given lacks D \[1\]"),
+        ({"mistakes": {"It lacks D.": V / W * D}}, r"given has no D \[1\]"),
         ({"mistakes": {"$V/W$ is not it.": 2 * V / W}}, "without TeX"),
         ({"ask": "How long does {V} take at {W:MB}?"}, "'MB' is not a unit for W"),
         ({"ask": "How long do {V} take at {W:GB/s,y}?"}, "expected a number of digits"),
@@ -229,7 +229,7 @@ def test_standard_mistakes(mistake, factor):
         ),
     ],
 )
-def test_an_answer_may_be_spelt_in_many_ways(changes, texts):
+def test_an_answer_may_be_spelled_in_many_ways(changes, texts):
     one = Item("x", 1, make(**changes))
     assert {text: check(one, text).verdict for text in texts.split("|")} == dict.fromkeys(texts.split("|"), "right")
 

@@ -87,7 +87,7 @@ def test_what_passes_an_adding_switch(n):
 # Physical links
 
 
-def neighbours(degrees, rails):
+def neighbors(degrees, rails):
     """An explicit graph of a tree, from the drawing: switches are (level, unit), GPUs are numbers."""
     edges = {}
 
@@ -120,7 +120,7 @@ def hops(edges, source):
 @pytest.mark.parametrize("rails", [False, True])
 @pytest.mark.parametrize("degrees", [(3,), (2, 3), (2, 2, 2), (3, 1, 2)])
 def test_a_tree_is_crossed_the_shortest_way(degrees, rails):
-    tree, edges = Tree(degrees, rails), neighbours(degrees, rails)
+    tree, edges = Tree(degrees, rails), neighbors(degrees, rails)
     for source, target in permutations(range(prod(degrees)), 2):
         ((share, way),) = tree.ways(source, target)
         assert share == 1 and len(way) == hops(edges, source)[target]

@@ -1,4 +1,4 @@
-"""Warps that take turns and copies that run ahead: counted, and held against what must come out."""
+"""Warps that take turns and copies that run ahead: counted, and compared with what must come out."""
 
 import pytest
 from hypothesis import given

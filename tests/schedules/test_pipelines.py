@@ -179,7 +179,7 @@ def test_ranks_that_wait_for_each_other_are_seen():
         (lambda: one_f_one_b(2, 4, t_B="2"), "t_B: expected a time of zero or more; got '2'"),
         (lambda: one_f_one_b(2, 4, t_hop=float("nan")), "t_hop: expected a time of zero or more; got nan"),
         (lambda: one_f_one_b(2, 4, t_F=float("inf")), "t_F: expected a time of zero or more; got inf"),
-        (lambda: gpipe(3, 4, t_F=[1, 2]), "t_F: expected one time or 3, one for each stage; got 2"),
+        (lambda: gpipe(3, 4, t_F=[1, 2]), "t_F: expected one time or 3, one per stage; got 2"),
         (lambda: interleaved(4, 6, 2), "microbatches: expected a multiple of the 4 ranks; got 6"),
         (lambda: interleaved(4, 8, 0), "chunks: expected a whole number, 1 or more; got 0"),
         (lambda: zb_h1(4, 8, 1, 1, 2), "t_W: expected at most t_B, of which it is a part; got 2 of 1"),

@@ -1,4 +1,4 @@
-"""Schedules refuse what cannot be: impossible transfers, worlds without ranks, buffers of a wrong shape."""
+"""What schedules refuse: impossible transfers, worlds without ranks, buffers of the wrong shape."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ def test_a_result_that_never_arrives_is_seen():
 @pytest.mark.parametrize(
     "buffers, message",
     [
-        ([np.ones(3)] * 2, "buffers: expected 3 arrays, one for each rank; got 2"),
+        ([np.ones(3)] * 2, "buffers: expected 3 arrays, one per rank; got 2"),
         ([np.ones(4)] * 3, r"rank 0: expected shape \(3,\); got \(4,\)"),
         ([np.ones(3), np.ones(3), np.ones(6)], r"rank 2: expected shape \(3,\); got \(6,\)"),
         ([np.ones((3, 2)), np.ones((3, 2)), np.ones(3)], r"rank 2: expected shape \(3, 2\); got \(3,\)"),
@@ -135,7 +135,7 @@ def test_a_world_without_ranks_is_refused(n):
         (lambda: direct.send_recv(2, 0, 2), "target: expected a rank from 0 to 1; got 2"),
         (lambda: in_network.all_reduce(4, pieces=0), "pieces: expected a whole number, 1 or more; got 0"),
         (lambda: hierarchical.all_gather([]), "degrees: expected at least one number"),
-        (lambda: hierarchical.all_gather([4, 3], inner=6), "inner: expected to divide, or to be a multiple of, the 4"),
+        (lambda: hierarchical.all_gather([4, 3], inner=6), "inner: expected a divisor or a multiple of the 4"),
         (lambda: hierarchical.all_gather([2], inner=4), "inner: expected at most 2 ranks; got 4"),
         (lambda: switched.all_reduce([4, 3], inner=5), "inner: expected a divisor of the 12 ranks; got 5"),
         (lambda: switched.switch([4, 3], 2, 1), "level, unit: expected a switch of a tree"),
@@ -153,7 +153,7 @@ def test_what_a_generator_cannot_do_is_refused(make, message):
     [
         (lambda: primitives.all_reduce([]), "expected one array per rank; got none"),
         (lambda: primitives.all_reduce([[1, 2], [3]]), "expected arrays of one shape"),
-        (lambda: primitives.reduce_scatter([[1, 2, 3], [4, 5, 6]]), "expected a first axis that 2 divides"),
+        (lambda: primitives.reduce_scatter([[1, 2, 3], [4, 5, 6]]), "expected a first axis divisible by 2"),
         (lambda: primitives.broadcast([[1], [2]], root=2), "root: expected a rank from 0 to 1; got 2"),
         (lambda: primitives.send_recv([[1], [2]], 0, 5), "target: expected a rank from 0 to 1; got 5"),
         (lambda: primitives.gather([1, 2]), "expected arrays of one shape, with one axis or more"),

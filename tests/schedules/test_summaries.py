@@ -57,8 +57,8 @@ def test_the_numbers_are_those_of_the_schedule(one):
     sent = [sum(row.units for row in rows if row.source == rank) for rank in range(one.ranks)]
     share = Fraction(max(sent), one.whole)
     assert f"{one.steps} steps, {len(rows)} transfers" in said
-    spelt = f"{share} V" if share.numerator > 1 else "V" if share == 1 else f"V/{share.denominator}"
-    assert f"\n  {spelt} sent by the busiest rank" in said
+    spelled = f"{share} V" if share.numerator > 1 else "V" if share == 1 else f"V/{share.denominator}"
+    assert f"\n  {spelled} sent by the busiest rank" in said
     assert ("switch" in said.partition("\n")[2]) == (one.switches > 0)
 
 

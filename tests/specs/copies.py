@@ -79,11 +79,6 @@ def _chips() -> Iterator[tuple[Number, Number, float]]:
     for key in ("v5e", "v5p"):
         yield from _all(f"chip tpu_{key}", f"link tpu_ici_{key}", "ici_links=links ici_link_bw=link_bw pod_chips")
         yield from _all(f"link tpu_ici_{key}", f"torus tpu_{key}_pod", "link_bw pod_chips=gpus")
-    for a, b in (
-        ("chip tpu_v5p.ici_link_bw", "torus tpu_v5p_pod.link_bw"),
-        ("chip tpu_v5p.ici_link_bw", "link tpu_ici_v5p.link_bw"),
-    ):
-        yield place(a)._replace(at=0), place(b)._replace(at=0), 0
     yield place("link tpu_ici_v4.link_bw")._replace(at=0), place("link tpu_ici_v5e.link_bw")._replace(at=0), 0
 
 
@@ -115,8 +110,6 @@ def _models() -> Iterator[tuple[Number, Number, float]]:
             yield from _all(f"model {key}", f"model {key}", "positions=max_tokens positions=train_seq")
         if key.startswith("llama3"):
             yield from _all("model llama3_8b", f"model {key}", "vocab kv_heads max_tokens train_seq")
-            first, ours = (Number("model", k, "vocab", 0) for k in ("llama3_8b", key))
-            yield first, ours, 0
         if key.startswith("megatron"):
             yield from _all("model megatron_1_7b", f"model {key}", "vocab positions")
 

@@ -14,7 +14,7 @@ from gpuscale.ledger import Claim, claims
 
 
 def verdict_stands(row: Claim) -> bool:
-    """Whether a row has the verdict that is written down, computed afresh: a row keeps what it has computed."""
+    """Whether a row has the verdict that is written down, computed again: a row keeps what it has computed."""
     return replace(row).found() == row.verdict
 
 

@@ -52,7 +52,7 @@ for part in (p for kind in ("chip", "link", "torus") for p in specs.parts(kind).
 
 @each("capability", "tensor_flop_per_cycle", but="cc_10_0")
 def multiply_adds(c) -> bool:
-    """A multiply-add is two operations."""
+    """A multiply-add is two FLOPs."""
     return c.tensor_flop_per_cycle == 2 * int(re.match(r"(\d+) FMA", c.spec("tensor_flop_per_cycle").printed)[1])
 
 
@@ -80,7 +80,7 @@ def behind_the_peak(c: specs.Part) -> float:
 
 @each("chip", "sm tensor_cores_per_sm tensor_clock fp16")
 def tensor_peak(c) -> bool:
-    """SMs x Tensor Cores x operations x their clock is the peak."""
+    """SMs x Tensor Cores x FLOPs per cycle x their clock is the peak."""
     return near(behind_the_peak(c), c.tensor_clock, 3e-3)
 
 
@@ -217,13 +217,13 @@ def registers(c) -> bool:
 
 @each("capability", "registers_per_sm")
 def eight_full_warps(c) -> bool:
-    """With 256 registers for each thread there is room for 8 warps."""  # scaling-book-gpus, memory
+    """With 256 registers per thread there is room for 8 warps."""  # scaling-book-gpus, memory
     return c.registers_per_sm == 8 * c.warp_size * 256
 
 
 @each("capability", "warp_allocation_unit")
 def warps_by_subpartition(c) -> bool:
-    """A warp for each subpartition."""
+    """One warp per subpartition."""
     return c.warp_allocation_unit == c.subpartitions_per_sm
 
 
@@ -235,7 +235,7 @@ def names_of_registers(c) -> bool:
 
 @each("capability", "smem_bytes_per_cycle")
 def banks(c) -> bool:
-    """A bank of 4 bytes for each thread of a warp."""
+    """One bank of 4 bytes per thread of a warp."""
     return c.smem_bytes_per_cycle == 4 * c.warp_size
 
 
@@ -291,7 +291,7 @@ def other_h100(c) -> bool:
 
 @of("chip", "h100_sxm")
 def other_clocks(c) -> bool:
-    """For the Tensor Cores one source has the clock of the PCIe card, another the highest one."""
+    """For the Tensor Cores one source has the clock of the PCIe version, another the highest one."""
     card, highest = other(c, "tensor_clock"), other(c, "tensor_clock", 1)
     return near(card, specs.chip("h100_pcie").boost_clock, 5e-3) and near(highest, c.boost_clock)
 

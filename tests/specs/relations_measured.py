@@ -26,7 +26,7 @@ def at(key: str, size: float) -> Line:
 
 
 def elements(text: str) -> int:
-    """How many numbers an array has: 6 for bf16[2, 3]."""
+    """How many elements an array has: 6 for bf16[2, 3]."""
     return prod(map(int, re.search(r"\[([\d, ]+)\]", text)[1].split(", ")))
 
 
@@ -88,7 +88,7 @@ def alike(key: str, a: str, b: str, off: float) -> None:
 
 
 def nvls(part: specs.Part, gpus: int) -> float:
-    """The highest bus bandwidth where the switches add: a GPU moves (n + 1)/n of the vector, not 2 (n - 1)/n."""
+    """The highest bus bandwidth with in-network reduction: a GPU moves (n + 1)/n of the vector, not 2 (n - 1)/n."""
     return part.nvlink_bw * 2 * (gpus - 1) / (gpus + 1)
 
 
@@ -472,13 +472,13 @@ def tokens_of_llama(r) -> bool:
 
 @rows("llama3_hours")
 def emissions_of_llama(r) -> bool:
-    """As much CO2 for each hour of a GPU in all rows, as 700 W cause in a grid that emits 0.42 kg for a kWh."""
+    """As much CO2 per GPU-hour in all rows, as 700 W cause in a grid that emits 0.42 kg for a kWh."""
     return near(r.emissions * 1000, r.gpu_hours * 0.7 * 0.42, 0.03)
 
 
 @check
 def totals_of_llama() -> bool:
-    """The models of each card add up to its total, hours and emissions."""
+    """The models of each model card add up to its total, hours and emissions."""
     found = lines("llama3_hours")
     cards = (found[:3], found[3:])
     return all(
@@ -490,7 +490,7 @@ def totals_of_llama() -> bool:
 
 @rows("deepseek_v3_cost")
 def two_dollars_an_hour(r) -> bool:
-    """Two dollars for an hour."""  # deepseek-v3, table 1
+    """Two dollars per GPU-hour."""  # deepseek-v3, table 1
     return near(r.cost, 2 * r.gpu_hours)
 
 

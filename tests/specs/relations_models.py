@@ -16,11 +16,11 @@ SIZE = {"B": 10**9, "M": 10**6}
 def interval(spec: specs.Spec) -> tuple[Fraction, Fraction]:
     """Where a count may lie that is printed so: half a digit either way, or up to one more if it is truncated.
 
-    Two noughts or more at the end of a whole number are taken for rounding.
+    Two zeros or more at the end of a whole number are taken for rounding.
     """
     number, letter = re.fullmatch(r"([\d.,]+)([BM])", spec.printed).groups()
-    noughts = re.search(r"(0{2,})$", number) if "." not in number else None
-    place = len(noughts[1]) if noughts else -len(number.partition(".")[2])
+    zeros = re.search(r"(0{2,})$", number) if "." not in number else None
+    place = len(zeros[1]) if zeros else -len(number.partition(".")[2])
     digit, value = Fraction(10) ** place * SIZE[letter], Fraction(spec.value)
     return (value, value + digit) if "truncated to" in spec.basis else (value - digit / 2, value + digit / 2)
 
@@ -83,7 +83,7 @@ def tokens_of_llama(m) -> bool:
 
 
 @each("model", "train_flop")
-def six_operations(m) -> bool:
+def six_flops(m) -> bool:
     """Six FLOPs per parameter and token of the training."""
     return near(6 * m.params * m.train_tokens, m.train_flop, 0.01)
 
@@ -103,7 +103,7 @@ def heads_of_llama(m) -> bool:
 
 @of("model", "megatron_529_6b")
 def activations_of_megatron(m) -> bool:
-    """Its activations on the first of 35 stages, cut 8 ways and interleaved 3 ways, are 114 GiB."""  # korthikanti2022
+    """Activations on the first of 35 stages, sharded 8 ways and interleaved 3 ways, are 114 GiB."""  # korthikanti2022
     s, h, a = m.train_seq, m.d_model, m.heads
     layer = s * h * (10 + 24 / 8 + 5 * a * s / (h * 8))
     return near(layer * m.layers * (1 + 34 / (35 * 3)), 114.0234375 * 2**30, 1e-6)
@@ -114,7 +114,7 @@ RATE = 180e3  # GPU-hours for 1e12 tokens: deepseek-v3, section 1
 
 @of("model", "deepseek_v3")
 def tokens_of_deepseek(m) -> bool:
-    """180,000 GPU-hours for each 1e12 tokens make up those of pre-training, in 3.7 days each."""
+    """180,000 GPU-hours per 1e12 tokens make up those of pre-training, in 3.7 days each."""
     hours = line("deepseek_v3_cost", stage="pre-training").gpu_hours
     return near(m.train_tokens / 1e12 * RATE, hours, 1e-3) and near(RATE / m.train_gpus / 24, 3.7, 0.02)
 

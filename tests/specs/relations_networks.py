@@ -23,7 +23,7 @@ def lanes_times_rate(f) -> bool:
     return near(f.link_bw, f.lanes * f.lane_bw)
 
 
-# Transfers of a lane in a second, and the share that the line code leaves: wikipedia-pcie.
+# Transfers of a lane per second, and the fraction that the line code leaves: wikipedia-pcie.
 PCIE = {3: (8, 128 / 130), 4: (16, 128 / 130), 5: (32, 128 / 130), 6: (64, 242 / 256), 7: (128, 242 / 256)}
 
 
@@ -57,7 +57,9 @@ for new, times, old in (
 def links_of_the_v5p(f) -> bool:
     """A link of the v5p is twice one of the v4 and of the v5e, by Google's numbers and by the scaling book's."""
     v5p = specs.link("tpu_ici_v5p")
-    return near(v5p.link_bw, 2 * f.link_bw) and near(other(v5p, "link_bw"), 2 * other(f, "link_bw"))
+    return near(v5p.link_bw, 2 * f.link_bw) and near(
+        other(specs.chip("tpu_v5p"), "ici_link_bw"), 2 * other(f, "link_bw")
+    )
 
 
 @each("link", "pod_chips links")
@@ -145,7 +147,7 @@ def links_by_switch(v) -> bool:
 
 @of("level", "a100_leaf", "h100_leaf", "llama3_rack", "gb200_su")
 def a_nic_for_each_gpu(v) -> bool:
-    """A NIC for each GPU of a node, or of a rack."""
+    """One NIC per GPU of a node, or of a rack."""
     return v.cables == specs.part("level", "gb200_rack" if v.key == "gb200_su" else "h100_node").degree
 
 

@@ -81,7 +81,7 @@ def test_a_file_replaces_its_own_parts_and_no_others(fresh, write):
     specs.load(write(MINE.replace("value = 1.2,", "value = 1.5,").replace("[my_ring]", "[my_circle]")))
     assert specs.chip("my_gpu").bf16 == 1.5e15
     assert "my_circle" in specs.links() and "my_ring" not in specs.links()
-    with pytest.raises(specs.SpecError, match="mine.toml has a chip of that name; expected another"):
+    with pytest.raises(specs.SpecError, match="mine.toml already has a chip with that name; expected another"):
         specs.load(write(MINE, "other.toml"))
     assert "nvlink_4" in specs.links() and "my_gpu" in specs.chips()
 
@@ -152,7 +152,7 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         (chip('price_per_hour = { value = 2, unit = "USD/h", basis = "list", source = "lab" }'), ["no date"]),
         (chip("bf16 = 989.4"), ["'bf16'", "989.4 has no provenance", "expected { value"]),
         (chip('bf16 = "989"'), ["'bf16'", "'989' has no provenance"]),
-        (chip('nvlnk_bw = "450"'), ["'nvlnk_bw'", "not a text that a part can have", "nvlink_bw?"]),
+        (chip('nvlnk_bw = "450"'), ["'nvlnk_bw'", "not a text field of a part", "nvlink_bw?"]),
         (chip('compute_capability = "9,0"'), ["'compute_capability'", "'9,0' is not known", "7.0, 8.0, 9.0"]),
         (chip(f"about = {NUMBER}"), ["'about'", "every part already has"]),
         (chip(f"Peak = {NUMBER}"), ["'Peak' is not a name"]),
@@ -160,9 +160,9 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         ('[x]\nkind = "chip"\n', ["part 'x'", "no title"]),
         ("[x]\ntitle = 3\n", ["part 'x'", "title 3 is not a text"]),
         ('[x]\ntitle = "X"\nkind = "gpu"\n', ["'gpu' is not a kind", "chip, link, model"]),
-        ('["my gpu"]\ntitle = "X"\n', ["'my gpu' is not a name", "small letters"]),
-        ('[h100_sxm]\ntitle = "mine"\n', ["'h100_sxm'", "built-in data has a chip", "such as my_h100_sxm"]),
-        ("bf16 = 1\n", ["'bf16'", "is outside of a part"]),
+        ('["my gpu"]\ntitle = "X"\n', ["'my gpu' is not a name", "lowercase letters"]),
+        ('[h100_sxm]\ntitle = "mine"\n', ["'h100_sxm'", "built-in data already has a chip", "such as my_h100_sxm"]),
+        ("bf16 = 1\n", ["'bf16'", "is outside any part"]),
         ('as_of = "soon"\n', ["'as_of'", "'soon' is not a date"]),
         ('sources = "lab"\n', ["'sources'", "not a table of texts"]),
         ("[x\n", ["is not TOML", "expected a TOML file"]),
@@ -172,7 +172,7 @@ TIME = '{ name = "t", title = "time", unit = "s", basis = "median", source = "la
         (measured(TIME, "[[1, 2]]"), ["part 'x'", "row 1 is [1, 2]", "1 cells: t"]),
         (measured(TIME, "[[1], [-2]]"), ["'t, row 2'", "-2 is out of range"]),
         (measured(TIME, '[["1"]]'), ["'t, row 1'", "'1' is not a number"]),
-        (measured(f"{TIME}, {TIME}", "[[1, 2]]"), ["'t'", "stands for two columns"]),
+        (measured(f"{TIME}, {TIME}", "[[1, 2]]"), ["'t'", "names two columns"]),
         (measured(TIME.replace('basis = "median", ', ""), "[[1]]"), ["'t'", "no basis"]),
         (measured(TIME.replace('"s"', '"sec/s"'), "[[1]]"), ["'t'", "unit 'sec/s' is not known"]),
         (measured(TIME.replace("title", "titel"), "[[1]]"), ["'t'", "no title"]),

@@ -1,4 +1,4 @@
-"""The numbers: their provenance, other sources that lose, what a part can do."""
+"""The numbers: their provenance, rejected values of other sources, what a part can do."""
 
 import copy
 import math
@@ -110,7 +110,7 @@ def test_files_say_when_they_were_checked(name):
         ("tpu_v5p", "ici_link_bw", 100e9, "gpus:TPU-1"),
     ],
 )
-def test_where_sources_disagree_the_loser_is_kept_with_its_reason(key, field, used, lost):
+def test_where_sources_disagree_the_rejected_value_is_kept_with_its_reason(key, field, used, lost):
     """``lost`` is a number, or the row of the ledger that has it."""
     spec = specs.chip(key).spec(field)
     assert spec.base == used
@@ -143,7 +143,7 @@ def test_values_come_in_base_units():
 def test_parts_and_tables_do_not_change_and_can_be_kept():
     h, t = specs.chip("h100_sxm"), specs.measured("mamf_bf16")
     for thing in (h, t):
-        with pytest.raises(AttributeError, match="do not change"):
+        with pytest.raises(AttributeError, match="read-only"):
             thing.bf16 = 1.0
         for twin in (pickle.loads(pickle.dumps(thing)), copy.deepcopy(thing)):
             assert twin.title == thing.title and repr(twin) == repr(thing)

@@ -1,4 +1,4 @@
-"""The data under watch: what a check reads of them, and what it says when a number is another.
+"""The data under watch: what a check reads of them, and whether it still holds when a number changes.
 
 While ``watched()`` is open, the parts and tables of the data note which of their numbers are read, and give changed
 values on request; nothing is written. A fact is a number with its copies: places of the data that say the same and cite
@@ -151,7 +151,7 @@ def _line(watch: Watch, table: specs.MeasuredTable, row: tuple, i: int) -> _Cell
 
 
 def numbers() -> dict[Number, Stated]:
-    """Every number of the data but the noughts, which no factor changes."""
+    """Every number of the data but the zeros, which no factor changes."""
     found = {}
     for part in _parts():
         for name, home in _places(part).items():

@@ -28,7 +28,7 @@ class Cells:
 
 
 def product(rows, inner, columns, width, weight_width):
-    """[rows, inner] times [inner, columns] by three loops: the matrices, operations and bytes."""
+    """[rows, inner] times [inner, columns] by three loops: the matrices, FLOPs and bytes."""
     draw, traffic, operations = random.Random(1), [], 0
     fill = lambda r, c: {(i, j): draw.randint(-9, 9) for i in range(r) for j in range(c)}  # noqa: E731
     left, right = Cells(fill(rows, inner), width, traffic), Cells(fill(inner, columns), weight_width, traffic)
@@ -44,7 +44,7 @@ def product(rows, inner, columns, width, weight_width):
 
 
 def vector_sum(length, width):
-    """Two vectors added element by element: operations and bytes."""
+    """Two vectors added element by element: FLOPs and bytes."""
     traffic, operations = [], 0
     a, c, out = (Cells({(i,): float(i) for i in range(length)}, width, traffic) for _ in range(3))
     for i in range(length):

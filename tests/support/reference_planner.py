@@ -46,7 +46,7 @@ def _layer(m: shapes.Model, dense: bool, length: int, masked: bool = True) -> tu
 
 @cache
 def _moved(m: shapes.Model, dense: bool, length: int, ranks: int, sequence: bool, width: int) -> dict[str, int]:
-    """Bytes that kernels between the products of a layer move for one sequence on a rank: forward, what of it is
+    """Bytes that kernels between the matmuls of a layer move for one sequence on a rank: forward, what of it is
     cheap, and backward."""
     layer = next(i for i in range(m.layers) if m.dense(i) == dense)
     there = traffic.forward(m, layer, 1, length, ranks, sequence)
@@ -135,7 +135,7 @@ class Slow:
             held = shapes.kept(m, layer, c.micro, tokens, ranks, c.sp and not m.experts)
             if again == "selective":
                 held = [t for t in held if not self._cheap(t.name)]
-                total -= 4 * flat  # what leaves the two norms is made again; what enters them is no product's
+                total -= 4 * flat  # the outputs of the two norms are recomputed; their inputs are no matmul's
                 flat_bytes += 2 * flat * self.width
             total += shapes.size(held)
         width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
@@ -165,7 +165,7 @@ class Slow:
         return out
 
     def kernels(self) -> tuple[F, F]:
-        """Bytes that the kernels between the products move for a microbatch in a stage: forward, and backward."""
+        """Bytes that the kernels between the matmuls move for a microbatch in a stage: forward, and backward."""
         c, m = self.c, self.m
         split = bool(m.experts and c.sp)  # each rank takes its tokens through whole layers
         how = (1, False) if split else (c.tp, c.sp)

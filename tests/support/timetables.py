@@ -4,7 +4,7 @@ from gpuscale.schedules.pipelines.timetable import PipelineRun, Slot, needs_of
 
 
 def check(run: PipelineRun) -> None:
-    """Raises ValueError where two slots of a rank overlap, work comes before what it needs, or a piece of it is
+    """Raises ValueError if two slots of a rank overlap, work comes before what it needs, or a piece of it is
     missing or done twice."""
     for rank in range(run.ranks):
         row = run.of(rank)

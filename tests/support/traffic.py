@@ -1,4 +1,4 @@
-"""The kernels between the products of a layer, written out: the shape of every array that one reads or writes.
+"""The kernels between the matmuls of a layer, written out: the shape of every array that one reads or writes.
 
 Shares no algebra with the formulas: kernels are listed one by one, expert by expert, on one tensor parallel rank. An
 array is (shape, whether it is a dropout mask).
@@ -21,7 +21,7 @@ class Kernel(NamedTuple):
 
 
 def plain(*shape: int) -> tuple:
-    """An array of numbers."""
+    """An array of elements."""
     return shape, False
 
 
@@ -33,7 +33,7 @@ def mask(*shape: int) -> tuple:
 def forward(m: Model, layer: int, seqs: int, tokens: int, ranks: int = 1, sequence: bool = False) -> list[Kernel]:
     """Those of the forward pass. ``sequence`` shards what is between the blocks along the tokens.
 
-    Raises ValueError where the ranks do not divide what they share, or share latent attention or experts.
+    Raises ValueError if the ranks do not divide what they share, or share latent attention or experts.
     """
     cut = m.heads, m.kv_heads, m.width(layer), tokens if sequence else ranks
     if any(one % ranks for one in cut) or (ranks > 1 and (m.kv_rank or not m.dense(layer))):
@@ -87,7 +87,7 @@ def _back(m: Model, one: Kernel) -> list[tuple]:
     first, gradients = one.name.split()[0], tuple(a for a in one.writes if not a[1])
     masks, entered = tuple(a for a in one.writes if a[1]), one.reads
     if first in {"norm", "softmax", "activation"}:  # a gradient for each array that entered
-        meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the way around
+        meet = [(entered * 2, entered)] if one.name.startswith("norm before") else []  # with that of the residual path
         return [((*gradients, *entered), entered), *meet]
     if first == "addition":  # both arrays take the same gradient: nothing to do but dropout
         return [((*gradients, *masks), entered[:1])] if masks else []

@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def what(self) -> str:
-        """The curve's name for an error."""
+        """The curve's name in an error message."""
         return f"curve {bare(self.label) or str(self.expr)!r}"
 
 
@@ -100,7 +100,7 @@ class Points:
     size: float = 10.0
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values as arrays. Raises ValueError where they do not pair up or are not finite."""
+        """The values as arrays. Raises ValueError if they do not pair up or are not finite."""
         xs, ys = (np.atleast_1d(np.asarray(v, dtype=float)) for v in (self.x, self.y))
         if xs.shape != ys.shape or not xs.size or not np.isfinite([xs, ys]).all():
             rule = "expected as many finite x as y, at least one"
@@ -125,7 +125,7 @@ class Note:
 class Chart:
     """All that a chart shows. ``headroom`` are pixels over the plot for what is named there; ``ends`` puts the names
     of the curves in a column next to the plot. ``areas`` are (x, y, hue, strength) of filled shapes. ``here`` is the
-    state of a live figure: its curves are thin but for the one that is now, and their names light.
+    state of a live figure: its curves are thin except the selected one, and their names are light.
     """
 
     x: Axis

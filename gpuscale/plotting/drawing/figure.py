@@ -15,7 +15,7 @@ _TAGS = re.compile(r"<[^>]*>")
 _FACE = 'font-family="Segoe UI, Helvetica Neue, Arial, sans-serif"'
 
 # Without the book's style sheet (a notebook) the figure still shows one drawing, at its own size, and dark on
-# light or light on dark as JupyterLab and VS Code say.
+# light or light on dark, following JupyterLab and VS Code.
 _STYLE = (
     "<style>.still{container-type:inline-size;display:flex;flex-direction:column;margin-inline:0}"
     ".still svg{display:block;max-width:100%;height:auto;overflow:visible}.still>.narrow{display:none}"
@@ -64,7 +64,7 @@ class Still(Html):
         return self._drawn[narrow]
 
     def axes(self, ax=None):
-        """The figure on matplotlib's Axes ``ax`` (default: new ones), which it returns, to continue there.
+        """The figure on matplotlib's Axes ``ax`` (default: new ones), which it returns, so that you can continue there.
 
         Raises TypeError for a figure without axes, such as a block diagram.
         """

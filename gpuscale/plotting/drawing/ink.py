@@ -41,7 +41,7 @@ _RANKS = {
 RANKS = (*_RANKS,)
 _USES = {"bar": "-bar", "line": "", "text": "-text"}
 
-#: What a reader meets as a color: the meanings, and ink for what has none.
+#: The colors that a reader sees: the meanings, and ink for what has none.
 HUES = (*_MEANINGS, "plain")
 
 

@@ -1,4 +1,4 @@
-"""Labels at their curves: each is tried at many places and takes the one that covers least."""
+"""Labels at their curves: each is tried at many places and takes the one that covers the least."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def place(wants: list[Want], frame: tuple, solid: np.ndarray) -> None:
         own = _distance(want, rects, want.trail)
         for other in others:
             cost += (8.0 if other.radius else 2.5) * _covered(want, rects, other.trail, 3.5)
-            near = _distance(want, rects, other.trail) < own + 1  # it would seem to be the other's
+            near = _distance(want, rects, other.trail) < own + 1  # it would seem to belong to the other curve
             cost += 14 * near if other.spots is None else 0
         tried.append((spots, rects, cost))
     for _ in range(2):

@@ -11,7 +11,7 @@ from gpuscale.plotting.drawing.labels import SIDE, Spot, Want, fill, place
 from gpuscale.plotting.drawing.sheet import LEADING
 
 AUTO = "auto"  # the hue of a curve that takes that of the region it is in
-# Exact is solid, approximate is dashed, everywhere; in a live figure all but the curve of the moment are thin.
+# Exact is solid, approximate is dashed, everywhere; in a live figure all but the selected curve are thin.
 STYLES = {"exact": {"weight": 2.2}, "approx": {"weight": 1.5, "dash": (6, 5)}, "other": {"weight": 1.5}}
 LIVE = {"exact": {"weight": 1.5}, "approx": STYLES["approx"], "other": {"weight": 1.0}}
 
@@ -69,7 +69,7 @@ class ChartLayout:
         return (self.sheet.narrow and item.short) or item.label
 
     def _bold(self, curve) -> bool:
-        """Whether the name of a curve is bold: exact ones in a still figure, that of the moment in a live one."""
+        """Whether the name of a curve is bold: exact ones in a still figure, the selected one in a live figure."""
         return bool(curve.now or not self.lead) if self.chart.here else curve.style != "approx"
 
     def _furnish(self) -> None:
@@ -117,7 +117,7 @@ class ChartLayout:
         return next((r.hue for r in regions if x <= self._span(r)[1]), "plain" if hue == AUTO else hue)
 
     def _note(self, note):
-        """Writes a note; the rectangle of each of its lines."""
+        """Writes a note. Returns the rectangle of each of its lines."""
         px, py = self._at(note.x, note.y)
         for i, row in enumerate(note.text.split("\n")):
             x, y = float(px + note.dx), float(py + note.dy + i * LEADING)
@@ -140,7 +140,7 @@ class ChartLayout:
         yield Want(crossing.text, np.array([(x, top), (x, low)]), spots=spots)
 
     def _curve(self, curve) -> Want:
-        """Draws a curve, in the hues of its regions where it has none; the label that it asks for."""
+        """Draws a curve, in the hues of its regions where it has none. Returns the label that it asks for."""
         xs, ys = self._at(*curve.formula)
         look = {"weight": 3.0} if self.chart.here and curve.now else (LIVE if self.chart.here else STYLES)[curve.style]
         regions = self.chart.regions if curve.hue == AUTO else []
@@ -156,7 +156,7 @@ class ChartLayout:
         return Want(self._text(curve), path, curve.hue, bold=self._bold(curve), near=near, along=curve.along)
 
     def _dots(self, dots) -> Want:
-        """Dots, open for what was measured and filled for what is computed; the label that they ask for."""
+        """Dots, open for what was measured and filled for what is computed. Returns the label that they ask for."""
         xs, ys = self._at(*dots.data())
         face, rim = (dots.hue, "paper" if dots.size >= 10 else "") if dots.solid else ("paper", dots.hue)
         for x, y in zip(xs.tolist(), ys.tolist(), strict=True):
@@ -201,7 +201,7 @@ class ChartLayout:
 
 
 def _same(path, lead) -> bool:
-    """Whether a curve lies on another one all along, so that one name has to do."""
+    """Whether a curve lies on another one everywhere, so that one name serves both."""
     return bool(np.abs(np.interp(lead[:, 0], *path.T) - lead[:, 1]).max() < 3)
 
 

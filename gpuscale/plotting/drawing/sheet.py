@@ -15,13 +15,13 @@ from gpuscale.core.html import escape
 from gpuscale.plotting.drawing.ink import SIZE, fold, hue, number, paint, pieces, width
 
 LEADING = 16  # pixels from one line of text to the next
-FAR = 4000.0  # pixels: what lies beyond is cut, as no screen reaches there
+FAR = 4000.0  # pixels: what lies beyond is clipped, because no screen reaches there
 _HALO = f'paint-order="stroke" stroke="{paint("paper", "line")}" stroke-opacity=".8" stroke-width="4"'
 _ANCHORS = {"left": "", "center": ' text-anchor="middle"', "right": ' text-anchor="end"'}
 
 
 class Sheet:
-    """A drawing under construction, in pixels, y downwards; ``narrow`` says which of a figure's two it is.
+    """A drawing under construction, in pixels, y downwards; ``narrow`` says which of a figure's two drawings it is.
 
     A painter may set ``down``, the height, when it knows. ``records`` are the data and ``words`` the labels that the
     digest of the figure tells. Every color is the name of a meaning in ``ink``.
@@ -51,15 +51,16 @@ class Sheet:
         self._texts.setdefault(style, []).append(element)
 
     def paragraph(self, text, x, y, colour="plain", align="left", bold=False, say=True) -> float:
-        """Text broken into lines that fit, from the height ``y``; where they end."""
+        """Text broken into lines that fit, from the height ``y``. Returns where they end."""
         for row in fold(text, self.across - (x if align == "left" else 0), bold):
             self.write(x, y + 12, row, colour, align, bold, say=say)
             y += LEADING
         return y
 
     def legend(self, items, y, side=22, say=True) -> float:
-        """A key from the height ``y``, in lines that fit; where it ends. Each item is its words and ``draw(x, y)``,
-        which makes a swatch that is ``side`` pixels wide and 14 high.
+        """A key from the height ``y``, in lines that fit. Returns where it ends.
+
+        Each item is its words and ``draw(x, y)``, which makes a swatch that is ``side`` pixels wide and 14 high.
         """
         x = 0.0
         for words, draw in items:
@@ -151,7 +152,7 @@ class Sheet:
         return key
 
     def _clip(self, points, frame) -> str:
-        """A reference to the frame that points need which leave it."""
+        """A reference to the clip path that points outside the frame need."""
         x0, y0, x1, y1 = frame[0] - 2, frame[1] - 2, frame[2] + 2, frame[3] + 2  # half a line's width may lie outside
         if len(points) and ((points >= (x0, y0)) & (points <= (x1, y1))).all():
             return ""
@@ -166,7 +167,7 @@ def _share(name: str, alpha: float) -> str:
 
 
 def _thinned(points):
-    """A polyline without the points that lie on it anyway, to a tenth of a pixel."""
+    """A polyline without points that lie on it to a tenth of a pixel."""
     if len(points) < 3:
         return points
     (x0, y0), (dx, dy) = points[0], points[-1] - points[0]
@@ -193,7 +194,7 @@ def _data(points) -> str:
 
 
 def _spans(text: str) -> str:
-    """A label's markup as tspans; a subscript is small and low, and what follows it comes back up."""
+    """A label's markup as tspans; a subscript is small and low, and what follows it is back on the baseline."""
     out, low = "", False
     for part, tags in pieces(text):
         attrs = ' font-weight="700"' if "b" in tags else ""

@@ -47,16 +47,14 @@ class _Phase:
 
 
 def _phases(degrees: tuple[int, ...], inner: int) -> list[_Phase]:
-    """The phases of an all-gather, from the top level down; levels on which nobody has a peer are left out."""
+    """The phases of an all-gather, from the top level down; levels on which no rank has a peer are left out."""
     ranks, below, phases = prod(degrees), 1, []
     need_count(inner, "inner")
     for degree in degrees:
         unit = below * degree
         small, large = sorted((inner, unit))
         if large % small:
-            raise ValueError(
-                f"inner: expected to divide, or to be a multiple of, the {unit} ranks of a unit; got {inner}"
-            )
+            raise ValueError(f"inner: expected a divisor or a multiple of the {unit} ranks of a unit; got {inner}")
         first, last = max(below, inner), max(unit, inner)
         if last > first:
             phases.append(_Phase(last // first, first, last, ranks // last))

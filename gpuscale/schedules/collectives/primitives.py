@@ -19,7 +19,7 @@ def _all(buffers: Sequence, parts: int = 1) -> list[np.ndarray]:
     if len(shapes) > 1 or () in shapes:
         raise ValueError(f"buffers: expected arrays of one shape, with one axis or more; got {sorted(shapes)}")
     if arrays[0].shape[0] % parts:
-        raise ValueError(f"buffers: expected a first axis that {parts} divides; got shape {arrays[0].shape}")
+        raise ValueError(f"buffers: expected a first axis divisible by {parts}; got shape {arrays[0].shape}")
     return arrays
 
 

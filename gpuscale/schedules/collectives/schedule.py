@@ -58,7 +58,7 @@ def columns(step, source, target, chunk, reduce=False) -> tuple[np.ndarray, ...]
 
 
 def close_gaps(columns: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same columns with the steps counted anew: one in which nobody has anything to send is not a step."""
+    """The same columns with the steps renumbered, because one in which nobody has anything to send is not a step."""
     _, step = np.unique(columns[0], return_inverse=True)
     return (step.astype(np.int32), *columns[1:])
 
@@ -116,7 +116,7 @@ class Schedule:
         self._check()
 
     def _check(self) -> None:
-        """Raises ValueError where columns, sizes or masks do not fit together."""
+        """Raises ValueError if columns, sizes or masks do not fit together."""
         step, source, target, chunk, reduce = self.columns
         title, nodes = self.title, self.nodes
         if not step.size == source.size == target.size == chunk.size == reduce.size:
@@ -171,7 +171,7 @@ class Schedule:
         return self.steps
 
     def __getitem__(self, step: int) -> list[Transfer]:
-        """The transfers of one step, to read. Raises IndexError for a step that is not there."""
+        """The transfers of one step, to read. Raises IndexError for a step that does not exist."""
         rows = self.rows(range(self.steps)[step])
         columns = [column[rows].tolist() for column in self.columns]
         return [Transfer(*row, units=int(self.size[row[3]])) for row in zip(*columns, strict=True)]

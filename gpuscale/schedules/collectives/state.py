@@ -35,7 +35,7 @@ def _unheld(schedule, step: int, held) -> None:
 def _load(schedule, buffers) -> tuple[np.ndarray, int]:
     """The numbers of all nodes, shape (nodes, places, ...), and how many numbers a unit has."""
     if len(buffers) != schedule.ranks:
-        raise ValueError(f"buffers: expected {schedule.ranks} arrays, one for each rank; got {len(buffers)}")
+        raise ValueError(f"buffers: expected {schedule.ranks} arrays, one per rank; got {len(buffers)}")
     units = schedule.start @ schedule.size
     arrays = [None if b is None else np.asarray(b) for b in buffers]
     used = [r for r in range(schedule.ranks) if units[r]]

@@ -29,7 +29,7 @@ def _top(degrees: tuple[int, ...]) -> int:
 
 
 def switch(degrees: Sequence[int], level: int, unit: int = 0) -> int:
-    """The node id of a unit's switch; level 1 is the lowest. Raises ValueError where there is none."""
+    """The node id of a unit's switch; level 1 is the lowest. Raises ValueError if there is none."""
     degrees = need_counts(degrees, "degrees")
     if not 1 <= level <= len(degrees) or not 0 <= unit < prod(degrees[level:]):
         raise ValueError(f"level, unit: expected a switch of a tree of degrees {degrees}; got {level} and {unit}")

@@ -7,10 +7,10 @@ from gpuscale.schedules.counts import need_count, need_rank
 
 
 def broadcast(ranks: int, root: int = 0) -> Schedule:
-    """Binomial broadcast: those who have the buffer double in each of ceil(log2 N) steps."""
+    """Binomial broadcast: the ranks that have the buffer double in each of ceil(log2 N) steps."""
     need_rank(root, ranks)
     table, step, known = TransferTable(), 0, 1
-    while known < ranks:  # counted from the root, the first 2^k tell the next 2^k
+    while known < ranks:  # counted from the root, the first 2^k send to the next 2^k
         teller = np.arange(min(known, ranks - known)) + root
         table.add(step, teller % ranks, (teller + known) % ranks, 0)
         step, known = step + 1, 2 * known

@@ -107,7 +107,7 @@ class _Writer:
         self.count = {"F": [0, 0], "B": [0, 0]}
 
     def repeat(self, times: int, *steps) -> None:
-        """Writes the steps so many times; each is a method of this writer and its phases."""
+        """Writes the steps that many times; each is a method of this writer and its phases."""
         for _ in range(times):
             for method, *phases in steps:
                 method(*phases)
@@ -158,7 +158,7 @@ def _order(place: int, half_ranks: int, count: int, ways: Ways) -> list:
     w.repeat(place + 1, (w.forward, 0), (w.forward, 1))
     w.repeat(to_middle, (w.split, 1), (w.weights,), (w.forward, 1))
     for turn in range(count - 2 * half_ranks + place + 1):
-        if turn == 0 and to_middle == 0:  # as published: apart, the two ends of the middle wait less
+        if turn == 0 and to_middle == 0:  # as published: done separately, the two ends of the middle wait less
             w.forward(0)
             w.backward(1)
         else:

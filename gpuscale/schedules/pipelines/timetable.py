@@ -82,7 +82,7 @@ class PipelineRun:
         return max(slot.end for slot in self.slots)
 
     def of(self, rank: int) -> tuple[Slot, ...]:
-        """The slots of a rank in order. Raises ValueError for a rank that is not there."""
+        """The slots of a rank in order. Raises ValueError for a rank that does not exist."""
         return self._by_rank[need_rank(rank, self.ranks, "rank")]
 
     @cached_property
@@ -155,7 +155,7 @@ def timetable(
     ``orders``: for each rank blocks of tasks (kind, microbatch, stage), mostly of one; the tasks of a block run one
     after another, wait for all of their inputs and deliver their results together at its end. ``lasts``: how
     long each task of a block takes. A transfer takes ``t_hop``, overlaps with compute, and waits for those before it
-    between the same ranks. Raises ValueError where ranks wait for each other.
+    between the same ranks. Raises ValueError if ranks wait for each other.
     """
     slots, transfers = _play(orders, stages, lasts, t_hop)
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
@@ -218,7 +218,7 @@ def _play(orders, stages, lasts, t_hop):
                 moved = True
         if not moved:
             stuck = [order[at[rank]] for rank, order in enumerate(orders) if at[rank] < len(order)]
-            raise ValueError(f"orders: ranks wait for each other at {stuck}")
+            raise ValueError(f"orders: ranks wait for each other (deadlock) at {stuck}")
     return state.slots, state.transfers
 
 
@@ -240,7 +240,7 @@ def need_times(value, name: str, stages: int) -> list[Fraction]:
     """A time for each stage, from one for all or from a sequence, else ValueError."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         if len(value) != stages:
-            raise ValueError(f"{name}: expected one time or {stages}, one for each stage; got {len(value)}")
+            raise ValueError(f"{name}: expected one time or {stages}, one per stage; got {len(value)}")
         return [need_time(one, name) for one in value]
     return [need_time(value, name)] * stages
 

@@ -40,7 +40,7 @@ if (box) {
     said.textContent = found ? worded(FOUND, found.length, total) + why : worded(FORMULAS, total);
   };
   const clear = () => { input.value = ''; apply(); };
-  /** Whoever is sent to an entry sees it. Says whether it was hidden. */
+  /** An entry that a link leads to is visible. Says whether it was hidden. */
   const reveal = (hash) => {
     const target = hash.length > 1 && page.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target || !target.closest('.out')) return false;

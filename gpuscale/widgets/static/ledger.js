@@ -1,4 +1,4 @@
-/* The filter of the ledger: verdict, source, chapter and text. All it knows stands in the rows. */
+/* The filter of the ledger: verdict, source, chapter and text. All its data are in the rows. */
 const page = globalThis.document, box = page?.querySelector('.rows-filter');
 if (box) {
   const [verdict, source, chapter] = box.querySelectorAll('select'), input = box.querySelector('input'), said = box.querySelector('output');
@@ -24,7 +24,7 @@ if (box) {
     for (const part of new Set(rows.map((row) => row.part))) part.closest('section').classList.toggle('out', !shown.has(part));
     said.textContent = said.dataset.said.replace('{shown}', count).replace('{all}', rows.length);
   };
-  /** Whoever is sent to a row sees it. */
+  /** A row that a link leads to is visible. */
   const reveal = (hash) => {
     const target = hash.length > 1 && page.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target?.closest('.out')) return false;

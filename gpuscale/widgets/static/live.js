@@ -15,7 +15,7 @@ function snapped(q, v) {
 const scale = (q) => axis(q, 0, 1000);
 const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${joined(names, (n, i) => button(n, `data-${data}="${i}"`))}</div>` : '';
 
-/** Plain http has no clipboard interface, so the old way stands behind it. */
+/** Plain http has no clipboard interface, so the older method is the fallback. */
 async function copy(words) {
   try { await navigator.clipboard.writeText(words); } catch {
     const area = make('<textarea style="position:fixed"></textarea>');

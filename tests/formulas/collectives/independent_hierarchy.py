@@ -33,7 +33,7 @@ def named(degrees, rates) -> dict:
 
 
 def slowest(loads: dict, rates):
-    """The time of the busiest physical link for each byte of V; the cards of a node count together."""
+    """The time of the busiest physical link for each byte of V; the NICs of a node count together."""
     return max((load / rates[level - 1] for level, load in worst(loads).items()), default=0)
 
 

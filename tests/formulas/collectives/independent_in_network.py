@@ -124,6 +124,6 @@ def the_cards_of_a_hierarchical_all_reduce(lib, case):
 
 
 @checks("nic_rate")
-def published_rate_of_a_card(lib):
-    """377.34 GB/s of bus bandwidth on 4 nodes of 8 B200 as a rate of a card. ML Engineering, network."""
+def published_rate_of_a_nic(lib):
+    """377.34 GB/s of bus bandwidth on 4 nodes of 8 B200 as the rate of a NIC. ML Engineering, network."""
     assert abs(lib.nic_rate(N=32, M=4, W_bus=377.34e9) - claim("ml-engineering:nic-rate").published) < 0.005e9

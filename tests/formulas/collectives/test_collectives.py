@@ -77,5 +77,5 @@ def test_switches_of_any_depth_send_the_vector_once(depth):
 
 @pytest.mark.parametrize("depth", [0, -1, 1.5, True, "two"])
 def test_a_depth_is_a_whole_number(depth):
-    with pytest.raises(ValueError, match="depth: expected a whole number of levels from 1 up"):
+    with pytest.raises(ValueError, match="depth: expected a whole number of levels, at least 1"):
         hierarchy.all_gather_rule(depth)

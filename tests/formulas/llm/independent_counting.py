@@ -1,4 +1,4 @@
-"""Counting a transformer: every tensor and product of small models listed as shapes and added up."""
+"""Counting a transformer: every tensor and matmul of small models, listed as shapes and added up."""
 
 from fractions import Fraction
 
@@ -195,7 +195,7 @@ def experts_counted(lib, m, vectors):
     assert ask(lib.moe_active_parameters, m, **known) == multiplied
 
 
-# Operations
+# FLOPs
 
 
 @checks("attention_flops", "causal_attention_flops", over=st.tuples(dense(), SMALL))
@@ -217,7 +217,7 @@ def latent_scores_and_sums_head_by_head(lib, case):
 
 
 def work(m, tokens, causal=False):
-    """The products of one sequence, forward and backward, and what a token is multiplied by."""
+    """The matmuls of one sequence, forward and backward, and the matrices that a token is multiplied by."""
     forward = shapes.products(m, tokens, causal)
     active = sum(p.inner * p.columns for p in shapes.products(m, 1) if p.weight)
     scores = shapes.flops(shapes.attention_products(m, tokens, causal))
@@ -293,7 +293,7 @@ def a_gpt_with_layers_run_again(lib, case):
     "mfu", "hfu", "mfu_from_hfu", "mfu_step_time", "run_time", over=st.tuples(dense(), SMALL, RATES, st.integers(1, 4))
 )
 def a_run_watched_by_the_clock(lib, case):
-    """GPUs that do the operations one by one at their rate, and waste as long again."""
+    """GPUs that do the FLOPs one by one at their rate, and are idle for as long again."""
     m, tokens, rate, gpus = case
     forward, back, _, _ = work(m, tokens)
     needed, done = (shapes.flops(found) for found in ([*forward, *back], [*forward, *back, *forward]))

@@ -1,4 +1,4 @@
-"""Data parallelism: arithmetic counted in products that are carried out, bytes in schedules that move them."""
+"""Data parallelism: arithmetic counted in matmuls that are carried out, bytes in schedules that move them."""
 
 from fractions import Fraction
 
@@ -36,7 +36,7 @@ def ones(rows: int, columns: int) -> np.ndarray:
 
 
 def operations(passes) -> int:
-    """FLOPs of the products that ``passes`` carries out."""
+    """FLOPs of the matmuls that ``passes`` carries out."""
     Number.count = 0
     passes()
     return 2 * Number.count
@@ -168,7 +168,7 @@ def gradients_over_every_link(lib, case):
 
 @checks("sharded_dp_threshold", over=FABRIC)
 def gradients_of_copies_on_several_gpus(lib, case):
-    """A copy of the model is spread over ``inner`` GPUs: each does that share of the products of its own tokens."""
+    """A copy of the model is spread over ``inner`` GPUs: each does that fraction of the matmuls of its own tokens."""
     (gpus, nodes), rates, rate = case
     for inner in [*inner_axes((gpus, nodes)), 2 * gpus * nodes]:  # the last is a copy on more than these nodes
         math, size = of_a_gpu(2 * inner, rate)  # tokens of a copy: two for each of its GPUs

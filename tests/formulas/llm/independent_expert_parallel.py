@@ -1,4 +1,4 @@
-"""Expert parallelism: real tokens through real experts; bytes counted on schedules, FLOPs from the products' shapes."""
+"""Expert parallelism: real tokens through real experts; bytes counted on schedules, FLOPs from matmul shapes."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -134,7 +134,7 @@ def tokens_on_their_way(lib, case):
 
 @checks("exchange_nvlink", "exchange_network", over=st.tuples(NODES, st.integers(1, 2), st.integers(0, 2)))
 def experts_exchange_in_every_pass(lib, case):
-    """The layers of a stage, some of them without experts: forward, backward, and forward again if all is made anew."""
+    """The layers of a stage, some without experts: forward, backward, and forward again with full recomputation."""
     (nodes, node, each, k, matrices), slices, plain = case
     ranks, experts = nodes * node, nodes * node * each
     if k > experts or experts > 12:

@@ -1,4 +1,4 @@
-"""Between the products: every kernel of a layer listed with the arrays that it reads and writes, and added up."""
+"""Between the matmuls: every kernel of a layer listed with the arrays that it reads and writes, and added up."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -9,7 +9,7 @@ from formulas.llm.independent_counting import SMALL, TINY, ask, dense, gpt, rout
 from hypothesis import strategies as st
 from support import traffic
 
-RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and what all that is cut is a multiple of
+RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and the divisor of everything that is sharded
 WIDTHS = st.tuples(st.sampled_from([2, 4]), st.integers(1, 3))  # of a number, of an element of a mask
 
 
@@ -89,7 +89,7 @@ def tokens_sorted_by_expert(lib, case):
     over=st.tuples(st.one_of(dense(), routed(), routed(latent=True)), TINY, TINY, WIDTHS, st.integers(0, 1)),
 )
 def kernels_inside_blocks(lib, case):
-    """All layers listed, those with experts and those without; queries and keys are turned again if they are latent."""
+    """All layers listed, with experts or without; queries and keys are rotated again if they are latent."""
     m, seqs, tokens, widths, dropout = case
     plain = [layer for layer in range(m.layers) if m.dense(layer)]
     known = {"b": widths[0], "b_mask": widths[1], "S": tokens, "n_drop": dropout, "L_dense": len(plain)}
@@ -107,7 +107,7 @@ def kernels_inside_blocks(lib, case):
 
 @checks("kernels_forward", "kernels_backward", over=st.tuples(RANKS, TINY, TINY, TINY, WIDTHS, st.integers(1, 3)))
 def kernels_of_a_rank(lib, case):
-    """Layers of a GPT on one rank, the forward kernels once more where they are run again."""
+    """Layers of a GPT on one rank, the forward kernels once more where they are recomputed."""
     (ranks, unit), seqs, tokens, width, widths, layers = case
     m, tokens = replace(gpt(1, unit, width, 3), dropout=1), unit * tokens
     alone = {one.__name__: one(m, 0, 1, tokens) for one in (traffic.forward, traffic.backward)}

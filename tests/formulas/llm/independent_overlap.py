@@ -1,5 +1,5 @@
-"""Overlap: both sides of each ratio counted apart, by products that are carried out and bytes that are moved; buckets
-and slowdowns played as intervals in time."""
+"""Overlap: both sides of each ratio counted separately, by matmuls that are carried out and bytes that are moved;
+buckets and slowdowns played as intervals in time."""
 
 from fractions import Fraction
 

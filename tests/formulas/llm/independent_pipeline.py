@@ -1,4 +1,4 @@
-"""Pipelines: times, waits and activations counted in timetables of explicit slots, bytes in arrays and rings."""
+"""Pipelines: times, idle times and activations counted in timetables of explicit slots, bytes in arrays and rings."""
 
 from fractions import Fraction
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpuscale.emulate import shapes
 
-RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and what all that is cut is a multiple of
+RANKS = st.sampled_from([(1, 1), (2, 4), (3, 6), (4, 4)])  # ranks, and the divisor of everything that is sharded
 BYTES = st.sampled_from([2, 4])
 
 
@@ -70,8 +70,8 @@ def kept_gpt(m, seqs, tokens, ranks=1, sequence=False, selective=False):
 
 @checks("mean_kept_mlp", "mean_few_mlp", over=st.one_of(dense(), routed(), routed(latent=True)))
 def what_all_mlps_keep(lib, m):
-    """Tensors of every layer, with experts or without; what is made again from others is what enters the last product
-    and what leaves an expert."""
+    """Tensors of every layer, with experts or without; the input of the last matmul and the
+    output of an expert are recomputed from others."""
     plain = [layer for layer in range(m.layers) if m.dense(layer)]
     known = {"L_dense": len(plain), "F_dense": m.width(0) if plain else 1}
     held = [t for layer in range(m.layers) for t in shapes.kept(m, layer, 1, 1)]

@@ -1,4 +1,4 @@
-"""Tensor and context parallelism: layers computed on several ranks with real arrays, operations and bytes counted."""
+"""Tensor and context parallelism: layers computed on several ranks with real arrays, FLOPs and bytes counted."""
 
 from fractions import Fraction
 
@@ -85,7 +85,7 @@ def start_ups_of_two_rings(lib, case):
     took = sum(r.time(wait, given["W"], x.nbytes) for r in rings)
     assert need(lib.tp_latency, given, alpha=wait) == took
     waits, bytes_ = (sum(r.time(*cost, x.nbytes) for r in rings) for cost in ((wait, 10**30), (0, given["W"])))
-    even = need(lib.tp_half_batch, given, alpha=wait)  # at that many tokens the bytes take as long as the waits
+    even = need(lib.tp_half_batch, given, alpha=wait)  # at that many tokens the bytes take as long as the latencies
     assert abs(bytes_ / len(x) * even / waits - 1) < Fraction(1, 10**20)
 
 
@@ -130,7 +130,7 @@ def gradients_beside_a_model_of_several_ranks(lib, case):
         copies, params = ranks // inner, 7
         each = slowest(nodes * more, gpus, rates, inner)
         comms = params * (weight + grad) * each
-        backward = 4 * Fraction(params) / inner / peak  # two products for each weight, for one token of a model
+        backward = 4 * Fraction(params) / inner / peak  # two multiplications per weight, for one token of a model
         given = {"C": peak, "b_w": weight, "b_grad": grad, "G": gpus, "X": copies, "Y": inner}
         tokens = comms / backward / inner  # for each GPU
         assert at(lib.mixed_dp_limit, **given, W_nvl=rates[0], W_node=rates[1]) == tokens

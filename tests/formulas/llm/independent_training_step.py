@@ -130,14 +130,14 @@ def a_pass_is_arithmetic_or_memory(lib, case):
         "V_fwd": kernels,
         "V_bwd": kernels + kernels,
     }
-    between = sum(1 / Fraction(memory) for _ in range(kernels))  # kernels run when the products are done
+    between = sum(1 / Fraction(memory) for _ in range(kernels))  # kernels run when the matmuls are done
     assert at(lib.stage_forward, **given) == max(forward, read) + between
     assert at(lib.stage_backward, **given) == max(back, read + write + write) + between + between
 
 
 @checks("recomputed_flops", over=st.tuples(routed_model(latent=True), SMALL))
-def what_is_run_again_product_by_product(lib, case):
-    """Latent attention, whose queries, keys and values are made from narrow vectors that are kept."""
+def what_is_recomputed_matmul_by_matmul(lib, case):
+    """Latent attention, whose queries, keys and values are computed from narrow vectors that are stored."""
     m, tokens = case
     m = replace(m, dense_layers=m.layers)
     made = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]

@@ -67,7 +67,7 @@ def units_counted_one_by_one(lib):
         peak = counted(cycles, sms, lanes, per_lane)
         close(lib.vector_peak(n_sm=sms, n_lane=lanes, k_op=per_lane, f_clock=cycles), peak)
         close(lib.implied_clock(P_run=peak, n_sm=sms, n_lane=lanes, k_op=per_lane), cycles)
-    multiply_adds = counted(4, 4, 4)  # a small Tensor Core: a 4 x 4 x 4 product in a cycle
+    multiply_adds = counted(4, 4, 4)  # a small Tensor Core: a 4 x 4 x 4 matmul per cycle
     peak = counted(cycles, sms, cores, multiply_adds, 2)
     close(lib.tensor_peak(n_sm=sms, n_tc=cores, r_tc=2 * multiply_adds, f_clock=cycles), peak)
     close(lib.tensor_core_rate(C=peak, n_sm=sms, n_tc=cores, f_clock=cycles), 2 * multiply_adds)
@@ -126,7 +126,7 @@ def tiles_streamed_through_two_buffers(lib):
 
 @checks("critical_batch", "critical_batch_mixed", "rule_batch")
 def the_batch_at_which_two_clocks_agree(lib):
-    """Bisection on the two times, each written out from the counts of a product."""
+    """Bisection on the two times, each written out from the counts of a matmul."""
     peak, bus = 990e12, 3.35e12
     for d, f, width, weight in (
         (4096, 4096, 2, 2),
