@@ -272,7 +272,7 @@ questions = QuestionSet(
                 ("a seventh of it", "Only bytes that leave the pod pass the oversubscribed layer.", N > n_unit),
                 ("something between the two", "No byte of this job leaves the pod.", False),
             ],
-            solution=f"The full rate, {show(ndr.bw, 'B/s')}. An oversubscribed layer costs nothing to a job whose bytes "
+            solution=f"The full rate, {show(ndr.bw, 'B/s')}. An oversubscribed layer takes nothing from a job whose bytes "
             "stay below it.",
         ),
     ],
