@@ -56,7 +56,7 @@ def ring_time(nodes):
 
 levels = [
     Question(
-        "An all-gather runs over {M} nodes of eight H100. Which bandwidth would it see if only the NICs mattered?",
+        "An all-gather runs over {M} nodes of eight H100s. Which bandwidth would it see if only the NICs mattered?",
         answer=W_node * M / (M - 1),
         given=[{"M": 4, "W_node": H100["W_node"]}, {"M": 8, "W_node": H100["W_node"]}],
         unit="B/s",
@@ -68,7 +68,7 @@ levels = [
         hint=TABLES,
     ),
     Question(
-        "An all-gather runs over {M} nodes of eight H100 under the same leaf switches. The NICs feed the GPUs directly. "
+        "An all-gather runs over {M} nodes of eight H100s under the same leaf switches. The NICs feed the GPUs directly. "
         "Which link is the bottleneck?",
         given=[{"M": 2, "G": NODE, **H100}, {"M": 16, "G": NODE, **H100}],
         choices=[
@@ -86,7 +86,7 @@ levels = [
         ],
     ),
     Question(
-        "How long does an all-gather of {V} take on two nodes of eight B200, if NVLink and NICs work at the same time?",
+        "How long does an all-gather of {V} take on two nodes of eight B200s, if NVLink and NICs work at the same time?",
         answer=V * Max(nvlink, nics).subs(M, 2),
         given=[{"V": 1 * GB, "G": NODE, **B200}, {"V": 400 * MB, "G": NODE, **B200}],
         unit="s",
@@ -97,7 +97,7 @@ levels = [
             "That is one level after the other; here both work at once.": V * (nvlink + nics.subs(M, 2)),
         },
         hint=TABLES,
-        remark="On two nodes of H100 NVLink is the bottleneck. A B200 has twice the NVLink and the same NIC.",
+        remark="On two nodes of H100s, NVLink is the bottleneck. A B200 has twice the NVLink and the same NIC.",
     ),
     Question(
         "An all-gather runs over nodes of $G$ GPUs. Each GPU has $W_\\mathrm{NVLink}$ of NVLink bandwidth and each node "
@@ -111,7 +111,7 @@ levels = [
             "That is the ratio of the bandwidths; on both levels a part is there already.": W_nvl / W_node,
         },
         solution="Set (G − 1)/(G W_nvl) equal to (M − 1)/(M W_node) and solve for M.",
-        remark="On nodes of eight H100 it lies between four and five.",
+        remark="On nodes of eight H100s it lies between four and five.",
     ),
 ]
 
@@ -131,7 +131,7 @@ links = [
         },
     ),
     Question(
-        "An all-gather runs over {M} nodes of eight H100, in two scalable units of {G_2}. Which bandwidth do the NICs of "
+        "An all-gather runs over {M} nodes of eight H100s, in two scalable units of {G_2}. Which bandwidth do the NICs of "
         "a node allow exactly?",
         answer=W_node * M / (M - 1),
         given={"M": 2 * UNIT, "G_2": UNIT, "W_node": H100["W_node"]},
@@ -146,7 +146,7 @@ links = [
         hint=TABLES,
     ),
     Question(
-        "Without any overlap between NVLink and NICs, which bandwidth does an all-gather over two nodes of eight H100 "
+        "Without any overlap between NVLink and NICs, which bandwidth does an all-gather over two nodes of eight H100s "
         "see?",
         answer=1 / (nvlink + nics.subs(M, 2)),
         given={"G": NODE, **H100},
@@ -166,7 +166,7 @@ links = [
         ],
     ),
     Question(
-        "On the pod of 1,024 H100, rings run on one level after the other: in the nodes, between the nodes of a unit and "
+        "On the pod of 1,024 H100s, rings run on one level after the other: in the nodes, between the nodes of a unit and "
         "between the units. How long does an all-gather of a few bytes take with the latencies that NCCL assumes for its "
         "Simple protocol?",
         answer=starts,
@@ -191,7 +191,7 @@ links = [
 
 sharded = [
     Question(
-        "In a unit of {N} H100, an array of {V} is sliced for Y = {Y} neighboring GPUs, and each slice is sharded over the "
+        "In a unit of {N} H100s, an array of {V} is sliced for Y = {Y} neighboring GPUs, and each slice is sharded over the "
         "other axis. How long does an all-gather of the slices take at the NICs?",
         answer=into_node,
         given=[{"V": 512 * MB, "N": 256, "Y": y, "W_node": H100["W_node"]} for y in (32, 64, 128)],
@@ -220,7 +220,7 @@ sharded = [
     Question(
         "Find the error. A published rule gives a level the time V (G_i \u2212 1) / (G_i max(Y, n) W), with n the GPUs "
         "inside a child and W the bandwidth of the child's uplink. Put Y = 1 at the leaf level of a scalable unit: {G_2} "
-        "nodes of {n_in} H100. Which bandwidth does the rule promise?",
+        "nodes of {n_in} H100s. Which bandwidth does the rule promise?",
         answer=printed,
         given={"G_2": UNIT, "n_in": NODE, "W_node": H100["W_node"]},
         unit="B/s",
@@ -249,7 +249,7 @@ sharded = [
         hint="The hardware tables list the levels of this cluster. How much of the array does one node lack?",
     ),
     Question(
-        "An all-reduce of {V} crosses {M} nodes of eight H100, and the NICs are the bottleneck. The leaf switches add "
+        "An all-reduce of {V} crosses {M} nodes of eight H100s, and the NICs are the bottleneck. The leaf switches add "
         "(in-network reduction): each node sends the array once and receives it once, at the same time. How long does "
         "it take?",
         answer=V / W_node,
@@ -267,7 +267,7 @@ sharded = [
         hint=TABLES,
     ),
     Question(
-        "A model of 2 billion parameters trains data-parallel on {M} nodes of eight B200. How long does the all-reduce of "
+        "A model of 2 billion parameters trains data-parallel on {M} nodes of eight B200s. How long does the all-reduce of "
         "its bf16 gradients take at best, without in-network reduction?",
         answer=hierarchy.two_level_all_reduce_links.where(V=b * P),
         given={"P": 2e9, "b": 2, "M": 64, "G": NODE, **B200},

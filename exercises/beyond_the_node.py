@@ -249,8 +249,8 @@ questions = QuestionSet(
             "side. The argument below shows that no choice of nodes does worse.",
         ),
         Question(
-            f"A full network for {2 * FULL:,.0f} GPUs needs a third layer of switches. How many times as many spine "
-            f"switches does it have as a network for {FULL:,.0f}, where the spine switches are the top?",
+            f"A full network for {FULL:,.0f} GPUs has its spine switches at the top. One for {2 * FULL:,.0f} GPUs needs a "
+            "third layer above them. How many times as many spine switches does the larger network have?",
             predict=True,
             given={"N": FULL, "n_port": ndr.switch_ports},
             choices=[
@@ -272,7 +272,7 @@ questions = QuestionSet(
                 ("a seventh of it", "Only bytes that leave the pod pass the oversubscribed layer.", N > n_unit),
                 ("something between the two", "No byte of this job leaves the pod.", False),
             ],
-            solution=f"The full rate, {show(ndr.bw, 'B/s')}. An oversubscribed layer costs nothing to a job whose bytes "
+            solution=f"The full rate, {show(ndr.bw, 'B/s')}. An oversubscribed layer takes nothing from a job whose bytes "
             "stay below it.",
         ),
     ],

@@ -57,7 +57,7 @@ questions = QuestionSet(
             hint="The table of NVLink generations says how many links a GPU has.",
         ),
         Question(
-            "Suppose {G} H100 were connected to the four NVSwitches of an H100 node. At which rate could each GPU "
+            "Suppose {G} H100s were connected to the four NVSwitches of an H100 node. At which rate could each GPU "
             "send if all of them send at once?",
             answer=gpu_share,
             given=[
@@ -127,7 +127,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Each node has '
-            "eight H100. Which route do the bytes take?",
+            "eight H100s. Which route do the bytes take?",
             choices=[
                 (
                     "through the NVSwitches of both nodes, joined by a cable",
@@ -192,7 +192,7 @@ questions = QuestionSet(
             f"{show(hopper.bw, 'B/s')}.",
         ),
         Question(
-            f"Eight V100 have six links each, so there are {sum(n for *_, n in mesh.pairs)} links for {len(pairs)} pairs "
+            f"Eight V100s have six links each, so there are {sum(n for *_, n in mesh.pairs)} links for {len(pairs)} pairs "
             "of GPUs. NVIDIA gave eight of the pairs a second link. How many pairs have no link at all?",
             predict=True,
             choices=[
@@ -221,7 +221,7 @@ questions = QuestionSet(
             f"{hopper.links} of them. Beyond 14 GPUs, the switches would have to be shared.",
         ),
         Question(
-            f"Four of the eight V100 send to the other four. Their links could carry {show(4 * mesh.gpu_bw, 'B/s')} "
+            f"Four of the eight V100s send to the other four. Their links could carry {show(4 * mesh.gpu_bw, 'B/s')} "
             "together. How much arrives if the two groups are chosen in the worst way?",
             predict=True,
             choices=[
@@ -234,7 +234,7 @@ questions = QuestionSet(
             "switches, every way to choose the groups gives the full rate.",
         ),
         Question(
-            "Each of eight H100 holds an eighth of an array of 1 GB, and every GPU needs the whole array. All of them "
+            "Each of eight H100s holds an eighth of an array of 1 GB, and every GPU needs the whole array. All of them "
             f"send at once; together they can send {show(TOGETHER, 'B/s')}. How long does it take at best?",
             predict=True,
             choices=[

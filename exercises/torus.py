@@ -86,7 +86,7 @@ questions = QuestionSet(
         ),
         Question(
             "The longer the sides of a torus, the less bandwidth a chip has in an all-to-all. At which length of the sides "
-            "does a TPU v5e get just the bandwidth of an H100's NIC?",
+            "does a TPU v5e get exactly the bandwidth of an H100's NIC?",
             answer=8 * W / W_nic,
             given={"W": v5e, "W_nic": h100.nic_bw},
             unit="1",

@@ -44,8 +44,8 @@ two_level_capacity = Formula("Endpoints of a two-level fat tree", N_max, n_port*
 three_level_capacity = Formula("Endpoints of a three-level fat tree", N_max, n_port**3 / 4, source=_TREE,
     assumes="for switches of one kind with an even number of ports and full bisection", needs=(divisible(n_port, 2),))
 bisection = Formula("Full bisection bandwidth", W_bis, N * W / 2, source="leiserson1985",
-    assumes="for an even number of endpoints of bandwidth W (beyond the node, also of nodes), one direction, if no "
-    "cut is narrower than the endpoints' own links", needs=(divisible(N, 2),))
+    assumes="for an even number N of GPUs (or nodes) of bandwidth W each, in one direction, if no cut is narrower than "
+    "their own links", needs=(divisible(N, 2),))
 tapered_bisection = Formula("Bisection bandwidth below a tapered top", W_bis, N * W / (2 * r_over),
     source="leiserson1985",
     assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over; for an "

@@ -106,18 +106,18 @@ def _head(sheet, x: float, y: float, dx: int, dy: int, colour: str, size: float 
 
 
 def entrances_figure(gpus: int, nic: float, nvlink: float, *, name, caption, **look) -> Still:
-    """The two entrances of a GPU in a node of ``gpus``: a NIC that brings one lane of an array at ``nic`` [B/s], and
+    """The two entrances of a GPU in a node of ``gpus``: a NIC that brings one stripe of an array at ``nic`` [B/s], and
     NVLink, which brings the others at ``nvlink`` [B/s]."""
     others = gpus - 1
     alt = (
-        f"A GPU with two entrances. From the left its NIC brings one lane at {rate(nic)}. From the right NVLink "
-        f"brings the lanes of its {others} neighbors at {rate(nvlink)}. Below, the array as {gpus} lanes: the first "
-        "comes from the NIC, the others over NVLink."
+        f"A GPU with two entrances. From the left its NIC brings one stripe at {rate(nic)}. From the right NVLink "
+        f"brings the stripes of its {others} neighbors at {rate(nvlink)}. Below, the array as {gpus} stripes: the "
+        "first comes from the NIC, the others over NVLink."
     )
 
     def paint(sheet):
         _entrances(sheet, gpus, nic, nvlink)
-        sheet.records.append(f"entrances: 1 lane at {rate(nic)}, {others} lanes at {rate(nvlink)}")
+        sheet.records.append(f"entrances: 1 stripe at {rate(nic)}, {others} stripes at {rate(nvlink)}")
 
     return Still(paint, name=name, caption=caption, **{"alt": alt} | look)
 
@@ -132,23 +132,23 @@ def _entrances(sheet, gpus: int, nic: float, nvlink: float) -> None:
     draw(sheet, Block(text="GPU", hue="compute"), mid - gpu / 2, top, gpu, tall)
     sheet.rule([1 + wide, mid - gpu / 2 - 8], [y, y], "scaleout", level=3, weight=3)
     _head(sheet, mid - gpu / 2 - 6, y, 1, 0, "scaleout")
-    for lane in range(gpus - 1):
-        at = y + 6 * (lane - (gpus - 2) / 2)
+    for stripe in range(gpus - 1):
+        at = y + 6 * (stripe - (gpus - 2) / 2)
         sheet.rule([sheet.across - wide - 1, mid + gpu / 2 + 8], [at, at], "scaleup", level=3, weight=3)
         _head(sheet, mid + gpu / 2 + 6, at, -1, 0, "scaleup", 3)
     gaps = (1 + wide + mid - gpu / 2) / 2, (sheet.across - wide - 1 + mid + gpu / 2) / 2
-    many = f"{gpus - 1} lanes"
-    for x, said, speed, hue in ((gaps[0], "1 lane", nic, "scaleout"), (gaps[1], many, nvlink, "scaleup")):
+    many = f"{gpus - 1} stripes"
+    for x, said, speed, hue in ((gaps[0], "1 stripe", nic, "scaleout"), (gaps[1], many, nvlink, "scaleup")):
         sheet.write(x, top + 8, said, hue, "center", bold=True)
         sheet.write(x, top + tall + 3, rate(speed), hue, "center")
     y = top + tall + 22
     step = (sheet.across - 2) / gpus
-    for lane in range(gpus):
-        hue = "scaleup" if lane else "scaleout"
-        sheet.box(1 + step * lane + 1, y, step - 2, 26, hue, 0.4)
-        word = str(lane) if sheet.narrow else f"lane {lane}"
-        sheet.write(1 + step * (lane + 0.5), y + 17, word, "plain", "center", say=False)
-    sheet.write(1, y + 44, "the array" if sheet.narrow else "the array, one lane per GPU of the node", "soft")
+    for stripe in range(gpus):
+        hue = "scaleup" if stripe else "scaleout"
+        sheet.box(1 + step * stripe + 1, y, step - 2, 26, hue, 0.4)
+        word = str(stripe) if sheet.narrow else f"stripe {stripe}"
+        sheet.write(1 + step * (stripe + 0.5), y + 17, word, "plain", "center", say=False)
+    sheet.write(1, y + 44, "the array" if sheet.narrow else "the array, one stripe per GPU of the node", "soft")
     sheet.down = y + 50
 
 

@@ -54,9 +54,9 @@ def test_the_ring_says_what_the_pod_has():
         ring_of_nodes_figure(8, **SAID)
 
 
-def test_a_gpu_has_one_lane_from_its_nic_and_the_others_from_nvlink():
+def test_a_gpu_has_one_stripe_from_its_nic_and_the_others_from_nvlink():
     text = said("entrances")
-    assert "1 lane" in text and "7 lanes" in text and "50 GB/s" in text and "450 GB/s" in text
+    assert "1 stripe" in text and "7 stripes" in text and "50 GB/s" in text and "450 GB/s" in text
 
 
 def test_shares_of_a_bar_add_up():
