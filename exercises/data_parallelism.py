@@ -252,8 +252,8 @@ questions = QuestionSet(
             f"{show(2 * 7 / 8, '1')} to almost 2, and there it ends.",
         ),
         Question(
-            "Some runs all-reduce their gradients in fp32 instead of bf16. What happens to the threshold, in tokens per "
-            "GPU?",
+            "Suppose that plain data parallelism all-reduces its gradients in fp32 instead of bf16. What happens to the "
+            "threshold, in tokens per GPU?",
             predict=True,
             given={"C": h100.bf16, "W": pod["W_node"], "b_grad": 4},
             choices=[

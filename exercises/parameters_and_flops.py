@@ -53,7 +53,7 @@ mine = high * token / (token + again)
 tokens = model("llama3_8b").train_tokens
 
 shape = {name: llama.inputs[name] for name in ("D", "F", "n_q", "n_kv", "d_head", "n_mat")}
-HINT = "The dimensions of every model stand in the hardware tables."
+HINT = "The hardware tables have the dimensions of every model."
 
 # Predictions
 grow = L * 2 * D * d_head * (n_q - n_kv) / P
@@ -118,8 +118,8 @@ questions = QuestionSet(
             tolerance=0.003,
         ),
         Question(
-            "At which sequence length do the scores of Llama 3 70B cost as much as the matrices of a layer, in "
-            "the full count?",
+            "At which sequence length do scores and weighted sum of Llama 3 70B cost as much as the matrices of a layer, "
+            "in the full count?",
             answer=layer.rhs / (2 * n_q * d_head),
             given=shape,
             unit="1",
@@ -275,8 +275,8 @@ questions = QuestionSet(
             f"{show(small.P_act / 1e9, '1')} billion. The MLP counts double, and attention does not.",
         ),
         Question(
-            "The scores have no parameters, so the rule of 2 FLOPs per parameter misses them. What share of the forward FLOPs "
-            "of a layer of Llama 3 8B do they take, in sequences of 8,192 tokens?",
+            "The scores and the weighted sum have no parameters, so the rule of 2 FLOPs per parameter misses them. What fraction "
+            "of the forward FLOPs of a layer of Llama 3 8B do they take, in sequences of 8,192 tokens?",
             predict=True,
             given={"S": seq, "n_q": known["n_q"], "d_head": known["d_head"], "P_layer": small.P_layer},
             choices=[
@@ -292,8 +292,8 @@ questions = QuestionSet(
             "in each of the 32 heads.",
         ),
         Question(
-            "A training run recomputes every layer, and its GPUs do FLOPs at {HFU:%} of the peak rate. What share of the "
-            "peak goes into FLOPs that the model needs? Leave attention out.",
+            "A training run recomputes every layer. Its GPUs run at {HFU:%} of their peak rate, recomputation included. What "
+            "fraction of the peak goes into FLOPs that the model needs? Leave attention out.",
             predict=True,
             given={"HFU": 0.52},
             choices=[

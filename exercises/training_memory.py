@@ -51,7 +51,7 @@ state = training_memory.replicated_state.where(training_memory.optimizer_bytes)
 usual, mixed, single = recipe("bf16_fp32_grads"), recipe("zero_mixed"), recipe("fp32")
 shape = {name: dims[name] for name in ("D", "F", "n_q", "n_kv", "d_head", "n_mat")}
 head = given(activations.head_activations, "llama3_8b", n_seq=1, S=seq, b=2, b_logit=4)
-HINT = "The dimensions of every model stand in the hardware tables."
+HINT = "The hardware tables have the dimensions of every model."
 PER = 2 * b_mom + b_w + b_grad + b_master
 
 # Predictions

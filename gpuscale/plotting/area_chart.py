@@ -20,7 +20,8 @@ class Areas:
     """One column: its heading, base unit, meaning, and its rows as {heading: {block: value}}.
 
     A value of 0 leaves a dashed slot of the size that the row has in another column. ``worth`` is the value that has
-    the same area as 1 in a column without it. ``notes`` are the second lines of blocks.
+    the same area as 1 in a column without it. ``notes`` are the second lines of blocks. ``words`` say the total,
+    instead of all its digits.
     """
 
     title: str
@@ -29,6 +30,7 @@ class Areas:
     rows: dict
     worth: float = 1.0
     notes: dict = field(default_factory=dict)
+    words: str = ""
 
     @property
     def total(self) -> float:
@@ -90,7 +92,7 @@ def _head(sheet, column: Areas, x: float, wide: float) -> float:
     for line in fold(column.title, wide, bold=True):
         sheet.write(x + 1, y + 12, line, column.hue, bold=True)
         y += LEADING
-    sheet.write(x + 1, y + 12, amount(column.total, column.unit), "plain")
+    sheet.write(x + 1, y + 12, column.words or amount(column.total, column.unit), "plain")
     return y + LEADING + 6
 
 

@@ -22,6 +22,12 @@ def test_areas_are_exact_in_a_column_and_between_columns(narrow):
     assert np.allclose(np.array(sizes) / sizes[0], [1, 1, 2, 2, 3, 3], rtol=0.01)
 
 
+def test_words_say_the_total_of_a_column():
+    figure = areas([Areas("l", "1", "memory", {"one": {"a": 218103808.0}}, words="218 million")], **SAID)
+    drawn = re.sub("<[^>]*>", " ", figure.svg())
+    assert "218 million" in drawn and "218,103,808" not in drawn
+
+
 def test_what_is_nothing_leaves_a_slot():
     rows = {"one": {"a": 60.0}, "scores": {"s": 0.0}}
     full = {"one": {"a": 120.0}, "scores": {"s": 40.0}}
