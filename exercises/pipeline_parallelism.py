@@ -26,7 +26,7 @@ late = [make(4, 8, t_hop=Fraction(1, 16)).exposed for make in (orders.gpipe, ord
 questions = QuestionSet(
     "pipeline_parallelism",
     "Pipeline parallelism",
-    intro="How long do stages wait, what do they store meanwhile, and what travels between them?",
+    intro="Questions on how long stages wait, what they store meanwhile, and what travels between them.",
     chapter="pipeline_parallelism",
     questions=[
         Question(
