@@ -27,7 +27,7 @@ NODES = {"G": 8, "W_node": 8 * h100.nic_bw}
 questions = QuestionSet(
     "expert_parallelism",
     "Expert parallelism",
-    intro="When are experts wide enough to hide dispatch and combine? All peak rates are for dense matrices.",
+    intro="Questions on when experts are wide enough to hide dispatch and combine. All peak rates are for dense matrices.",
     chapter="expert_parallelism",
     questions=[
         Question(

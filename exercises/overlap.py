@@ -258,9 +258,9 @@ questions = QuestionSet(
             f"{show(1 + beside, '1')} times as long as its matmuls.",
         ),
         Question(
-            f"Llama 3 8B runs on 64 H100s with {tokens:,} tokens each. Its backward pass takes {show(back, 's')}, and the "
-            f"gradients form {many:.0f} buckets of 25 MiB. Each is filled in {show(filled, 's')}, and its bytes need "
-            f"{show(bytes_alone, 's')}. A flat ring adds 126 steps of 5 µs. How much is exposed?",
+            f"The backward pass of Llama 3 8B takes {show(back, 's')} on each of 64 H100s. The gradients form {many:.0f} buckets of "
+            f"25 MiB. Each of them is filled in {show(filled, 's')}. Its all-reduce, a flat ring, takes {show(bytes_alone, 's')} for the bytes "
+            f"and {show(waits, 's')} for the latency of its steps. How much is exposed?",
             predict=True,
             choices=[
                 (

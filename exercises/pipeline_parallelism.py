@@ -26,7 +26,7 @@ late = [make(4, 8, t_hop=Fraction(1, 16)).exposed for make in (orders.gpipe, ord
 questions = QuestionSet(
     "pipeline_parallelism",
     "Pipeline parallelism",
-    intro="How long do stages wait, what do they store meanwhile, and what travels between them?",
+    intro="Questions on how long stages wait, what they store meanwhile, and what travels between them.",
     chapter="pipeline_parallelism",
     questions=[
         Question(
@@ -249,7 +249,7 @@ questions = QuestionSet(
         ),
         Question(
             "Llama 3 70B has 80 layers. With 1F1B on eight ranks, the first rank stores activations for 80 layers of one "
-            "microbatch. How many are they with two virtual stages per rank?",
+            "microbatch. For how many layers with two virtual stages per rank?",
             predict=True,
             choices=[
                 ("about 40", "Virtual stages don't divide the layers of a rank among more ranks.", cut_layers < 60),
