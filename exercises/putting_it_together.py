@@ -55,7 +55,7 @@ node_out = {"C": h100.bf16, "G": 8, "W_node": 8 * h100.nic_bw, "b_w": 2, "b_grad
 
 NEED = {y: evaluate(relaxed, **node_out, Y=y) for y in (8, 16)}
 run_70b = request("llama3_70b", "h100_superpod", 4096, 2**22)
-LOST = evaluate_choice(run_70b, Choice(tp=8, sp=True, pp=8, dp=64)).losses["bubble"]
+LOST, LEFT = (evaluate_choice(run_70b, Choice(tp=8, sp=True, pp=8, dp=64, virtual=v)).losses["bubble"] for v in (1, 5))
 
 questions = QuestionSet(
     "putting_it_together",
@@ -253,22 +253,31 @@ questions = QuestionSet(
                 ),
             ],
             solution=f"Half as many. Each GPU of a copy on two nodes exchanges half as many gradients and computes as much as before. Still "
-            f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough; eight nodes are.",
+            f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough; with eight nodes, the tokens are above the threshold.",
         ),
         Question(
-            "The textbook split of Llama 3 70B on 4,096 H100s uses TP 8 and PP 8. What fraction of the step is lost to the pipeline bubble?",
+            f"The textbook split of Llama 3 70B on 4,096 H100s loses {show(LOST, '%', digits=2)} of its step to the pipeline bubble. You split each "
+            "of its stages into five virtual stages. What fraction of the new step is the bubble?",
             predict=True,
             choices=[
-                ("less than 10%", "Each copy has only as many microbatches as stages.", bool(LOST < 0.1)),
-                ("about a quarter", "That would need about three times as many microbatches.", bool(0.2 < LOST < 0.3)),
                 (
-                    "more than 40%",
-                    "With as many microbatches as stages, filling and draining take nearly as long as the work.",
-                    bool(LOST > 0.4),
+                    f"as much as before: {show(LOST, '%', digits=2)}",
+                    "With five virtual stages, the pipeline fills and drains five times as fast.",
+                    bool(LEFT > 0.9 * LOST),
+                ),
+                (
+                    f"a fifth of that: {show(LOST / 5, '%', digits=2)}",
+                    "The time of the bubble is a fifth, but the whole step has become shorter, too.",
+                    bool(LEFT < 1.1 * LOST / 5),
+                ),
+                (
+                    f"more than a fifth of that: {show(LEFT, '%', digits=2)}",
+                    "The bubble takes a fifth of the time, in a step that is shorter.",
+                    bool(1.1 * LOST / 5 < LEFT < 0.9 * LOST),
                 ),
             ],
-            solution=f"{show(LOST, '%', digits=2)}. Each of the 64 copies gets 8 sequences, which makes 8 microbatches for 8 stages. Every bound of the "
-            "chapters before is satisfied, and yet almost half of the step is lost.",
+            solution=f"{show(LEFT, '%', digits=2)}. The bubble takes a fifth of the time, but the step is shorter, so the fraction falls less. The 64 copies "
+            "get 8 sequences each: only 8 microbatches for 8 stages, so filling and draining took nearly as long as the work.",
         ),
         Question(
             "Half as many B200s replace 4,096 H100s. Each computes more than twice as fast and has the same NIC. How long does a step of the "
@@ -283,8 +292,8 @@ questions = QuestionSet(
                 ),
                 ("twice as long", "Each GPU is more than twice as fast.", False),
             ],
-            solution="About as long. Half as many GPUs that are a little more than twice as fast do the same work. With fewer nodes there are fewer NICs, "
-            "and communication takes a larger part of the step.",
+            solution="About as long. Half as many GPUs that are a little more than twice as fast compute slightly faster together. But a node has the same "
+            "NICs as before, so the exchange of gradients does not get faster, and takes a larger part of the step.",
         ),
     ],
 )
