@@ -76,7 +76,7 @@ vector = [
         hint="Multiply the CUDA cores by the clock.",
     ),
     Question(
-        "And at its boost clock of {f_clock}?",
+        "How many can they do at its boost clock of {f_clock}?",
         answer=processor.vector_peak,
         given=H100_LANES | {"f_clock": h100.boost_clock, "k_op": 1},
         mistakes={
