@@ -279,6 +279,7 @@ questions = QuestionSet(
     intro="The first quiz of the GPU chapter of *How to Scale Your Model*: seven questions in several parts. Where the "
     "source has an error, the answer here is corrected. The questions cover [Inside a GPU]"
     "(../chapters/inside_a_gpu.ipynb), [The memory hierarchy](../chapters/memory_hierarchy.ipynb) and [The roofline]"
-    "(../chapters/roofline.ipynb). The numbers of the chips are in these chapters and in the hardware tables.",
+    "(../chapters/roofline.ipynb). The numbers of the chips are in these chapters and in the "
+    "[hardware tables](../chapters/hardware_tables.ipynb).",
     questions=[*cores, *vector, *ridge, *products, *capacity, *clock, *adding],
 )

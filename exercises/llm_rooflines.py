@@ -299,10 +299,11 @@ across = [
 questions = QuestionSet(
     "llm_rooflines",
     "Quiz 5: LLM rooflines",
-    intro="The last quiz of the GPU chapter of *How to Scale Your Model*: three questions in several parts, "
-    "here in four groups and with a few extra parts. Where the source has an error, the answer here is corrected. The numbers "
-    "of the chips and models are in the tables. The questions cover [Training memory](../chapters/training_memory.ipynb), [Data parallelism and ZeRO]"
-    "(../chapters/data_parallelism.ipynb), [Tensor parallelism](../chapters/tensor_parallelism.ipynb) and [Pipeline "
-    "parallelism](../chapters/pipeline_parallelism.ipynb).",
+    intro="The last quiz of the GPU chapter of *How to Scale Your Model*: three questions in several parts, here in four "
+    "groups and with a few extra parts. Where the source has an error, the answer here is corrected. The numbers of the "
+    "chips and models are in the [hardware tables](../chapters/hardware_tables.ipynb). The questions cover [Training "
+    "memory](../chapters/training_memory.ipynb), [Data parallelism and ZeRO](../chapters/data_parallelism.ipynb), "
+    "[Tensor parallelism](../chapters/tensor_parallelism.ipynb) and [Pipeline parallelism]"
+    "(../chapters/pipeline_parallelism.ipynb).",
     questions=[*blackwell, *memory_parts, *time_parts, *in_the_node, *across, *megatron_parts],
 )
