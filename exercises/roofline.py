@@ -237,7 +237,7 @@ questions = QuestionSet(
             "on the rest.",
         ),
         Question(
-            "Which of the two halves the critical batch of a wide matmul: storing only the weights in fp8, or running "
+            "What cuts the critical batch of a wide matmul in half: storing only the weights in fp8, or running "
             "everything in fp8?",
             predict=True,
             choices=[
