@@ -28,7 +28,7 @@ cores = [
         given=H100_LANES,
         exact=True,
         noun="cores",
-        mistakes={ONE_SUBPARTITION: lanes / 4, "Those are the subpartitions; each has 32 lanes.": n_sm * 4},
+        mistakes={ONE_SUBPARTITION: lanes / 4, "That is the number of subpartitions; each has 32 lanes.": n_sm * 4},
         hint="Multiply the SMs of the chip by the four subpartitions of an SM and by the fp32 lanes of a subpartition. "
         "All are in the chapter Inside a GPU.",
         remark="A CUDA core is one lane of a vector unit. The scheduler issues instructions to warps, not to lanes.",
@@ -76,7 +76,7 @@ vector = [
         hint="Multiply the CUDA cores by the clock.",
     ),
     Question(
-        "And at its boost clock of {f_clock}?",
+        "How many can they do at its boost clock of {f_clock}?",
         answer=processor.vector_peak,
         given=H100_LANES | {"f_clock": h100.boost_clock, "k_op": 1},
         mistakes={
@@ -106,7 +106,7 @@ ridge = [
         answer=roofline.ridge_point,
         given={"C": h100.bf16, "W_hbm": h100.hbm_bw},
         mistakes={
-            "That is the peak with sparsity; peaks here are dense.": {"C": 2 * C},
+            "That is the peak with sparsity; use the dense peak.": {"C": 2 * C},
         },
         hint=TABLES,
     ),
@@ -114,7 +114,7 @@ ridge = [
         "What is the ridge point of a B200 in bf16?",
         answer=roofline.ridge_point,
         given={"C": b200.bf16, "W_hbm": b200.hbm_bw},
-        mistakes={"That is the peak with sparsity; peaks here are dense.": {"C": 2 * C}},
+        mistakes={"That is the peak with sparsity; use the dense peak.": {"C": 2 * C}},
         hint=TABLES,
         remark="From Hopper to Blackwell, peak FLOP/s and HBM bandwidth grew by about the same factor.",
     ),
@@ -146,7 +146,7 @@ ridge = [
         given={"I_ridge": roofline.ridge_point(C=b200.bf16, W_hbm=b200.hbm_bw), "b_w": 2},
         noun="rows",
         mistakes={"Two bytes per weight and two FLOPs per multiply-add cancel.": {"b_w": 4}},
-        hint="Wide matrices move hardly anything but weights. Set the FLOPs per byte of weights equal to the ridge point.",
+        hint="For wide matrices, nearly all of the traffic is weights. Set the FLOPs per byte of weights equal to the ridge point.",
     ),
     Question(
         "What is the exact critical batch of that matmul for D = {D} and F = {F}, where its input and output count as well?",

@@ -1,4 +1,4 @@
-"""Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
+"""Quiz 3: beyond the node. Two questions, every part, after the quiz of "How to Scale Your Model", errors corrected."""
 
 from gpuscale import chip, link, show
 from gpuscale.ledger import claim
@@ -67,7 +67,7 @@ up = [
         unit="B/s",
         given={"n_sw": leaf.switches, "n_up": 2, "n": spine.switches, "W_link": ndr.bw},
         mistakes={
-            "That is one cable to each spine switch; there are two.": n_sw * n * W_link,
+            "That is with one cable to each spine switch; there are two.": n_sw * n * W_link,
             "That is one leaf switch.": n_up * n * W_link,
         },
         solution=[
@@ -152,12 +152,12 @@ growth = [
         answer=top_switches,
         given={"n_down": 2048, "n_port": ndr.switch_ports},
         exact=True,
-        noun="spines",
+        noun="spine switches",
         mistakes={
             "That multiplies by the number of units once more.": 8 * n_down / n_port,
             "A spine switch needs no uplinks here.": 2 * n_down / n_port,
         },
-        remark="The quotation comes from a slip in a translation: there are 32 in all, not 32 per unit.",
+        remark="The quotation comes from an error in a translation: there are 32 in all, not 32 per unit.",
     ),
     Question(
         "A leaf switch has {n_up} uplinks, and the network has {n_sw} spine switches. How many cables connect one leaf "
@@ -213,7 +213,7 @@ growth = [
         answer=leaf_switches,
         given={"N": 4096, "n_down": 4096, "n_port": ndr.switch_ports},
         exact=True,
-        noun="spines",
+        noun="spine switches",
         mistakes={"That uses all ports for the leaf switches; half of them must be uplinks.": n_down / n_port},
         hint="The leaf switches have one uplink per GPU. Divide the uplinks by the ports of a spine switch that face down.",
     ),
@@ -256,8 +256,8 @@ questions = QuestionSet(
     "beyond_the_pod",
     "Quiz 3: beyond the node",
     intro="The quiz of the GPU chapter of *How to Scale Your Model* on the network of a pod of 1,024 H100s: two questions "
-    "in several parts. Where the source has a slip, the answer here is the corrected one. Bandwidths are in one "
-    "direction unless a question says otherwise. The chapter on it is "
+    "in several parts. Where the source has an error, the answer here is corrected. Bandwidths are in one "
+    "direction unless a question says otherwise. The chapter to read is "
     "[Beyond the node](../chapters/beyond_the_node.ipynb).",
     questions=up + growth,
 )

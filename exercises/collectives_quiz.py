@@ -1,4 +1,4 @@
-"""Quiz 4: collectives. Five questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
+"""Quiz 4: collectives. Five questions, every part, after the quiz of "How to Scale Your Model", errors corrected."""
 
 from gpuscale_exercises._collectives_levels import (
     ARRAY,
@@ -266,7 +266,7 @@ questions = QuestionSet(
     "collectives_quiz",
     "Quiz 4: collectives",
     intro="The quiz of the GPU chapter of *How to Scale Your Model* on collectives: five questions in several parts. Where "
-    "the source has a slip, the answer here is the corrected one. Bandwidths are in one direction. The questions "
+    "the source has an error, the answer here is corrected. Bandwidths are in one direction. The questions "
     "cover [In-network reduction](../chapters/in_network_reduction.ipynb) and [Across the hierarchy]"
     "(../chapters/across_the_hierarchy.ipynb).",
     questions=[*node_level, *leaf_level, *in_switch, *second_axis, *spine, *two_nodes],

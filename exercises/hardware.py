@@ -1,4 +1,4 @@
-"""Quiz 1: GPU hardware. Seven questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
+"""Quiz 1: GPU hardware. Seven questions, every part, after the quiz of "How to Scale Your Model", errors corrected."""
 
 from gpuscale_exercises._hardware_units import B200_LANES, H100_LANES, PRODUCT, b200, cores, h100, ridge, v5p, vector
 
@@ -42,8 +42,9 @@ products = [
         "are in the hardware tables.",
     ),
     Question(
-        "In part 7, a long vector addition on an H100 reaches a fraction of the HBM bandwidth, and a short one adds some "
-        "latency. If the matmul with 64 rows has the same fraction and latency on a B200, how long does it take?",
+        "Part 7 finds two corrections from measurements on an H100: the fraction of the HBM bandwidth that a long vector "
+        "addition reaches, and the latency of a short one. If both hold for the matmul with 64 rows on a B200, how long "
+        "does it take?",
         answer=alpha + T / eta,
         given={"eta": STREAM, "alpha": START, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
         unit="s",
@@ -173,7 +174,7 @@ adding = [
         given={"n": 1024, "n_lane": h100.fp32_lanes_per_sm},
         exact=True,
         noun="SMs",
-        mistakes={"Those are the warps of 32 lanes; an SM runs four of them at once.": n / 32},
+        mistakes={"That is the number of warps of 32 lanes; an SM runs four of them at once.": n / 32},
         hint="Divide the elements by the fp32 lanes of an SM.",
         remark="All other SMs are idle: a small kernel cannot fill a large chip.",
     ),
@@ -244,7 +245,7 @@ adding = [
         hint="The bytes of three vectors, divided by the HBM bandwidth.",
     ),
     Question(
-        "Give that time as a formula, in $n$, $b$ and $W_\\mathrm{HBM}$ (type W_hbm).",
+        "Give the time of such an addition at best as a formula, in $n$, $b$ and $W_\\mathrm{HBM}$ (type W_hbm).",
         answer=3 * b * n / W_hbm,
         unit="s",
         symbols=(n, b, W_hbm),
@@ -276,8 +277,9 @@ questions = QuestionSet(
     "hardware",
     "Quiz 1: GPU hardware",
     intro="The first quiz of the GPU chapter of *How to Scale Your Model*: seven questions in several parts. Where the "
-    "source has a slip, the answer here is the corrected one. The questions cover [Inside a GPU]"
+    "source has an error, the answer here is corrected. The questions cover [Inside a GPU]"
     "(../chapters/inside_a_gpu.ipynb), [The memory hierarchy](../chapters/memory_hierarchy.ipynb) and [The roofline]"
-    "(../chapters/roofline.ipynb). The numbers of the chips are in these chapters and in the hardware tables.",
+    "(../chapters/roofline.ipynb). The numbers of the chips are in these chapters and in the "
+    "[hardware tables](../chapters/hardware_tables.ipynb).",
     questions=[*cores, *vector, *ridge, *products, *capacity, *clock, *adding],
 )

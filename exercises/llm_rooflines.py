@@ -1,4 +1,4 @@
-"""Quiz 5: rooflines of language models. Every part, after the quiz of "How to Scale Your Model", slips put right."""
+"""Quiz 5: rooflines of language models. Every part, after the quiz of "How to Scale Your Model", errors corrected."""
 
 from gpuscale_exercises._llm_rooflines_runs import (
     NICS,
@@ -178,7 +178,7 @@ in_the_node = [
             ("yes", "Compare the model state with the HBM; activations need room as well.", STATE <= S_level),
             (
                 "no",
-                "Compare the model state with the HBM: what does not fit rules plain data parallelism out.",
+                "Compare the model state with the HBM. If it does not fit, plain data parallelism is ruled out.",
                 STATE > S_level,
             ),
         ],
@@ -300,9 +300,10 @@ questions = QuestionSet(
     "llm_rooflines",
     "Quiz 5: LLM rooflines",
     intro="The last quiz of the GPU chapter of *How to Scale Your Model*: three questions in several parts, here in four "
-    "groups with a few more parts. Where the source has a slip, the answer here is the corrected one. The numbers "
-    "of the chips and models are in the tables. The questions cover [Training memory](../chapters/training_memory.ipynb), [Data parallelism and ZeRO]"
-    "(../chapters/data_parallelism.ipynb), [Tensor parallelism](../chapters/tensor_parallelism.ipynb) and [Pipeline "
-    "parallelism](../chapters/pipeline_parallelism.ipynb).",
+    "groups and with a few extra parts. Where the source has an error, the answer here is corrected. The numbers of the "
+    "chips and models are in the [hardware tables](../chapters/hardware_tables.ipynb). The questions cover [Training "
+    "memory](../chapters/training_memory.ipynb), [Data parallelism and ZeRO](../chapters/data_parallelism.ipynb), "
+    "[Tensor parallelism](../chapters/tensor_parallelism.ipynb) and [Pipeline parallelism]"
+    "(../chapters/pipeline_parallelism.ipynb).",
     questions=[*blackwell, *memory_parts, *time_parts, *in_the_node, *across, *megatron_parts],
 )

@@ -210,7 +210,7 @@ questions = QuestionSet(
         ),
         Question(
             "A language model fills the HBM of an H100 with its weights, the numbers that it has learned. To write one token, "
-            "which is a word or a piece of a word, it reads all of them once. How many tokens per second can it write at most, one by one?",
+            "which is a word or a piece of a word, it reads all of them once. How many tokens per second can it write at most, one after another?",
             predict=True,
             choices=[
                 ("about 40", "Divide the bandwidth by the bytes of the weights.", True),
@@ -221,7 +221,7 @@ questions = QuestionSet(
             f"{show(h100.hbm / h100.hbm_bw, 's')}, and every token has to wait for it.",
         ),
         Question(
-            "The 32 threads of a warp read one 4-byte element each, and each element is in another row of a large matrix. "
+            "The 32 threads of a warp read one 4-byte element each, and each element is in a different row of a large matrix. "
             "Memory delivers sectors of 32 bytes. Which fraction of the bytes that arrive is used?",
             predict=True,
             choices=[

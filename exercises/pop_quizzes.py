@@ -1,4 +1,4 @@
-"""The three pop quizzes of "How to Scale Your Model", every part, slips put right."""
+"""The three pop quizzes of "How to Scale Your Model", every part, errors corrected."""
 
 from gpuscale import chip
 from gpuscale.collectives import algorithms, hierarchy
@@ -22,7 +22,7 @@ questions = QuestionSet(
     "pop_quizzes",
     "Pop quizzes",
     intro="The three pop quizzes of the GPU chapter of *How to Scale Your Model*, with all their parts. The first belongs "
-    "to [Rings and trees](../chapters/rings_and_trees.ipynb), the second to [All-to-all](../chapters/all_to_all.ipynb), "
+    "to [Ring and tree algorithms](../chapters/rings_and_trees.ipynb), the second to [All-to-all and mixture of experts](../chapters/all_to_all.ipynb), "
     "the third to [Across the hierarchy](../chapters/across_the_hierarchy.ipynb).",
     questions=[
         Question(

@@ -107,7 +107,7 @@ questions = QuestionSet(
             answer=roofline.matmul_intensity.rhs / I_ridge,
             unit="%",
             given={"B": 400, "D": 1024, "F": 1024, "b": 2, "I_ridge": I_H100},
-            mistakes={"That counts the weights alone.": B / I_ridge * flop},
+            mistakes={"That leaves out the outputs, which are written as well.": B * F / (B + F) / I_ridge * flop},
             solution=[(roofline.matmul_intensity.rhs / I_ridge, "its intensity over the ridge point")],
             remark="The three matrices together spend more than the whole budget, so memory takes longer than "
             "arithmetic.",
@@ -237,7 +237,7 @@ questions = QuestionSet(
             "on the rest.",
         ),
         Question(
-            "Which of the two halves the critical batch of a wide matmul: storing only the weights in fp8, or running "
+            "What cuts the critical batch of a wide matmul in half: storing only the weights in fp8, or running "
             "everything in fp8?",
             predict=True,
             choices=[

@@ -1,4 +1,4 @@
-"""Quiz 2: the node. Three questions, every part, after the quiz of "How to Scale Your Model", slips put right."""
+"""Quiz 2: the node. Three questions, every part, after the quiz of "How to Scale Your Model", errors corrected."""
 
 from sympy import Min
 
@@ -62,7 +62,7 @@ bandwidth = [
             (node_gpus_bandwidth.where(gpu_egress).rhs, "the bandwidth of all GPUs"),
             (Min(gpus, switches), "the switches have more, so the GPUs are the limit"),
         ],
-        remark="More than two fifths of the switch ports are not needed for the GPUs.",
+        remark="More than two fifths of the switch ports are not connected to a GPU.",
     ),
     Question(
         "The published question calls these NVSwitches the fourth generation. Which generation of NVSwitch does an H100 "
@@ -146,7 +146,7 @@ sharing = [
         symbols=(V, N, W),
         mistakes={
             "Each GPU has its own shard already; it receives only the N − 1 others.": V / W,
-            "That is one of the N − 1 transfers. The first version of the published text has this slip.": V / (N * W),
+            "That is one of the N − 1 transfers. The first version of the published text has this error.": V / (N * W),
             "All GPUs send at the same time.": all_gather_total.rhs / W,
         },
         solution=[
@@ -165,7 +165,7 @@ sharing = [
             (
                 "$V/(N W)$, the whole array over the bandwidth of the whole node",
                 "Each GPU needs almost the whole array, so its own bandwidth sets the time. An early version of the "
-                "published answer has this slip.",
+                "published answer has this error.",
                 False,
             ),
             ("zero", "With more GPUs the shards are smaller, but there are more of them to receive.", False),
@@ -205,7 +205,7 @@ questions = QuestionSet(
     "the_node",
     "Quiz 2: the node",
     intro="The quiz of the GPU chapter of *How to Scale Your Model* on the inside of a node: three questions in several "
-    "parts. Where the source has a slip, the answer here is the corrected one. Bandwidths are in one direction "
-    "unless a question says otherwise. The chapter on it is [Inside the node](../chapters/inside_the_node.ipynb).",
+    "parts. Where the source has an error, the answer here is corrected. Bandwidths are in one direction "
+    "unless a question says otherwise. The chapter to read is [Inside the node](../chapters/inside_the_node.ipynb).",
     questions=bandwidth + cut + sharing,
 )

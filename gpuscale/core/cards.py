@@ -91,7 +91,7 @@ def _approximation(f) -> str:
     exact = f.rhs.args[0][0] if isinstance(f.rhs, sympy.Piecewise) else f.rhs  # the branch the regime leads to
     ratio = sympy.expand(sympy.simplify((f.approx / exact).subs(flop, 1)))
     claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
-    told = f"<span>as {limit(f)}. Divided by the exact value it is {inline(ratio)}.</span>"
+    told = f"<span>as {limit(f)}. The approximation over the exact value is {inline(ratio)}.</span>"
     return f'<div class="approx">{claim}{told}</div>'
 
 

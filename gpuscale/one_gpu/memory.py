@@ -18,7 +18,7 @@ effective_bandwidth = Formula("Effective bandwidth of a transfer", W_eff, V / (a
     assumes="for a time of latency plus bytes over bandwidth", approx=W, regime=((V, sympy.oo),))
 
 sweep_time = Formula("Time to read a level once", T_mem, S_level / W,
-    source="scaling-book-gpus, memory", assumes="when latency is hidden by many transfers in flight")
+    source="scaling-book-gpus, memory", assumes="when the latency is negligible")
 
 bandwidth_ratio = Formula("Bandwidth ratio of two levels", g_speed, W_ref / W, source="scaling-book-gpus, memory",
     assumes="for bandwidths of one GPU, counted in the same direction")

@@ -77,7 +77,7 @@ def glossary() -> Html:
     rows, ids = [], []
     for one in terms().values():
         also = f'<small class="note">also: {escape(", ".join(one.also))}</small>' if one.also else ""
-        words = one.chapter.replace("_", " ").capitalize().replace(" gpu", " GPU")
+        words = one.chapter.replace("_", " ").capitalize().replace(" gpu", " GPU").replace(" flops", " FLOPs")
         link = element("a", escape(words), href=f"{one.chapter}.ipynb")
         name = f"{element('b', escape(one.term))} {also}"
         rows.append((name, element("span", escape(one.zh), lang="zh"), escape(one.means), link))
