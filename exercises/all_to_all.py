@@ -73,7 +73,7 @@ questions = QuestionSet(
             mistakes={
                 "Independent picks could hit one GPU twice. Different experts can't, with one expert per GPU.": picks
             },
-            solution=[(k / Z, "different experts are different GPUs")],
+            solution=[(k / Z, "different experts are on different GPUs")],
         ),
         Question(
             "A layer has {E} experts on {Z} GPUs, and a token goes to {k} of them. Which fraction of the GPUs does it "
