@@ -73,7 +73,7 @@ questions = QuestionSet(
             mistakes={
                 "Independent picks could hit one GPU twice. Different experts can't, with one expert per GPU.": picks
             },
-            solution=[(k / Z, "different experts are different GPUs")],
+            solution=[(k / Z, "different experts are on different GPUs")],
         ),
         Question(
             "A layer has {E} experts on {Z} GPUs, and a token goes to {k} of them. Which fraction of the GPUs does it "
@@ -94,7 +94,7 @@ questions = QuestionSet(
             answer=picks,
             given={"Z": 8, "k": 8},
             mistakes={"That is the fraction that is saved.": 1 - picks.rhs},
-            remark="The bound min(k/Z, 1) is 50% too high here. It is worst where k is close to Z.",
+            remark="The bound min(k/Z, 1) is more than 50% too high here. It is worst where k is close to Z.",
         ),
         Question(
             'Find the error. "An all-to-all of V/8W on one node of eight becomes V/2W_node on two, so it is '

@@ -51,7 +51,7 @@ questions = QuestionSet(
         ),
         Question(
             heading="2. An all-to-all in the node",
-            ask="The rows of an array bf16[{B}, N] are sharded over the N = {N} H100s of a node. An all-to-all changes the "
+            ask="An array bf16[{B}, {N}] is sharded by rows over the N = {N} H100s of a node. An all-to-all changes the "
             "sharding from rows to columns, so that each GPU ends up with one column. How many bytes does the whole array "
             "have?",
             answer=b * B * N,

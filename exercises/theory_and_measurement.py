@@ -129,7 +129,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "The fitted line gives a bus bandwidth close to that of a single NVLink. How can that be, when rings reach only four "
+            "The fitted line gives a bus bandwidth close to the NVLink bandwidth of a GPU. How can that be, when rings reach only four "
             "fifths of a link?",
             predict=True,
             choices=[

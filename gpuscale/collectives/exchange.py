@@ -28,27 +28,26 @@ node_all_to_all = Formula("All-to-all across nodes", T_comms, V * (M - 1) / (M**
     assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of that",
     approx=V / (M * W_node), regime=((M, oo),))
 
-# Fraction of the shards that a token reaches
-hit_bound = Formula("Fraction of shards reached, upper bound", f_hit, Min(k / Z, 1), source=_BOOK,
-    assumes="when the k choices fall on as many different shards as possible")
-hit_independent = Formula("Fraction of shards reached by independent picks", f_hit, 1 - (1 - 1 / Z) ** k, source=_NOTE,
-    assumes="for k independent picks among Z shards, all equally likely", approx=k / Z, regime=((Z, oo),))
-hit_top_k = Formula("Fraction of shards reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
+# Fraction of the GPUs that a token reaches
+hit_bound = Formula("Fraction of GPUs reached, upper bound", f_hit, Min(k / Z, 1), source=_BOOK,
+    assumes="when the k choices fall on as many different GPUs as possible")
+hit_independent = Formula("Fraction of GPUs reached by independent picks", f_hit, 1 - (1 - 1 / Z) ** k, source=_NOTE,
+    assumes="for k independent picks among Z GPUs, all equally likely", approx=k / Z, regime=((Z, oo),))
+hit_top_k = Formula("Fraction of GPUs reached by top-k routing", f_hit, 1 - binomial(E - E / Z, k) / binomial(E, k),
     source="deepseek-v3",
-    assumes="for k distinct experts out of E, all sets equally likely, E/Z whole experts per shard",
+    assumes="for k distinct experts out of E, all sets equally likely, E/Z whole experts per GPU",
     needs=(divisible(E, Z), at_most(k, E)))
 shards_hit = Formula("Shards that a token reaches", n_hit, Z * f_hit, source=_NOTE,
     assumes="on average over the tokens")
 sparse_all_to_all = Formula("All-to-all of routed tokens", T_comms, f_hit * V * (N - 1) / (N**2 * W), source=_BOOK,
-    assumes="when every rank sends each token once to each shard that it must reach; V counts a copy for every shard")
+    assumes="when every rank sends each token once to each GPU that it must reach; V counts a copy for every GPU")
 node_limited = Formula("Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
     assumes="when a token may go to at most M_lim nodes, each of them one shard: an upper bound")
 imbalanced_all_to_all = Formula("All-to-all with load imbalance", T_comms, g_load * V * (N - 1) / (N**2 * W),
-    source="deepseek-v3", assumes="when the fullest shard receives g times the mean, and all others wait for it")
+    source="deepseek-v3", assumes="when the fullest GPU receives g times the mean, and all others wait for it")
 dispatch = Formula("Dispatch of tokens to their experts", T_comms, f_hit * b * B * D * (Z - 1) / (Z * W),
     source="deepseek-v3",
-    assumes="for B tokens of D elements spread over Z shards, each sent once to every shard that it must reach, even "
-    "load",
+    assumes="for B tokens of D elements spread over Z GPUs, each sent once to every GPU that it must reach, even load",
     approx=f_hit * b * B * D / W, regime=((Z, oo),))
 top_k_dispatch = dispatch.where(hit_top_k, title="Dispatch of tokens by top-k routing")
 

@@ -89,7 +89,9 @@ def _approximation(f) -> str:
     if f.approx is None:
         return ""
     exact = f.rhs.args[0][0] if isinstance(f.rhs, sympy.Piecewise) else f.rhs  # the branch the regime leads to
-    ratio = sympy.expand(sympy.simplify((f.approx / exact).subs(flop, 1)))
+    ratio = sympy.simplify((f.approx / exact).subs(flop, 1))
+    terms = sympy.expand(ratio)  # 1 - B/D rather than (D - B)/D, but no sum in a denominator that is not factored
+    ratio = sympy.factor(ratio) if any(sympy.denom(t).has(sympy.Add) for t in sympy.Add.make_args(terms)) else terms
     claim = span(rf"{tex(f.lhs)} \approx {tex(f.approx)}", display=True)
     told = f"<span>as {limit(f)}. The approximation over the exact value is {inline(ratio)}.</span>"
     return f'<div class="approx">{claim}{told}</div>'
