@@ -129,8 +129,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "The fitted line gives a bus bandwidth close to the NVLink bandwidth of a GPU. How can that be, when rings reach only four "
-            "fifths of a link?",
+            "The fitted line gives a bus bandwidth close to the full NVLink bandwidth of a GPU. How can that be, when rings reach "
+            "only four fifths of it?",
             predict=True,
             choices=[
                 ("the links were overclocked", "Nobody overclocks NVLink.", False),
@@ -156,19 +156,29 @@ questions = QuestionSet(
             solution=f"At {show(HALF, 'B')}. During the latency the links could have moved that many bytes.",
         ),
         Question(
-            "Ten H100 nodes all-gather 16 GiB. Full overlap of NVLink and NICs would give a bus bandwidth of "
-            f"{show(FULL, 'B/s')}; one level after the other would give {show(NONE, 'B/s')}. What did NCCL reach?",
+            "Ten H100 nodes all-gather 16 GiB. A hierarchical scheme would give a bus bandwidth of "
+            f"{show(FULL, 'B/s')} with full overlap of NVLink and NICs, and {show(NONE, 'B/s')} with one level after the other. "
+            "NCCL runs flat rings instead. What did they reach?",
             predict=True,
             choices=[
-                ("nearly full overlap", "Its rings do not overlap the levels that well.", bool(TEN > 0.9 * FULL)),
+                (
+                    "nearly full overlap",
+                    "Flat rings send more bytes through the NICs than that scheme.",
+                    bool(TEN > 0.9 * FULL),
+                ),
                 (
                     "something in between",
-                    "Flat rings use NVLink and NICs at the same time, but not fully.",
+                    "Flat rings use NVLink and NICs at the same time, but do not fill the NICs.",
                     bool(1.1 * NONE < TEN < 0.9 * FULL),
                 ),
-                ("less than one level after the other", "NCCL does overlap.", bool(TEN < NONE)),
+                (
+                    "less than one level after the other",
+                    "Flat rings use NVLink and NICs at the same time.",
+                    bool(TEN < NONE),
+                ),
             ],
-            solution=f"In between: {show(TEN, 'B/s')}, which is {show(TEN / FULL, '%', digits=2)} of full overlap.",
+            solution=f"In between: {show(TEN, 'B/s')}. Full NICs would give the flat rings {show(8 * h100.nic_bw, 'B/s')}, and they reach "
+            f"{show(TEN / (8 * h100.nic_bw), '%', digits=2)} of that.",
         ),
     ],
 )
