@@ -86,7 +86,7 @@ vector = [
     ),
     Question(
         "How many times as fast are the Tensor Cores of an H100 SXM, in dense bf16, as its CUDA cores in fp32? Take the "
-        "boost clock of {f_clock} and one FLOP per lane and cycle.",
+        "boost clock of {f_clock} and one FLOP per lane per cycle.",
         answer=processor.tensor_speedup.where(processor.vector_peak.where(lhs=P_run)),
         given=H100_LANES | {"C": h100.bf16, "f_clock": h100.boost_clock, "k_op": 1},
         mistakes={

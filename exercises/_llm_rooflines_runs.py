@@ -119,7 +119,7 @@ time_parts = [
             "That runs the forward pass twice, as with full recomputation.": compute.recompute_flops,
         },
         solution=[
-            (FORWARD, "forward pass: one multiply-add, two FLOPs, per parameter and token"),
+            (FORWARD, "forward pass: one multiply-add, two FLOPs, per parameter per token"),
             (compute.training_flops.rhs, "the backward pass has twice as many FLOPs"),
         ],
     ),

@@ -191,7 +191,7 @@ adding = [
     ),
     Question(
         "What is the ridge point of the CUDA cores of an H100 SXM in fp32, at the boost clock? An addition cannot use "
-        "fused multiply-adds, so count one FLOP per lane and cycle.",
+        "fused multiply-adds, so count one FLOP per lane per cycle.",
         answer=P_run / W_hbm,
         unit="FLOP/B",
         given={

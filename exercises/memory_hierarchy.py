@@ -53,7 +53,7 @@ questions = QuestionSet(
                 "That is one SM.": w_sm * f_clock,
                 "Those are words of 4 bytes.": n_sm * w_sm * f_clock / 4,
             },
-            hint="Multiply the SMs, the bytes per SM and cycle, and the clock. The hardware tables list all three.",
+            hint="Multiply the SMs, the bytes per SM per cycle, and the clock. The hardware tables list all three.",
         ),
         Question(
             "A transfer over NVLink has a latency of {alpha}, and the link carries {W} in one direction. How large is "

@@ -104,7 +104,7 @@ questions = QuestionSet(
             symbols=(b, C, W),
             mistakes={
                 "You divide bytes by bytes per second: b is missing.": C / (2 * flop * W),
-                "The forward pass has 2 FLOPs per parameter and token.": b * C / (6 * flop * W),
+                "The forward pass has 2 FLOPs per parameter per token.": b * C / (6 * flop * W),
             },
             solution=[
                 (b * C / (2 * flop * W), "b P/W for the bytes equals 2 P FLOPs per token over C; P cancels"),
@@ -145,7 +145,7 @@ questions = QuestionSet(
             mistakes={
                 "That counts elements as if each were one byte.": {"b": 1},
                 "That is for a stage of one layer.": pp.rhs * L_stage,
-                "A forward pass has 2 FLOPs per parameter and token.": pp.rhs * 2,
+                "A forward pass has 2 FLOPs per parameter per token.": pp.rhs * 2,
             },
             hint="A layer has attention and MLP matrices; the table of models gives their sizes.",
             remark="Even one layer takes several times as long as its transfer.",
@@ -247,12 +247,12 @@ questions = QuestionSet(
         ),
         Question(
             f"In the MLP of Llama 3 70B on eight H100s, the collectives take {show(beside, '%', digits=2)} as long as the matmuls, "
-            "and they run in sequence. What share of the MLP's time is exposed communication?",
+            "and they run in sequence. What fraction of the MLP's time is exposed communication?",
             predict=True,
             choices=[
                 ("none: the ratio is far below one", "The ratio is small, yet each step needs the one before.", False),
                 (show(lost, "%", digits=2), "The time is matmuls plus communication.", True),
-                (show(beside, "%", digits=2), "That is the share of the matmul time, not of the whole time.", False),
+                (show(beside, "%", digits=2), "That is the fraction of the matmul time, not of the whole time.", False),
             ],
             solution=f"{show(lost, '%', digits=2)}. The ratio is far below one, yet nothing is hidden. The MLP takes "
             f"{show(1 + beside, '1')} times as long as its matmuls.",

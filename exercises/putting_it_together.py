@@ -142,7 +142,7 @@ questions = QuestionSet(
                 "Recomputed FLOPs do not count for the model.": HFU + 0,
                 "It is the other way around.": HFU * 8 / 6,
             },
-            solution=[(HFU * 6 / 8, "the model needs 6 FLOPs per parameter and token, the GPUs do 8")],
+            solution=[(HFU * 6 / 8, "the model needs 6 FLOPs per parameter per token, the GPUs do 8")],
         ),
         Question(
             "GPUs with a peak of {C} reduce their gradients, {b_grad} each, over links on which the collective sees "
@@ -183,7 +183,7 @@ questions = QuestionSet(
         Question(
             "A GPT with {n_q:count} heads trains without fused attention, on sequences of {S:count} tokens. Softmax "
             "reads each score and writes a weight, {b} each. Dropout reads the weight, writes the result, and writes "
-            "{b_mask} of mask. How many bytes do both move per token and layer, forward?",
+            "{b_mask} of mask. How many bytes do both move per token per layer, forward?",
             answer=memory_traffic.scores_forward,
             given=[
                 {"n_q": 96, "S": 2048, "b": 2, "b_mask": 1},
@@ -224,7 +224,7 @@ questions = QuestionSet(
             unit="1",
             symbols=(B, C, W_coll, b_grad),
             mistakes={
-                "The backward pass takes 4 FLOPs per parameter and token, and a gradient is sent twice.": B
+                "The backward pass takes 4 FLOPs per parameter per token, and a gradient is sent twice.": B
                 * W_coll
                 * flop
                 / (b_grad * C),

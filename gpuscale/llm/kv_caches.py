@@ -8,7 +8,7 @@ from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
 kv_token = Formula("KV cache of a token", V_tok, 2 * b * L * n_kv * d_head, source="gqa2023",
-    assumes="for one key and one value per layer and key-value head")
+    assumes="for one key and one value per layer per key-value head")
 latent_kv_token = Formula("KV cache of a token with latent attention", V_tok, b * L * (r_kv + d_rope),
     source="deepseek-v3, section 2.1.1",
     assumes="when the latent vector and the position-carrying part of the key are stored")

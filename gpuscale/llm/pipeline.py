@@ -157,7 +157,7 @@ zero3_regathers = Formula("Communication of ZeRO-3 in a pipeline", T_comms,
     assumes="when each pass of a microbatch gathers weights, and each backward one scatters gradients")
 regather_tokens = Formula("Tokens per microbatch that hide ZeRO-3", B_mb,
     (2 * b_w + b_grad) * C * (X - 1) / (6 * flop * X * W), source=_BOOK,
-    assumes="for 6 FLOPs per token and parameter, all of it overlapped")
+    assumes="for 6 FLOPs per token per parameter, all of it overlapped")
 late_reduction = Formula("Time left to reduce the gradients", T_late, (i_stage + 1) * t_B, source=_BOOK,
     assumes="in GPipe and 1F1B, where a stage's gradients are final only in its last backward pass")
 uneven_overhead = Formula("Overhead of a pipeline with a slow last stage", r_bub,
@@ -165,6 +165,6 @@ uneven_overhead = Formula("Overhead of a pipeline with a slow last stage", r_bub
     source="llama3, section 3.3.2", assumes="idle over busy time of all stages, bubble included")
 head_stage = Formula("Work of the stage with the output head", g_stage, 1 + N_stages * n_vocab * D / P,
     source="llama3, section 3.3.2",
-    assumes="for P parameters in the layers, spread evenly over the stages, and 2 FLOPs per parameter and token")
+    assumes="for P parameters in the layers, spread evenly over the stages, and 2 FLOPs per parameter per token")
 
 declare(globals())

@@ -14,7 +14,7 @@ _PALM, _KORTH = "palm2022, appendix B", "korthikanti2022, section 4.2.3"
 
 training_flops = Formula("FLOPs of training, parameters alone", ops, 6 * flop * P_act * B,
     source="kaplan2020, section 2.1",
-    assumes="for 2 FLOPs forward and 4 backward per token and active parameter, attention left out")
+    assumes="for 2 FLOPs forward and 4 backward per token per active parameter, attention left out")
 counted_flops = Formula("FLOPs of training, as reports count them", ops, 3 * B * ops_tok, source=_PALM,
     assumes="for B tokens, a backward pass of twice the FLOPs of the forward pass, nothing recomputed")
 model_flops = Formula("FLOPs that the model needs", ops, 3 * B * (2 * flop * P_act + L * ops_attn), source=_PALM,

@@ -30,7 +30,7 @@ def zero_figure(
     rows = [[s, _bytes(held), _bytes(out)] for s, held, out in zip(STAGES, stored, sent, strict=True)]
     what = "; ".join(f"{s}: {held} stored, {out} sent" for s, held, out in rows)
     alt = f"What each of {ranks} GPUs stores per parameter: optimizer, gradients and weights as a column. {what}."
-    said = {"alt": alt, "table": (["Stage", "Stored per parameter", "Sent per parameter and step"], rows)}
+    said = {"alt": alt, "table": (["Stage", "Stored per parameter", "Sent per parameter per step"], rows)}
 
     def paint(sheet):
         columns, tall = (2 if sheet.narrow else 4), _BYTE * sum(state.values())

@@ -62,7 +62,7 @@ d_v = Quantity("d_v", "1", "width of a head's value", r"d_\mathrm{v}", least=1, 
 
 # Arithmetic
 ops_tok = Quantity("ops_tok", "FLOP", "FLOPs of the forward pass per token", r"\mathrm{FLOPs}_\mathrm{token}")
-ops_attn = Quantity("ops_attn", "FLOP", "FLOPs of attention scores and weighted sum, per token and layer",
+ops_attn = Quantity("ops_attn", "FLOP", "FLOPs of attention scores and weighted sum, per token per layer",
     r"\mathrm{FLOPs}_\mathrm{attn}")
 ops_recompute = Quantity("ops_recompute", "FLOP", "FLOPs that the backward pass recomputes, per token",
     r"\mathrm{FLOPs}_\mathrm{recompute}", zero=True)
@@ -72,7 +72,7 @@ B_run = Quantity("B_run", "1", "tokens of the whole run", r"B_\mathrm{run}", als
 T_run = Quantity("T_run", "s", "time of the whole run", r"T_\mathrm{run}")
 
 # Activations and the KV cache
-V_act = Quantity("V_act", "B", "bytes of activations that a rank stores per layer and microbatch", r"V_\mathrm{act}")
+V_act = Quantity("V_act", "B", "bytes of activations that a rank stores per layer per microbatch", r"V_\mathrm{act}")
 V_stage = Quantity("V_stage", "B", "bytes of activations that a rank of the first stage stores", r"V_\mathrm{stage}")
 V_head = Quantity("V_head", "B", "bytes of activations that the last norm and the output head store",
     r"V_\mathrm{head}")

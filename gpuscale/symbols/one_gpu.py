@@ -60,7 +60,7 @@ n_tc = Quantity("n_tc", "1", "Tensor Cores of an SM", r"n_\mathrm{TC}", least=1,
 n_lane = Quantity("n_lane", "1", "fp32 lanes (CUDA cores) of an SM", r"n_\mathrm{lane}", least=1, whole=True)
 n_cores = Quantity("n_cores", "1", "lanes of all SMs together", r"n_\mathrm{cores}")
 k_op = Quantity("k_op", "FLOP", "FLOPs that a lane finishes per cycle: 1, or 2 with a fused multiply-add",
-    r"k_\mathrm{op}", also="FLOPs per lane and cycle")
+    r"k_\mathrm{op}", also="FLOPs per lane per cycle")
 r_tc = Quantity("r_tc", "FLOP", "FLOPs of one Tensor Core per cycle, dense", r"r_\mathrm{TC}")
 f_clock = Quantity("f_clock", "Hz", "clock rate", r"f_\mathrm{clock}")
 b_ref = Quantity("b_ref", "B", "bytes per element of the reference format", r"b_\mathrm{ref}")

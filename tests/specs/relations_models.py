@@ -84,7 +84,7 @@ def tokens_of_llama(m) -> bool:
 
 @each("model", "train_flop")
 def six_flops(m) -> bool:
-    """Six FLOPs per parameter and token of the training."""
+    """Six FLOPs per parameter per token of the training."""
     return near(6 * m.params * m.train_tokens, m.train_flop, 0.01)
 
 
