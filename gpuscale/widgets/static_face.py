@@ -156,6 +156,6 @@ class Opening:
 
     def _crossing(self, crossing: dict, lead: dict) -> Crossing:
         x = float(self.value(crossing["x"]))
-        exact = float(round(x)) if self.x.unit == "1" and x >= 100 else x  # a large count has all its digits
+        exact = float(round(x)) if self.x.unit == "1" and 100 <= x < 1e5 else x  # a threshold is a whole number
         y, text = float(self.value(lead["formula"], x)), f"{crossing['text']} = {said(exact, self.x.unit)}"
         return Crossing(x, text, y, "low" in crossing)

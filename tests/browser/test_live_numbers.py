@@ -54,7 +54,9 @@ def drawn_right(figure, shown, state, view):
         yield f"the dot is at {shown['dot']}, Python puts it at {dot}"
     for crossing in spec["crossings"]:
         text = next((t for t in shown["labels"] if t.startswith(f"{crossing['text']} = ")), None)
-        value = twin.said(figure.twin.value(crossing["x"], given, names["x"]), spec["x"]["unit"])
+        where, unit = figure.twin.value(crossing["x"], given, names["x"]), spec["x"]["unit"]
+        threshold = unit == "1" and 100 <= where < 1e5
+        value = twin.said(round(where) if threshold else where, unit)
         if text and text != f"{crossing['text']} = {value}":
             yield f"the crossing says {text}, Python {value}"
     lit = [c for c in spec["curves"] if (now := c.get("now")) is True or view.get("name") in np.atleast_1d(now or [])]

@@ -85,7 +85,7 @@ function model({ params, fixed, views, curves: all, values, ...spec }) {
     for (const c of curves) c.light = lead.must && !c.must ? 'light' : '';
     now = num(s.y.at, at);
     const crossings = s.crossings.map((c, i) => {
-      const x = num(c.x), exact = s.x.unit === ONE && x >= 100 ? even(x) : x; // a large count has all its digits
+      const x = num(c.x), exact = s.x.unit === ONE && x >= 100 && x < 1e5 ? even(x) : x; // a threshold is a whole number
       return { id: `x${i}`, x, y: lead.f(x), text: `${c.text} = ${say(exact, s.x.unit)}`, low: c.low, hue: 'plain', light: '', line: true, r: 4 };
     });
     const marks = s.points.map((d, i) => ({ ...d, r: width < 480 ? 3.5 : 4.5, hue: tone(d.hue), open: !d.solid, id: `m${i}`, x: num(d.x), y: num(d.y), text: d.label && fill(d.label), light: 'light' }));
