@@ -150,7 +150,7 @@ warps = [
 divergence = [
     Question(
         "In a warp, {m_then} of the {w_lanes} lanes take a path of {n_then} instructions, and the others take one of "
-        "{n_else}. Which fraction of the lane slots is idle?",
+        "{n_else}. What fraction of the lane slots is idle?",
         answer=idle,
         given=[
             {"m_then": 8, "w_lanes": 32, "n_then": 7, "n_else": 3},
@@ -248,7 +248,7 @@ tensor = [
 
 shares = [
     Question(
-        "A kernel computes in fp8 on the Tensor Cores of an H100 SXM. Above which fraction of vector work, in fp32 on "
+        "A kernel computes in fp8 on the Tensor Cores of an H100 SXM. Above what fraction of vector work, in fp32 on "
         "the CUDA cores, do the Tensor Cores have to wait? Assume that the two overlap perfectly.",
         answer=C_fp32 / (C + C_fp32),
         unit="1",
@@ -279,7 +279,7 @@ shares = [
 predictions = [
     Question(
         "One thread of a warp takes the first path of a branch, and the other 31 take the second. Both paths have "
-        "{n_then} instructions. Which fraction of the lane slots is idle?",
+        "{n_then} instructions. What fraction of the lane slots is idle?",
         given={"m_then": 1, "n_then": 10, "n_else": 10, "w_lanes": h100.warp_size},
         predict=True,
         choices=[
@@ -325,7 +325,7 @@ predictions = [
     ),
     Question(
         "A kernel on an H100 does 90% of its FLOPs on the Tensor Cores, in bf16, and 10% on the CUDA cores, in fp32. "
-        "The two overlap perfectly. Which fraction of the time are the Tensor Cores busy?",
+        "The two overlap perfectly. What fraction of the time are the Tensor Cores busy?",
         given=MIXED,
         predict=True,
         choices=[

@@ -46,7 +46,7 @@ questions = QuestionSet(
             remark="If a model fills this memory and reads all of it in every step, no step is faster than that.",
         ),
         Question(
-            "Which bandwidth does the shared memory of all SMs of an A100 have together, at its boost clock?",
+            "What bandwidth does the shared memory of all SMs of an A100 have together, at its boost clock?",
             answer=processor.chip_bandwidth,
             given={"n_sm": a100.sm, "w_sm": a100.smem_bytes_per_cycle, "f_clock": a100.boost_clock},
             mistakes={
@@ -141,7 +141,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A program keeps {Q} in flight, and each load takes {alpha}. Which bandwidth can it reach at most, if the "
+            "A program keeps {Q} in flight, and each load takes {alpha}. What bandwidth can it reach at most, if the "
             "memory delivers {W}?",
             answer=memory.concurrent_bandwidth,
             given=[{"Q": size, "alpha": 600 * ns, "W": h200.hbm_bw} for size in (1.2 * MB, 6 * MB)],
@@ -222,7 +222,7 @@ questions = QuestionSet(
         ),
         Question(
             "The 32 threads of a warp read one 4-byte element each, and each element is in a different row of a large matrix. "
-            "Memory delivers sectors of 32 bytes. Which fraction of the bytes that arrive is used?",
+            "Memory delivers sectors of 32 bytes. What fraction of the bytes that arrive is used?",
             predict=True,
             choices=[
                 ("all of them", "Each thread gets its element, but memory sends more than that.", False),
