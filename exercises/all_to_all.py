@@ -66,7 +66,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A model has {Z} experts on {Z} GPUs, one per GPU. A token goes to {k} different experts. Which fraction of "
+            "A model has {Z} experts on {Z} GPUs, one per GPU. A token goes to {k} different experts. What fraction of "
             "the GPUs does it reach?",
             answer=bound,
             given=[{"Z": 16, "k": 4}, {"Z": 8, "k": 2}],
@@ -76,7 +76,7 @@ questions = QuestionSet(
             solution=[(k / Z, "different experts are on different GPUs")],
         ),
         Question(
-            "A layer has {E} experts on {Z} GPUs, and a token goes to {k} of them. Which fraction of the GPUs does it "
+            "A layer has {E} experts on {Z} GPUs, and a token goes to {k} of them. What fraction of the GPUs does it "
             "reach on average?",
             answer=top,
             given={"E": 256, "Z": 8, "k": 8},
@@ -89,7 +89,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "On {Z} GPUs with top-{k} routing, each token reaches every GPU, so routing saves nothing." '
-            "Each GPU holds many experts, so assume {k} independent picks. Which fraction of the dense traffic is really "
+            "Each GPU holds many experts, so assume {k} independent picks. What fraction of the dense traffic is really "
             "needed?",
             answer=picks,
             given={"Z": 8, "k": 8},
