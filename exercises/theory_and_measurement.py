@@ -61,7 +61,7 @@ questions = QuestionSet(
             mistakes={"That leaves out the latency.": V / W},
         ),
         Question(
-            "Which fraction of the fitted bandwidth does a vector of {V} reach on that line ({alpha:3}, {W:3})?",
+            "What fraction of the fitted bandwidth does a vector of {V} reach on that line ({alpha:3}, {W:3})?",
             answer=memory.effective_bandwidth.rhs / W,
             given=[LINE | {"V": 25 * MB}, LINE | {"V": 1 * MB}],
             unit="1",
@@ -85,7 +85,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Our all-gather took {T_comms}, and V/T is {W_bus:3}, so we use all but a fifth of the '
-            '{W} of the link." The buffer is {V} on {N} GPUs. Which fraction of the link did they really use?',
+            '{W} of the link." The buffer is {V} on {N} GPUs. What fraction of the link did they really use?',
             answer=V * (N - 1) / (N * T_comms * W),
             given={
                 "V": gathered["size"],
