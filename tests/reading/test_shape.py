@@ -56,6 +56,8 @@ def lacking(page: list[dict]) -> list[str]:
     for number, cell in enumerate(page):
         if cell["cell_type"] == "code" and derives(cell) and not {"hide-input", "remove-input"} & set(cell["tags"]):
             found.append(f"cell {number} shows the code of a derivation: tag it hide-input")
+        if re.match(r"(say|grid)\(", cell["source"]) and cell["cell_type"] == "code" and not cell["tags"]:
+            found.append(f"cell {number} shows the code of its prose: tag it remove-input")
     asked = sum(outputs(cell).count(", predict first)") for cell in page)
     if asked < 3:
         found.append(f"it asks for {asked} predictions; three at least")
@@ -104,7 +106,7 @@ GOOD = [
     cell("markdown", "## Try it"),
     cell("markdown", "## Where this breaks"),
     cell("markdown", "## Take-aways"),
-    cell("code", "say(...)", markdown="- One.\n- Two.\n- Three."),
+    cell("code", "say(...)", "remove-input", markdown="- One.\n- Two.\n- Three."),
     cell("code", "remember([])", html='<section class="card remember">'),
     cell("markdown", "## Practice"),
 ]
@@ -123,7 +125,8 @@ def test_a_good_chapter_lacks_nothing():
         (3, cell("markdown", "One fewer."), "2 predictions"),
         (6, cell("markdown", "## Experiment"), "sections"),
         (7, cell("markdown", "## Practice"), "sections"),
-        (9, cell("code", "say(...)", markdown="- One.\n- Two."), "three sentences"),
+        (9, cell("code", "say(...)", "remove-input", markdown="- One.\n- Two."), "three sentences"),
+        (9, GOOD[9] | {"tags": []}, "remove-input"),
     ],
 )
 def test_what_is_lacking_is_named(place, instead, said):
