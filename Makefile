@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder chapters exercises tests
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test lab notebooks lint bench clean test-ready
+.PHONY: help book serve test labs verify lab notebooks lint bench clean test-ready
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -25,6 +25,12 @@ serve: $(VENV)/.book ## serve the site on http://localhost:8000 (PORT=...)
 
 test: test-ready ## build the site if it is stale, then run all tests: notebooks, library, site
 	$(TEST)
+
+labs: $(VENV)/.book $(VENV)/.test $(VENV)/.labs ## run every cell of the labs with PyTorch and compare the outputs (needs a C++ compiler)
+	$(BIN)/python -m pytest --engines --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg chapters/lab_*.ipynb tests/labs
+
+verify: $(VENV)/.book $(VENV)/.test $(VENV)/.verify ## run the engines (XLA, gloo, Open MPI, PyTorch) and compare what they count
+	@PYTHONPATH=tests $(BIN)/python -m engines.verify
 
 lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab $(LAB) --LabApp.extension_manager=readonly --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --notebook-dir . chapters

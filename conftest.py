@@ -1,9 +1,37 @@
-"""nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm."""
+"""nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm.
+
+Cells and tests that need an engine, such as PyTorch, run with --engines only: they belong to `make labs`.
+"""
 
 import re
 from functools import partial
+from pathlib import Path
 
 import pytest
+
+ENGINES = {Path(__file__).parent / "tests" / name for name in ("labs", "engines")}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--engines", action="store_true", help="run what needs an extra of the labs, too")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out the folders of tests that need an engine."""
+    return True if collection_path in ENGINES and not config.getoption("engines") else None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cells that need an engine; the others must run without them."""
+    if not config.getoption("engines"):
+        needing = [item for item in items if "engine" in _tags(item)]
+        items[:] = [item for item in items if item not in needing]
+        config.hook.pytest_deselected(items=needing)
+
+
+def _tags(item) -> list[str]:
+    cell = getattr(item, "cell", None)  # of a test that nbval makes from a notebook
+    return cell.metadata.get("tags", []) if cell else []
 
 
 def pytest_configure(config):

@@ -29,6 +29,8 @@ METADATA = {
 KEPT = ("text/plain", "text/markdown", "text/latex", "text/html", "application/json")
 OURS = "application/vnd.gpuscale"
 FOLDED = {"hide-input", "remove-input"}
+ENGINE = "engine"  # the tag of a cell that needs an extra of the labs; the book shows its stored output
+VARIES = "nbval-ignore-output"  # the tag of a cell whose output differs between runs, and is not stored
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
@@ -43,7 +45,8 @@ def normalise(nb: NotebookNode) -> NotebookNode:
             ran = cell.get("execution_count") is not None
             count += ran
             fresh.execution_count = count if ran else None
-            fresh.outputs = _outputs(cell, fresh.execution_count)
+            varies = VARIES in cell.metadata.get("tags", [])
+            fresh.outputs = [] if varies else _outputs(cell, fresh.execution_count)
         fresh.id = _identity(fresh, seen)
         result.cells.append(fresh)
     return result
@@ -126,15 +129,20 @@ def _write(nb: NotebookNode) -> str:
     return nbformat.writes(nb, version=4).rstrip("\n") + "\n"
 
 
-def execute(nb: NotebookNode, folder: Path) -> NotebookNode:
-    """Run a notebook in `folder` as nbval does: in this Python, with figures as digests."""
+def execute(nb: NotebookNode, folder: Path, engines: bool = False) -> NotebookNode:
+    """Run a notebook in `folder` as nbval does: in this Python, with figures as digests.
+
+    Cells that need an engine run with `engines` only; otherwise they keep their outputs.
+    """
     from nbclient import NotebookClient
 
+    skipped = "" if engines else ENGINE
     for cell in nb.cells:
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and skipped not in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None
     where = {"metadata": {"path": str(folder)}}
     client = NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, resources=where)
+    client.skip_cells_with_tag = skipped
     return client.execute(env=os.environ | {"GPUSCALE_DIGEST": "1"})
 
 
@@ -158,13 +166,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("paths", nargs="*", type=Path, default=folders, help="notebooks and folders (default: all)")
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if one is not in normal form")
     parser.add_argument("--execute", action="store_true", help="run each notebook first")
+    parser.add_argument("--engines", action="store_true", help="run the cells that need an extra of the labs, too")
     options = parser.parse_args(arguments)
     bad = 0
     for path in notebooks(options.paths):
         start = time.perf_counter()
         nb = read(path)
         if options.execute:
-            nb = execute(nb, path.parent)
+            nb = execute(nb, path.parent, options.engines)
         if not options.check:
             nb = normalise(nb)
             path.write_text(_write(nb), encoding="utf-8")

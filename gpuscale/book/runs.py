@@ -20,6 +20,7 @@ from nbclient.exceptions import CellControlSignal
 
 from gpuscale.book import warm
 from gpuscale.book.build import COLOUR
+from gpuscale.book.normalise import ENGINE
 
 MOST = 16  # kernels at a time, so that a machine of many cores keeps its memory
 
@@ -66,14 +67,18 @@ class Runs:
 
 
 async def run(path: Path, timeout: int) -> NotebookRun:
-    """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests."""
+    """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests.
+
+    A cell that needs an engine, such as PyTorch, is not run: readers see the output that is stored with it.
+    """
     nb = nbformat.read(path, as_version=4)
     for cell in nb.cells:
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and ENGINE not in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None
     where = {"metadata": {"path": str(path.parent)}}
     # What a cell prints is one stream, however many messages it came in.
     settings = {"timeout": timeout, "record_timing": False, "coalesce_streams": True, "resources": where}
+    settings["skip_cells_with_tag"] = ENGINE
     client = NotebookClient(nb, km=warm.manager(), shutdown_kernel="immediate", **settings)
     environment = {k: v for k, v in os.environ.items() if k != "GPUSCALE_DIGEST"}
     start, error = time.perf_counter(), ""

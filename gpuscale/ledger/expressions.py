@@ -69,9 +69,18 @@ def sweep_names() -> dict[str, str]:
 
 def value(text: str, given: dict[str, float]) -> float:
     """An expression's value in base units. Raises ExpressionError quoting it."""
+    found = result(text, given)
+    try:
+        return float(found)
+    except (TypeError, ValueError) as error:
+        raise ExpressionError(f"{text!r}: {type(error).__name__}: {error}") from error
+
+
+def result(text: str, given: dict[str, object]):
+    """What an expression evaluates to, which need not be a number. Raises ExpressionError quoting it."""
     names(text)
     try:
-        return float(eval(text.strip(), {"__builtins__": {}} | library() | given))
+        return eval(text.strip(), {"__builtins__": {}} | library() | given)
     except ExpressionError:
         raise
     except Exception as error:

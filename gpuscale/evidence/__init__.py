@@ -1,0 +1,10 @@
+"""What other engines count: compilers, sockets and PyTorch, each row next to the formula or schedule it is equal to.
+
+``data/ENGINE.toml`` is the one statement of what an engine gave; ``make verify`` runs the engines again.
+"""
+
+from gpuscale.faces import face
+
+__getattr__, __dir__ = face(
+    __name__, rows="Deviation Engine EvidenceError Family deviation deviations engine engines families family"
+)

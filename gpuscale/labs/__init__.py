@@ -1,0 +1,8 @@
+"""Ranks for the labs: ``run(fn, ranks=4)`` calls a function in processes that form one ``torch.distributed`` group.
+
+Needs the extra ``labs`` (PyTorch), which nothing else in the library imports.
+"""
+
+from gpuscale.faces import face
+
+__getattr__, __dir__ = face(__name__, launcher="RankError run", wire="bytes_sent peers_sent")
