@@ -48,7 +48,7 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Family:
-    """Cases that one expression covers. Each row has the inputs, in the order of `inputs`, and the engine's count last."""
+    """Cases that one expression covers. A row has the inputs, in the order of `inputs`, and the engine's count last."""
 
     id: str
     engine: str
@@ -74,7 +74,7 @@ class Family:
         return self._result(self.formula, row)
 
     def off(self, row: tuple) -> float:
-        """How far the engine is from ours, relative to the largest number of ours; 0 if equal, infinite for a digest."""
+        """How far the engine is from ours, relative to our largest number; 0 if equal, infinite for another digest."""
         return distance(self.ours(row), row[-1])
 
     def holds(self, row: tuple) -> bool:
@@ -149,7 +149,7 @@ def _family(data: dict, engine: str) -> Family:
     rows = tuple(tuple(row) for row in data["rows"])
     if wrong := [row for row in rows if len(row) != len(data["inputs"]) + 1]:
         raise EvidenceError(
-            f"{where}: row {list(wrong[0])} has not one entry for each of {data['inputs']} and the count"
+            f"{where}: row {list(wrong[0])} must have an entry for each of {data['inputs']}, and the count"
         )
     fixed = tuple(data.get("fixed", {}).items())
     return Family(**data | {"engine": engine, "inputs": tuple(data["inputs"]), "rows": rows, "fixed": fixed})
