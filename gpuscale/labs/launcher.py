@@ -11,6 +11,7 @@ import select
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
@@ -21,8 +22,14 @@ from gpuscale.labs.messages import receive, send
 OUTPUTS = ("ordered", "live", "none")
 MOST = 64
 # The server in a fresh Python: its path is the notebook's, so that it finds what the notebook finds.
-START = "import runpy, sys; sys.path[:] = eval(sys.argv.pop(1)); runpy.run_module('gpuscale.labs.server', run_name='__main__')"
+START = """
+import runpy, sys
+sys.path[:] = eval(sys.argv.pop(1))
+runpy.run_module("gpuscale.labs.server", run_name="__main__")
+"""
 CELL = re.compile(r'File ".*/ipykernel_\d+/\d+\.py"')
+# What is not the reader's own code: Python, its packages, and this one.
+INSTALLED = (*{sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parent))
 FRAME = re.compile(r'File "(.+)", line (\d+) in (.+)')
 
 
@@ -216,16 +223,11 @@ class _Run:
         return "\n".join(lines)
 
     def _where(self, rank: int) -> str:
-        """The innermost line of the notebook's own code that a rank is in."""
+        """The innermost line of the reader's own code that a rank is in; empty if there is none."""
         stack = (self._folder / f"stack-{rank}").read_text(errors="replace")
         for name, line, function in FRAME.findall(stack):
-            if source := linecache.getline(name, int(line)).strip():
-                if "ipykernel_" in name:
-                    return f"Cell, line {line}, in {function}: {source}"
-                if (
-                    "site-packages" not in name
-                    and not name.startswith(str(Path(__file__).parent))
-                    and "/lib/python" not in name
-                ):
-                    return f"{Path(name).name}, line {line}, in {function}: {source}"
+            source = linecache.getline(name, int(line)).strip()
+            if source and not name.startswith(INSTALLED):
+                place = "Cell" if "ipykernel_" in name else Path(name).name
+                return f"{place}, line {line}, in {function}: {source}"
         return ""

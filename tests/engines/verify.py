@@ -72,7 +72,8 @@ def store(name: str, rows: dict[str, list]) -> None:
     for number, part in enumerate(parts):
         key = re.search(r'(?m)^id = "(.+)"', part)[1]
         lines = "".join(f"    {json.dumps(row)},\n" for row in rows[key])
-        parts[number] = re.sub(r"(?ms)^rows = \[.*?^\]\n|^rows = \[\]\n", lambda _: f"rows = [\n{lines}]\n", part)
+        before, _, after = re.split(r"(?ms)^(rows = \[\]\n|rows = \[\n.*?^\]\n)", part, maxsplit=1)
+        parts[number] = f"{before}rows = [\n{lines}]\n{after}"
     path.write_text(head + "".join(parts), encoding="utf-8")
 
 
