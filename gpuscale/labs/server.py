@@ -19,7 +19,6 @@ from gpuscale.labs.messages import receive, send
 PRELOAD = (
     "torch.distributed.fsdp",
     "torch.distributed.tensor.parallel",
-    "torch.distributed.pipelining",
     "torch.nn.parallel",
     "torch.optim",
     "torch.func",

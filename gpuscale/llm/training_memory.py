@@ -14,7 +14,7 @@ from gpuscale.symbols import *
 
 _ZERO = "zero2019, section 5"
 _MEGATRON = "megatron2021, section 2"
-_EVEN = "padded to equal shards, which adds less than one element of each array"
+_EVEN = "element by element, padded to equal shards, which adds less than one element of each array"
 
 optimizer_bytes = Formula("Optimizer bytes per parameter", b_opt, b_master + 2 * b_mom, source="zero2019, section 3.1",
     assumes="for Adam: a master copy of the weights, if there is one, and two moments")
@@ -31,6 +31,11 @@ zero3_state = Formula("Training state under ZeRO-3", V_state, P * (b_w + b_grad 
     assumes=f"when weights, gradients and optimizer are sharded over X ranks, {_EVEN}; the gathered layer comes on top")
 zero3_gpus = Formula("Fewest GPUs that hold a training state", N_gpu, ceiling(P * (b_w + b_grad + b_opt) / S_level),
     source=_ZERO, assumes="when all of it is sharded evenly and nothing else needs memory: a lower bound")
+
+# FSDP2 shards by rows, so that every shard is a block of whole rows
+fsdp_padding = Formula("Padding of a matrix that FSDP2 shards by rows", g_pad, ceiling(n_rows / N) * N / n_rows,
+    source="pytorch-fsdp2", approx=1, regime=((n_rows, oo),),
+    assumes="when N ranks share its rows and each sends as many as the fullest stores; zeros where rows are missing")
 
 # Model parallelism: which parameters a rank holds to begin with
 inner_stage_params = Formula("Parameters of a rank in an inner stage", P_rank, (P - P_emb) / (Y * N_stages),

@@ -1,4 +1,4 @@
-"""Quantities of tensor, sequence, context and expert parallelism, and of overlap."""
+"""Quantities of sharded data, tensor, sequence, context and expert parallelism, and of overlap."""
 
 # fmt: off
 
@@ -7,6 +7,10 @@ from gpuscale.symbols.quantity import Quantity
 n_cp = Quantity("n_cp", "1", "ranks that a sequence is sharded over (context parallel)", r"n_\mathrm{cp}", least=1,
     whole=True,
     also="cp")
+
+# FSDP
+n_rows = Quantity("n_rows", "1", "rows of a weight matrix, its first dimension", r"n_\mathrm{rows}", least=1, whole=True)
+g_pad = Quantity("g_pad", "1", "bytes with padding over bytes without", r"g_\mathrm{pad}", least=1)
 
 # Expert parallelism
 b_dispatch = Quantity("b_dispatch", "B", "bytes per element of the tokens sent to their experts", r"b_\mathrm{disp}")

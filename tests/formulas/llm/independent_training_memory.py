@@ -49,6 +49,21 @@ def shards_that_do_not_come_out_even(lib, case):
         assert 0 <= over < len(arrays) * sum(widths)
 
 
+@checks("fsdp_padding", over=st.tuples(st.integers(1, 60), st.integers(1, 70)))
+def rows_dealt_out_in_blocks(lib, case):
+    """Blocks of the rows that numpy would give the fullest rank; every rank sends as many."""
+    rows, ranks = case
+    blocks = np.array_split(np.arange(rows), ranks)
+    assert at(lib.fsdp_padding, n_rows=rows, N=ranks) == Fraction(max(map(len, blocks)) * ranks, rows)
+
+
+@checks("fsdp_padding")
+def a_small_matrix_on_many_ranks(lib, _=None):
+    assert at(lib.fsdp_padding, n_rows=64, N=1024) == 16
+    assert at(lib.fsdp_padding, n_rows=96, N=64) == Fraction(4, 3)
+    assert at(lib.fsdp_padding, n_rows=4096, N=64) == 1
+
+
 @checks("zero1_state", "zero2_state", "zero3_state")
 def zero_of_a_model_of_seven_billion(lib):
     """ZeRO's own example: 7.5 billion parameters on 64 ranks; the paper rounds to three digits."""
