@@ -90,26 +90,34 @@ def ledger_findings() -> Html:
 
 
 def ledger_filter() -> Html:
-    """The box that filters the rows; hidden where no script runs. Its choices are made by the script, from the rows."""
+    """The box that filters the rows; hidden where no script runs."""
     fields = {"verdict": "All verdicts", "source": "All sources", "chapter": "All chapters"}
+    box = filter_box(fields, "all-reduce, quiz 4, 70B", "Rows of the ledger")
+    return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.ledger.claims().")
+
+
+def filter_box(fields: dict[str, str], example: str, label: str) -> str:
+    """A box above tables of rows, with a choice for each field and a text. The script makes the choices from the rows.
+
+    A row has the value of a field in an attribute ``data-FIELD``, or else it is the heading above its table.
+    """
     chosen = [
         element("select", element("option", label, value=" "), name=name, aria_label=name.capitalize())
         for name, label in fields.items()
     ]
     text = (
-        '<input type="search" aria-label="Text" placeholder="all-reduce, quiz 4, 70B" autocomplete="off" '
+        f'<input type="search" aria-label="Text" placeholder="{escape(example, quote=True)}" autocomplete="off" '
         'autocapitalize="none" spellcheck="false">'
     )
-    box = element(
+    return element(
         "div",
         element("div", *chosen, text, class_="row"),
         element("output", data_said="{shown} of {all} rows"),
         class_="rows-filter",
         role="search",
-        aria_label="Rows of the ledger",
+        aria_label=label,
         hidden=True,
     )
-    return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.ledger.claims().")
 
 
 def ledger_rows(chapter: str) -> Html:

@@ -9,7 +9,7 @@ from gpuscale.sources import source_name
 
 PAGE = "chapters/published_numbers.html"
 ROWS = {**ledger.claims(), **ledger.wordings()}
-SHOWN = visible(".ledger-rows tbody tr")
+SHOWN = visible(".ledger-rows tr[id]")
 HEADS = visible("article h3")
 
 

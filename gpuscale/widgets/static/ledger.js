@@ -1,23 +1,23 @@
-/* The filter of the ledger: verdict, source, chapter and text. All its data are in the rows. */
+/* The filter above tables of rows: some fields and a text. All its data are in the rows. */
 const page = globalThis.document, box = page?.querySelector('.rows-filter');
 if (box) {
-  const [verdict, source, chapter] = box.querySelectorAll('select'), input = box.querySelector('input'), said = box.querySelector('output');
-  const rows = [...page.querySelectorAll('.ledger-rows tbody tr')].map((el) => {
-    const part = el.closest('.ledger-rows'), mark = el.querySelector('.verdict');
-    const heading = el.closest('section').querySelector('h2, h3').firstChild.textContent;
-    return { el, part, text: el.textContent.toLowerCase(), values: { verdict: mark.dataset.verdict, source: el.querySelector('small').dataset.source, chapter: heading } };
+  const fields = [...box.querySelectorAll('select')], input = box.querySelector('input'), said = box.querySelector('output');
+  const rows = [...page.querySelectorAll('.ledger-rows tr[id]')].map((el) => {
+    const part = el.closest('.ledger-rows'), heading = el.closest('section').querySelector('h2, h3').firstChild.textContent;
+    const value = ({ name }) => el.querySelector(`[data-${name}]`)?.dataset[name] ?? heading;
+    return { el, part, text: el.textContent.toLowerCase(), values: Object.fromEntries(fields.map((field) => [field.name, value(field)])) };
   });
-  for (const field of [verdict, source, chapter]) {
+  for (const field of fields) {
     const counts = new Map();
     for (const { values } of rows) counts.set(values[field.name], (counts.get(values[field.name]) ?? 0) + 1);
-    const known = field === chapter ? [...counts] : [...counts].sort((a, b) => b[1] - a[1]);
+    const known = rows.every(({ el }) => !el.querySelector(`[data-${field.name}]`)) ? [...counts] : [...counts].sort((a, b) => b[1] - a[1]);
     for (const [value, count] of known) field.append(new Option(`${value} (${count})`, value));
   }
   const apply = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean), shown = new Set();
     let count = 0;
     for (const { el, part, text, values } of rows) {
-      const hit = [verdict, source, chapter].every((field) => !field.value.trim() || field.value === values[field.name]) && words.every((word) => text.includes(word));
+      const hit = fields.every((field) => !field.value.trim() || field.value === values[field.name]) && words.every((word) => text.includes(word));
       el.classList.toggle('out', !hit);
       if (hit) { count += 1; shown.add(part); }
     }
@@ -29,7 +29,7 @@ if (box) {
     const target = hash.length > 1 && page.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target?.closest('.out')) return false;
     input.value = '';
-    for (const field of [verdict, source, chapter]) field.selectedIndex = 0;
+    for (const field of fields) field.selectedIndex = 0;
     apply();
     return target;
   };
