@@ -1,15 +1,23 @@
 """FLOPs of training, the utilization that they reach, and the time of a run.
 
 ``ops`` are the FLOPs that the model needs; ``ops_run`` are those that the GPUs do, recomputation included.
+
+What recomputation repeats depends on who decides. A matmul A B has the gradients G B' and A' G: they need its inputs,
+not its result. So the backward pass of a layer never reads the result of the layer's last matmul, nor that of the
+weighted sum of attention, unless something else does: an expert's result is multiplied by a gate, whose gradient needs
+it. A framework that repeats a whole block repeats those matmuls too; one that stops as soon as it has what the gradients
+read, or a compiler that removes what nobody reads, does not.
 """
 
 # fmt: off
 
 from sympy import oo
 
+from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
+_EARLY = "pytorch-checkpoint"
 _PALM, _KORTH = "palm2022, appendix B", "korthikanti2022, section 4.2.3"
 
 training_flops = Formula("FLOPs of training, parameters alone", ops, 6 * flop * P_act * B,
@@ -25,6 +33,13 @@ repeated_flops = Formula("FLOPs of full recomputation", ops_recompute, L * (2 * 
     approx=2 * flop * L * P_layer, regime=((P_layer, oo),))
 selective_repeated_flops = Formula("FLOPs of selective recomputation", ops_recompute, L * ops_attn, source=_KORTH,
     assumes="when only scores, softmax and weighted sum are recomputed")
+early_repeated_flops = Formula("FLOPs of full recomputation that stops early", ops_recompute,
+    L * (2 * flop * (P_layer - P_last) + ops_attn), source=_EARLY,
+    assumes="when a layer is recomputed up to what its gradients read: not the matmuls at its end, of P_last parameters",
+    approx=2 * flop * L * (P_layer - P_last), regime=((P_layer, oo),), needs=(at_most(P_last, P_layer),))
+scores_repeated_flops = Formula("FLOPs of selective recomputation that stops early", ops_recompute,
+    2 * flop * L * S * n_q * d_head, source="flashattention2",
+    assumes="when only scores and softmax are recomputed: no gradient reads the result of the weighted sum")
 hardware_flops = Formula("FLOPs that the GPUs do", ops_run,
     3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_recompute, source=_KORTH,
     assumes="for B tokens, recomputation included")
