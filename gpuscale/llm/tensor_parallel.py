@@ -45,8 +45,8 @@ tp_efficiency = Formula("Fraction of time a sharded MLP computes", eta_tp,
 tp_backward_comms = Formula("Backward communication of a sharded MLP", T_comms, 3 * _GATHER, source=_SP,
     assumes="for an all-gather of the gradients, another of the input, and a reduce-scatter",
     approx=3 * b * B * D / W, regime=((Y, oo),))
-
-tp_separate_comms = Formula("Backward communication of separate matmuls", T_comms, 2 * n_use * _GATHER, source=_MEGATRON,
+tp_separate_comms = Formula("Backward communication of separate matmuls", T_comms, 2 * n_use * _GATHER,
+    source=_MEGATRON,
     assumes="for n_use matmuls that read one input on all ranks and each all-reduce its gradient; no sequence "
     "parallelism",
     approx=2 * n_use * b * B * D / W, regime=((Y, oo),))

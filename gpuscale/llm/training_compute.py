@@ -2,11 +2,11 @@
 
 ``ops`` are the FLOPs that the model needs; ``ops_run`` are those that the GPUs do, recomputation included.
 
-What recomputation repeats depends on who decides. A matmul A B has the gradients G B' and A' G: they need its inputs,
-not its result. So the backward pass of a layer never reads the result of the layer's last matmul, nor that of the
-weighted sum of attention, unless something else does: an expert's result is multiplied by a gate, whose gradient needs
-it. A framework that repeats a whole block repeats those matmuls too; one that stops as soon as it has what the gradients
-read, or a compiler that removes what nobody reads, does not.
+What recomputation repeats depends on who decides. The gradients of a matmul Y = A B are G B' and A' G, where G is the
+gradient of Y: they read its inputs, not its result. So no gradient reads the result of a layer's last matmul, or of the
+weighted sum of attention, unless something else does: an expert's result is multiplied by a gate, whose gradient reads
+it. A framework that repeats a whole block repeats those matmuls too. One that stops as soon as it has what the gradients
+read does not, nor does a compiler that removes what nobody reads.
 """
 
 # fmt: off
@@ -35,7 +35,7 @@ selective_repeated_flops = Formula("FLOPs of selective recomputation", ops_recom
     assumes="when only scores, softmax and weighted sum are recomputed")
 early_repeated_flops = Formula("FLOPs of full recomputation that stops early", ops_recompute,
     L * (2 * flop * (P_layer - P_last) + ops_attn), source=_EARLY,
-    assumes="when a layer is recomputed up to what its gradients read: not the matmuls at its end, of P_last parameters",
+    assumes="when a layer is recomputed up to what its gradients read, without the last matmuls, of P_last parameters",
     approx=2 * flop * L * (P_layer - P_last), regime=((P_layer, oo),), needs=(at_most(P_last, P_layer),))
 scores_repeated_flops = Formula("FLOPs of selective recomputation that stops early", ops_recompute,
     2 * flop * L * S * n_q * d_head, source="flashattention2",

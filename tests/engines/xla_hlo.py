@@ -46,13 +46,15 @@ def collectives(text: str) -> list[Collective]:
 
 def _collective(kind: str, shapes: list, line: str) -> Collective:
     size = sum(SIZES[name] * math.prod(shape) for name, shape in shapes)
-    ranks, step = _chain(line) if kind == "collective-permute" else _group(line)
+    backward = "transpose(" in line
+    if kind == "collective-permute":
+        return Collective(kind, *_chain(line), size, backward)
+    ranks, step = _group(line)
     whole = size * ranks if kind == "reduce-scatter" else size  # its result is the part of one rank
     sent, rest = divmod(whole * (ranks - 1), ranks)
     if rest:
         raise ValueError(f"{ranks} ranks do not share {whole} bytes evenly: {line}")
-    sent = {"collective-permute": size, "all-reduce": 2 * sent}.get(kind, sent)
-    return Collective(kind, ranks, step, sent, "transpose(" in line)
+    return Collective(kind, ranks, step, 2 * sent if kind == "all-reduce" else sent, backward)
 
 
 def _shapes(text: str) -> list[tuple[str, tuple[int, ...]]]:

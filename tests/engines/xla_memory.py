@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
+from engines.xla_compile import Spec, array, mesh
 from jax.sharding import NamedSharding
-
-from engines.xla_programs import Spec, array, mesh
 
 RANKS = (2, 4, 8, 16, 32, 64)
 ROWS, COLUMNS = 1024, 256

@@ -2,6 +2,8 @@
 
 The program is compiled for one rank and never run, so that the largest model costs no more than the smallest. Weights
 are drawn up here from the dimensions of the data, and the FLOPs are those of the matmuls in the compiled program.
+
+Where layers are recomputed, the compiler must not merge what runs twice. What it removes is what nobody reads.
 """
 
 import functools
@@ -9,9 +11,9 @@ from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
-
+from engines.xla_compile import MERGES, array, built
 from engines.xla_hlo import matmul_flops
-from engines.xla_programs import MERGES, array, built
+
 from gpuscale import specs
 
 LAYERS = 2

@@ -6,93 +6,18 @@ passes remove or repeat is more.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
+from engines.xla_compile import Spec, array, both, chosen, mesh, written
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
-from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, NamedSharding
 
-from engines.xla_hlo import collectives, matmul_flops
-
-Spec = PartitionSpec
 RANKS = (4, 6, 8, 12, 16, 32, 64)
 MESHES = ((2, 2), (3, 2), (2, 4), (4, 4), (2, 8), (4, 8), (3, 16), (8, 8))
 D, F = 192, 384
-# A pass that packs all-reduces of the forward and of the backward pass into one, and one that lets the compiler merge
-# what a program computes twice on purpose.
-PACKS, MERGES = "cpu-all-reduce-combiner", "cse_barrier_expander"
-
-
-def array(*shape: int, kind=jnp.float32) -> jax.ShapeDtypeStruct:
-    """The shape of an array: nothing is ever computed."""
-    return jax.ShapeDtypeStruct(shape, kind)
-
-
-def mesh(**axes: int) -> Mesh:
-    """A mesh over the first ranks; the last axis has neighbors."""
-    count = functools.reduce(lambda a, b: a * b, axes.values())
-    kinds = (AxisType.Auto,) * len(axes)
-    return jax.make_mesh(tuple(axes.values()), tuple(axes), axis_types=kinds, devices=jax.devices()[:count])
-
-
-class Counted:
-    """The collectives of a compiled program, each to be asked for once, and the FLOPs of a rank's matmuls."""
-
-    def __init__(self, compiled):
-        text = compiled.as_text()
-        self._left, self.flops = collectives(text), matmul_flops(text)
-
-    def take(self, kind: str, backward: bool | None = None) -> list[list[int]]:
-        """Ranks of a group, step and bytes that a rank sends, for each axis that has such collectives, inner first."""
-        found: dict[tuple[int, int], int] = {}
-        for one in [one for one in self._left if one.kind == kind and backward in (None, one.backward)]:
-            self._left.remove(one)
-            found[one.ranks, one.step] = found.get((one.ranks, one.step), 0) + one.sent
-        return [[*axis, sent] for axis, sent in sorted(found.items(), key=lambda item: item[0][1])]
-
-    def one(self, kind: str, backward: bool | None = None) -> list[int]:
-        """The same where only one axis has such collectives."""
-        (found,) = self.take(kind, backward)
-        return found
-
-    def empty(self) -> None:
-        """Nothing is left that no row counts."""
-        if self._left:
-            raise ValueError(f"nobody asked for these collectives: {self._left}")
-
-
-def built(program, *without: str):
-    """A program compiled without some passes of the compiler."""
-    return program.compile({"xla_disable_hlo_passes": ",".join(without)})
-
-
-def written(f: Callable, over: Mesh, ins, outs, *shapes, again: bool = False) -> Counted:
-    """A program that says what every rank does, compiled."""
-    program = jax.jit(jax.shard_map(f, mesh=over, in_specs=ins, out_specs=outs))
-    return Counted(built(program.lower(*shapes), PACKS, *(MERGES,) * again))
-
-
-def chosen(f: Callable, over: Mesh, ins, outs, *shapes) -> Counted:
-    """A program that says only how arrays are sharded, compiled: the partitioner chooses the collectives."""
-    place = functools.partial(jax.tree.map, functools.partial(NamedSharding, over))
-    program = jax.jit(f, in_shardings=place(ins), out_shardings=place(outs))
-    return Counted(built(program.lower(*shapes), PACKS))
-
-
-def both(f: Callable) -> Callable:
-    """The forward and backward pass of a function: its value, and the gradients of all inputs but the last.
-
-    The last input is the gradient of the value, from the layers after it.
-    """
-
-    def passes(*inputs):
-        *inputs, gradient = inputs
-        out, back = jax.vjp(f, *inputs)
-        return out, *back(gradient)
-
-    return passes
 
 
 def gather(x, axis: str):
@@ -189,16 +114,16 @@ def zero() -> Iterator:
 
 
 def two_levels() -> Iterator:
-    """Weights sharded inside a node and replicated over nodes, or sharded over both; and an all-reduce in two levels."""
+    """Weights sharded inside a node and replicated over nodes, or sharded over both."""
     for nodes, node in MESHES:
         over, row = mesh(m=nodes, g=node), [nodes, node, D, F]
-        x, w = array(2 * nodes * node, D), array(D, F)
         tokens = Spec(("m", "g"))
+        shapes = array(2 * nodes * node, D), array(D, F), array(2 * nodes * node, F)
 
         def hybrid(x, w):
             return x @ gather(lax.pcast(w, "m", to="varying"), "g")
 
-        count = written(both(hybrid), over, (tokens, Spec("g"), tokens), (tokens, tokens, Spec("g")), x, w, array(x.shape[0], F))
+        count = written(both(hybrid), over, (tokens, Spec("g"), tokens), (tokens, tokens, Spec("g")), *shapes)
         yield "hybrid_gather", [*row, count.one("all-gather", False)]
         yield "hybrid_scatter", [*row, count.one("reduce-scatter", True)]
         yield "hybrid_reduce", [*row, count.one("all-reduce", True)]
@@ -208,7 +133,7 @@ def two_levels() -> Iterator:
             return x @ gather(gather(w, "m"), "g")
 
         shards = Spec(("g", "m"))
-        count = written(both(sharded), over, (tokens, shards, tokens), (tokens, tokens, shards), x, w, array(x.shape[0], F))
+        count = written(both(sharded), over, (tokens, shards, tokens), (tokens, tokens, shards), *shapes)
         inner, outer = count.take("all-gather", False)
         yield "levels_gather_inner", [*row, inner]
         yield "levels_gather_outer", [*row, outer]
@@ -228,7 +153,7 @@ def tensor_parallel() -> Iterator:
             f, into, out, by_columns, by_rows = form(name)
             x, over = array(2 * ranks, D), mesh(y=ranks)
             ins, outs = (Spec(), by_columns, by_rows, Spec()), (Spec(), Spec(), by_columns, by_rows)
-            row = [ranks, x.shape[0], D]
+            row = [name, ranks, x.shape[0], D]
 
             def reduced(x, into, out, f=f):
                 return lax.psum(f(x, into, out), "y")
@@ -245,7 +170,7 @@ def tensor_parallel() -> Iterator:
 
 
 def attention(x, queries, keys, values, out):
-    """Attention with a matmul each for queries, keys and values. Weights are [width, groups, heads, width of a head]."""
+    """A matmul each for queries, keys and values. Weights are [width, groups, heads of a group, width of a head]."""
     q, k, v = (jnp.einsum("td,dngh->tngh", x, w) for w in (queries, keys, values))
     return attend(q, k[:, :, 0], v[:, :, 0], out)
 
@@ -267,12 +192,13 @@ def attention_parallel() -> Iterator:
     for ranks in RANKS:
         over, x, head = mesh(y=ranks), array(2 * ranks, D), 8
         query, key = array(D, ranks, 2, head), array(D, ranks, 1, head)
-        out, row = array(ranks, 2, head, D), [ranks, x.shape[0], D]
+        out = array(ranks, 2, head, D)
         split = Spec(None, "y")
         for suffix, f, weights in (
             ("separate", attention, (query, key, key)),
             ("fused", fused_attention, (array(D, ranks, 4, head),)),
         ):
+            row = [suffix, ranks, x.shape[0], D]
             ins = (Spec(), *(split,) * len(weights), Spec("y"), Spec())
             outs = (Spec(), Spec(), *(split,) * len(weights), Spec("y"))
 
@@ -297,7 +223,7 @@ def sequence_parallel() -> Iterator:
             x, over = array(2 * ranks, D), mesh(y=ranks)
             ins = (Spec("y"), by_columns, by_rows, Spec("y"))
             outs = (Spec("y"), Spec("y"), by_columns, by_rows)
-            row = [ranks, x.shape[0], D]
+            row = [name, ranks, x.shape[0], D]
 
             def stored(x, into, out, f=f):
                 return scatter(f(gather(x, "y"), into, out), "y")
@@ -387,6 +313,14 @@ def routed(x, into, out, visits: int, ranks: int):
     return sum(jnp.roll(part, -c, axis=0) for c, part in enumerate(jnp.split(back, visits, axis=1))).reshape(x.shape)
 
 
+def slotted(x, into, out, over: Mesh):
+    """Slots of tokens for each sender and expert: sharded by sender, then by expert, then by sender again."""
+    sender, expert = NamedSharding(over, Spec("z")), NamedSharding(over, Spec(None, "z"))
+    hidden = jax.nn.relu(jnp.einsum("secd,edf->secf", lax.with_sharding_constraint(x, expert), into))
+    done = lax.with_sharding_constraint(jnp.einsum("secf,efd->secd", hidden, out), expert)
+    return lax.with_sharding_constraint(done, sender)
+
+
 def expert_parallel() -> Iterator:
     """An expert on each rank: two all-to-alls forward, two backward; with replicas their gradients are reduced."""
     for ranks in RANKS:
@@ -399,17 +333,10 @@ def expert_parallel() -> Iterator:
             yield "ep_flops", [*row, visits, F, count.flops]
             yield "ep_backward", [*row, visits, count.one("all-to-all", True)]
             count.empty()
-        slots, there, here = array(ranks, ranks, 2, D), NamedSharding(over, Spec(None, "z")), NamedSharding(over, Spec("z"))
-
-        def dispatched(x, into, out):
-            into_experts = lax.with_sharding_constraint(x, there)
-            hidden = jax.nn.relu(jnp.einsum("gecd,edf->gecf", into_experts, into))
-            done = lax.with_sharding_constraint(jnp.einsum("gecf,efd->gecd", hidden, out), there)
-            return lax.with_sharding_constraint(done, here)
-
-        specs = (Spec("z"),) * 4
-        count = chosen(both(dispatched), over, specs, specs, slots, array(ranks, D, F), array(ranks, F, D), slots)
-        yield "ep_chosen", [ranks, slots.shape[0] * slots.shape[1] * slots.shape[2], D, count.one("all-to-all")]
+        slots, specs = array(ranks, ranks, 2, D), (Spec("z"),) * 4
+        f = functools.partial(slotted, over=over)
+        count = chosen(both(f), over, specs, specs, slots, array(ranks, D, F), array(ranks, F, D), slots)
+        yield "ep_chosen", [ranks, 2 * ranks * ranks, D, count.one("all-to-all")]
         count.empty()
     for copies, ranks in MESHES:
         over, x = mesh(x=copies, z=ranks), array(2 * copies * ranks * ranks, D)
@@ -458,12 +385,12 @@ def context_parallel() -> Iterator:
 
         count = written(both(gathered), over, specs, specs, q, k, k, q)
         yield "cp_gather", [*row, count.one("all-gather", False)]
-        yield "cp_flops", [*row, count.flops]
+        yield "cp_flops", ["gather", *row, count.flops]
         yield "cp_scatter", [*row, count.one("reduce-scatter", True)]
         count.empty()
         count = written(both(swapped), over, specs, specs, q, k, k, q)
         yield "cp_heads_forward", [*row, count.one("all-to-all", False)]
-        yield "cp_flops", [*row, count.flops]
+        yield "cp_flops", ["heads", *row, count.flops]
         yield "cp_heads_backward", [*row, count.one("all-to-all", True)]
         count.empty()
         if ranks <= 12:
