@@ -2,11 +2,12 @@
 
 ``ops`` are the FLOPs that the model needs; ``ops_run`` are those that the GPUs do, recomputation included.
 
-What recomputation repeats depends on who decides. The gradients of a matmul Y = A B are G B' and A' G, where G is the
-gradient of Y: they read its inputs, not its result. So no gradient reads the result of a layer's last matmul, or of the
-weighted sum of attention, unless something else does: an expert's result is multiplied by a gate, whose gradient reads
-it. A framework that repeats a whole block repeats those matmuls too. One that stops as soon as it has what the gradients
-read does not, nor does a compiler that removes what nobody reads.
+What recomputation repeats depends on what is stored and on who decides. The gradients of a matmul A B are G B' and A'
+G, where G is the gradient of its result: they read its inputs, not the result. So no gradient reads the result of a
+layer's last matmul, which is only added to the layer's input. Neither does one read the weighted sum of attention, if
+its result is stored for the matmul that follows. The result of an expert is multiplied by a gate, whose gradient reads
+it. A framework that repeats a whole block repeats all of its matmuls. One that stops as soon as it has what the
+gradients read does not, nor does a compiler that removes what nobody reads.
 """
 
 # fmt: off
@@ -39,7 +40,7 @@ early_repeated_flops = Formula("FLOPs of full recomputation that stops early", o
     approx=2 * flop * L * (P_layer - P_last), regime=((P_layer, oo),), needs=(at_most(P_last, P_layer),))
 scores_repeated_flops = Formula("FLOPs of selective recomputation that stops early", ops_recompute,
     2 * flop * L * S * n_q * d_head, source="flashattention2",
-    assumes="when only scores and softmax are recomputed: no gradient reads the result of the weighted sum")
+    assumes="when only scores and softmax are recomputed, and the result of attention is stored")
 hardware_flops = Formula("FLOPs that the GPUs do", ops_run,
     3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_recompute, source=_KORTH,
     assumes="for B tokens, recomputation included")

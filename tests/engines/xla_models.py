@@ -18,7 +18,7 @@ from gpuscale import specs
 
 LAYERS = 2
 SHAPES = ((1, 4096), (2, 1024))  # sequences, and the tokens of each
-HOW = ("forward", "training", "full", "selective")
+HOW = ("forward", "training", "full", "selective", "result")
 
 
 def attention_weights(m) -> dict:
@@ -30,7 +30,7 @@ def attention_weights(m) -> dict:
         return {name: array(*shape) for name, shape in shapes.items()} | {"o": array(groups, heads // groups, width, d)}
     query, key, value, near, turned = m.q_rank, m.kv_rank, m.value_dim, m.nope_dim, m.rope_dim
     shapes = {"q_down": (d, query), "q_up": (query, heads, near + turned), "down": (d, key), "turned": (d, turned)}
-    shapes |= {"k_up": (key, heads, near), "v_up": (key, heads, value), "o": (heads, value, d)}
+    shapes |= {"k_up": (key, heads, near), "v_up": (key, heads, value), "o": (heads, 1, value, d)}
     return {name: array(*shape) for name, shape in shapes.items()}
 
 
@@ -58,19 +58,25 @@ def core(q, k, v):
     return jnp.einsum("bngts,bsnh->btngh", weights, v)
 
 
-def attention(w: dict, x, selective: bool):
-    """Attention of a layer; `selective` computes its core again in the backward pass."""
-    inner = jax.checkpoint(core) if selective else core
+def attention(w: dict, x, how: str):
+    """Attention of a layer. The backward pass repeats its core if it is `selective`; for the `result`, which the last
+    matrix is multiplied with, it repeats that as well."""
+    inner = jax.checkpoint(core) if how == "selective" else core
+
+    def end(q, k, v, out):
+        return jnp.einsum("btngh,nghd->btd", inner(q, k, v), out)
+
+    end = jax.checkpoint(end) if how == "result" else end
     if "down" not in w:
         q = jnp.einsum("btd,dngh->btngh", x, w["q"])
         k, v = (jnp.einsum("btd,dnh->btnh", x, w[name]) for name in "kv")
-        return jnp.einsum("btngh,nghd->btd", inner(q, k, v), w["o"])
+        return end(q, k, v, w["o"])
     q = jnp.einsum("btr,rnh->btnh", jnp.square(x @ w["q_down"]), w["q_up"])[:, :, :, None]
     latent = jnp.square(x @ w["down"])
     near, v = (jnp.einsum("btr,rnh->btnh", latent, w[name]) for name in ("k_up", "v_up"))
     turned = (x @ w["turned"])[:, :, None]
     k = jnp.concatenate([near, jnp.broadcast_to(turned, (*near.shape[:3], turned.shape[3]))], axis=3)
-    return jnp.einsum("btnh,nhd->btd", inner(q, k, v)[:, :, :, 0], w["o"])
+    return end(q, k, v, w["o"])
 
 
 def mlp(w: dict, x):
@@ -91,9 +97,9 @@ def experts(w: dict, x, active: int):
     return (weights * back).sum(0).reshape(x.shape)
 
 
-def layer(w: dict, x, active: int, selective: bool):
+def layer(w: dict, x, active: int, how: str):
     """Attention, then an MLP or experts, each added to its input."""
-    x = x + attention(w["attention"], jnp.square(x), selective)
+    x = x + attention(w["attention"], jnp.square(x), how)
     into = jnp.square(x)  # in place of a norm
     if "mlp" in w:
         return x + mlp(w["mlp"], into)
@@ -102,7 +108,7 @@ def layer(w: dict, x, active: int, selective: bool):
 
 def program(m, how: str):
     """A function of the weights, the head, the embedded tokens and, to train, the gradient of the logits."""
-    one = functools.partial(layer, active=m.get("active_experts", 0), selective=how == "selective")
+    one = functools.partial(layer, active=m.get("active_experts", 0), how=how)
     one = jax.checkpoint(one) if how == "full" else one
 
     def forward(weights, head, x):
@@ -118,7 +124,7 @@ def program(m, how: str):
 
 
 def flops() -> Iterator:
-    """FLOPs of the forward pass, of a training step, and with full and selective recomputation."""
+    """FLOPs of the forward pass, of a training step, and with recomputation of layers or of attention."""
     for name, m in specs.models().items():
         weights = [layer_weights(m, number) for number in range(LAYERS)]
         latent, sparse = "kv_rank" in m, "experts" in m
