@@ -3,6 +3,12 @@
 B counts the tokens that the Y ranks work on together. Between the blocks each rank holds B/Y of them: an all-gather
 brings the others in, a reduce-scatter adds up the partial results. W is the bandwidth of a GPU in one level; with two
 levels W_nvl is that, and W_node the bandwidth out of a node of G GPUs.
+
+Without sequence parallelism every rank has the whole input x of a block, and a matmul by a shard of columns W_r. The
+gradient of x is the sum over the ranks of G_r W_r', so the backward pass all-reduces it. If several matmuls read x, the
+sum over the ranks and the sum over the matmuls can change places: one all-reduce of the whole is enough. It takes
+somebody to do that. Where each matmul asks for its own gradient of x, each has an all-reduce of its own. With sequence
+parallelism, the one all-gather of x has one reduce-scatter for a gradient.
 """
 
 # fmt: off
@@ -39,6 +45,11 @@ tp_efficiency = Formula("Fraction of time a sharded MLP computes", eta_tp,
 tp_backward_comms = Formula("Backward communication of a sharded MLP", T_comms, 3 * _GATHER, source=_SP,
     assumes="for an all-gather of the gradients, another of the input, and a reduce-scatter",
     approx=3 * b * B * D / W, regime=((Y, oo),))
+tp_separate_comms = Formula("Backward communication of separate matmuls", T_comms, 2 * n_use * _GATHER,
+    source=_MEGATRON,
+    assumes="for n_use matmuls that read one input on all ranks and each all-reduce its gradient; no sequence "
+    "parallelism",
+    approx=2 * n_use * b * B * D / W, regime=((Y, oo),))
 
 # Small batches: the latency of two rings
 tp_latency = Formula("Communication of a sharded MLP, latency included", T_comms,

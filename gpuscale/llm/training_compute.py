@@ -1,15 +1,24 @@
 """FLOPs of training, the utilization that they reach, and the time of a run.
 
 ``ops`` are the FLOPs that the model needs; ``ops_run`` are those that the GPUs do, recomputation included.
+
+What recomputation repeats depends on what is stored and on who decides. The gradients of a matmul A B are G B' and A'
+G, where G is the gradient of its result: they read its inputs, not the result. So no gradient reads the result of a
+layer's last matmul, which is only added to the layer's input. Neither does one read the weighted sum of attention, if
+its result is stored for the matmul that follows. The result of an expert is multiplied by a gate, whose gradient reads
+it. A framework that repeats a whole block repeats all of its matmuls. One that stops as soon as it has what the
+gradients read does not, nor does a compiler that removes what nobody reads.
 """
 
 # fmt: off
 
 from sympy import oo
 
+from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
+_EARLY = "pytorch-checkpoint"
 _PALM, _KORTH = "palm2022, appendix B", "korthikanti2022, section 4.2.3"
 
 training_flops = Formula("FLOPs of training, parameters alone", ops, 6 * flop * P_act * B,
@@ -25,6 +34,13 @@ repeated_flops = Formula("FLOPs of full recomputation", ops_recompute, L * (2 * 
     approx=2 * flop * L * P_layer, regime=((P_layer, oo),))
 selective_repeated_flops = Formula("FLOPs of selective recomputation", ops_recompute, L * ops_attn, source=_KORTH,
     assumes="when only scores, softmax and weighted sum are recomputed")
+early_repeated_flops = Formula("FLOPs of full recomputation that stops early", ops_recompute,
+    L * (2 * flop * (P_layer - P_last) + ops_attn), source=_EARLY,
+    assumes="when a layer is recomputed up to what its gradients read, without the last matmuls, of P_last parameters",
+    approx=2 * flop * L * (P_layer - P_last), regime=((P_layer, oo),), needs=(at_most(P_last, P_layer),))
+scores_repeated_flops = Formula("FLOPs of selective recomputation that stops early", ops_recompute,
+    2 * flop * L * S * n_q * d_head, source="flashattention2",
+    assumes="when only scores and softmax are recomputed, and the result of attention is stored")
 hardware_flops = Formula("FLOPs that the GPUs do", ops_run,
     3 * B * (2 * flop * P_act + L * ops_attn) + B * ops_recompute, source=_KORTH,
     assumes="for B tokens, recomputation included")

@@ -34,6 +34,8 @@ P_attn = Quantity("P_attn", "1", "parameters of the matrices of attention, in a 
 P_mlp = Quantity("P_mlp", "1", "parameters of the matrices of an MLP, or of one expert", r"P_\mathrm{MLP}")
 P_moe = Quantity("P_moe", "1", "parameters of the matrices of a layer's experts and router", r"P_\mathrm{MoE}")
 P_top = Quantity("P_top", "1", "parameters of a layer's experts and router that work on a token", r"P_\mathrm{top}")
+P_last = Quantity("P_last", "1", "parameters of a layer's last matmuls, whose results no gradient reads",
+    r"P_\mathrm{last}", zero=True)
 P_vec = Quantity("P_vec", "1", "parameters of the vectors of a layer: norms and biases", r"P_\mathrm{vec}", zero=True)
 F_dense = Quantity("F_dense", "1", "feed-forward width of a layer without experts", r"F_\mathrm{dense}", least=1,
     whole=True, also="intermediate_size, next to moe_intermediate_size")

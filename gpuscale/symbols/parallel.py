@@ -26,6 +26,8 @@ Y_lim = Quantity("Y_lim", "1", "largest number of tensor-parallel ranks whose ar
 eta_tp = Quantity("eta_tp", "1", "fraction of the time in which a tensor-parallel rank computes", r"\eta_\mathrm{TP}",
     most=1)
 B_half = Quantity("B_half", "1", "tokens at which latency and transfer take the same time", r"B_{1/2}")
+n_use = Quantity("n_use", "1", "matmuls that read the same input: 1 if their weights are one matrix",
+    r"n_\mathrm{use}", least=1, whole=True)
 S_cp = Quantity("S_cp", "1", "tokens of the sequence on a context-parallel rank", r"S_\mathrm{cp}", also="S/cp")
 g_work = Quantity("g_work", "1", "work of the busiest rank over the mean", r"g_\mathrm{work}", least=1)
 

@@ -280,6 +280,27 @@ def a_step_with_layers_run_again(lib, case):
     assert ask(lib.recompute_flops, m, **known) == shapes.flops(twice)
 
 
+def read_by_gradients(products):
+    """The matmuls whose result something reads in the backward pass; that of a matmul reads its inputs alone.
+
+    Read are: results that enter another matmul or a softmax, and those that are multiplied by something. The result of
+    the last matmul of a layer is only added to the layer's input. An expert's is multiplied by its gate.
+    """
+    return [p for p in products if p.name != "down"]
+
+
+@checks("early_repeated_flops", "scores_repeated_flops", over=st.tuples(dense(), SMALL))
+def a_step_that_repeats_what_gradients_read(lib, case):
+    m, tokens = case
+    layers = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
+    scores = [p for p in layers if p.name.startswith("scores")]
+    known = {"ops_attn": work(m, tokens)[3], "P_layer": matrices(m, 0), "P_last": matrices(m, 0, ["down"]), "S": tokens}
+    again = shapes.flops(read_by_gradients(layers))
+    assert ask(lib.early_repeated_flops, m, **known) == Fraction(again, tokens)
+    assert ask(lib.early_repeated_flops, m, **known | {"P_last": 0}) == Fraction(shapes.flops(layers), tokens)
+    assert ask(lib.scores_repeated_flops, m, **known) == Fraction(shapes.flops(scores), tokens)
+
+
 @checks("megatron_flops", over=st.tuples(TINY, TINY, TINY, st.integers(1, 9), SMALL))
 def a_gpt_with_layers_run_again(lib, case):
     layers, heads, width, vocab, tokens = case

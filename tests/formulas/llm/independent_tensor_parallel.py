@@ -68,6 +68,27 @@ def slopes_computed_on_several_ranks(lib, case):
     assert 2 * need(lib.tp_math, given) == work.flops[0] / given["C"]
 
 
+@checks("tp_separate_comms", over=st.tuples(SHAPES, st.integers(1, 3)))
+def separate_matmuls_of_one_input(lib, case):
+    """Gradients of an input that several matrices, sharded by columns, are multiplied with: added one by one, or all at
+    once as if the matrices were one."""
+    (ranks, tokens, width, hidden, *_, rate), uses = case
+    tokens *= ranks
+    weights = [numbers(width, hidden * ranks) + i for i in range(uses)]
+    gradients = [numbers(tokens, hidden * ranks) + i + 1 for i in range(uses)]
+    whole = sum(g @ w.T for g, w in zip(gradients, weights, strict=True))
+    parts = []  # of each matrix, one for each rank
+    for g, w in zip(gradients, weights, strict=True):
+        cut = zip(sharded.columns(g, ranks), sharded.columns(w, ranks), strict=True)
+        parts.append([mine @ columns.T for mine, columns in cut])
+    given = {"B": tokens, "D": width, "Y": ranks, "b": whole.itemsize, "W": rate}
+    one_by_one, at_once = sharded.Work(ranks), sharded.Work(ranks)
+    np.testing.assert_array_equal(sum(one_by_one.reduce(of_one)[0] for of_one in parts), whole)
+    np.testing.assert_array_equal(at_once.reduce([sum(of_rank) for of_rank in zip(*parts, strict=True)])[0], whole)
+    assert need(lib.tp_separate_comms, given, n_use=uses) == one_by_one.sent / rate
+    assert need(lib.tp_separate_comms, given, n_use=1) == at_once.sent / rate
+
+
 @checks("tp_limit", over=SHAPES)
 def the_width_at_which_both_take_equally_long(lib, case):
     """Work grows with F, bytes do not: the F of equal times, by counting, has Y as its limit."""
