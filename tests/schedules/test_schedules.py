@@ -214,6 +214,7 @@ def test_bytes_and_messages_of_each_link():
     gather = bruck.all_gather(3)
     np.testing.assert_array_equal(gather.matrix(12), [[0, 4, 4], [4, 0, 4], [4, 4, 0]])
     np.testing.assert_array_equal(gather.messages(), [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(ring.all_gather(3).over_sockets(12, 10, 1, 2), [[0, 48, 4], [4, 0, 48], [48, 4, 0]])
     twice = torus.all_gather((3,))  # each chunk is in two halves, which go around in both directions
     np.testing.assert_array_equal(twice.messages(), [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
     assert twice.matrix(6).sum() == 6 * twice.moved() == 12

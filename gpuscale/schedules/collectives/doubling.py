@@ -38,7 +38,7 @@ def reduce_scatter(ranks: int) -> Schedule:
 
 
 def butterfly_reduce_scatter(ranks: int) -> Schedule:
-    """Recursive halving in the other order: partners at distance 1, 2, ..., N/2 exchange the chunks that the other keeps.
+    """Recursive halving in the other order: partners at distance 1, 2, ..., N/2 swap the chunks that the other keeps.
 
     After step k, rank r keeps the chunks that are equal to r modulo 2^(k + 1).
     """

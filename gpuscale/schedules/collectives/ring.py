@@ -25,9 +25,9 @@ def all_reduce(ranks: int) -> Schedule:
 
 
 def neighbor_all_gather(ranks: int) -> Schedule:
-    """Neighbor-exchange all-gather: partners swap what they got last, with the right and left neighbor in turn; N/2 steps.
+    """Neighbor-exchange all-gather: a rank swaps what it got last with its right and left neighbor in turn; N/2 steps.
 
-    For an even number of ranks. Even ranks begin with the right neighbor. After the first step all move two chunks.
+    For an even number of ranks. Even ranks begin with the right neighbor. After the first step all send two chunks.
     """
     if need_count(ranks) % 2:
         raise ValueError(f"ranks: expected an even number; got {ranks}")

@@ -31,7 +31,7 @@ def reduce(ranks: int, root: int = 0, near_first: bool = False) -> Schedule:
 
 
 def scatter(ranks: int, root: int = 0) -> Schedule:
-    """Binomial scatter: whoever holds the parts of several ranks sends the farther half of them on; ceil(log2 N) steps."""
+    """Binomial scatter: a rank that holds several parts sends the farther half of them on; ceil(log2 N) steps."""
     need_rank(root, ranks)
     table, steps = TransferTable(), (ranks - 1).bit_length()
     for step in range(steps):
