@@ -14,8 +14,8 @@ Ports = dict[tuple[int, int], int]
 class Meeting:
     """Ranks of one machine that wait for each other through a file, so that no bytes on a socket are theirs."""
 
-    def __init__(self, path: str, rank: int, ranks: int, progress: Callable[[], object] = lambda: None):
-        self._rank, self._ranks, self._turn, self._progress = rank, ranks, 0, progress
+    def __init__(self, path: str, rank: int, ranks: int, progress: Callable[[], object] = int, pause: float = 0.0005):
+        self._rank, self._ranks, self._turn, self._progress, self._pause = rank, ranks, 0, progress, pause
         with open(path, "r+b") as file:
             self._turns = mmap.mmap(file.fileno(), 8 * ranks)
 
@@ -30,7 +30,7 @@ class Meeting:
         struct.pack_into("=q", self._turns, 8 * self._rank, self._turn)
         while min(struct.unpack_from(f"={self._ranks}q", self._turns)) < self._turn:
             self._progress()
-            time.sleep(0.0005)
+            time.sleep(self._pause)
 
     def sent(self) -> Ports:
         """What this rank has sent on each connection when all ranks have come here and the counters stand still."""
