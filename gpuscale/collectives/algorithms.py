@@ -8,7 +8,7 @@ V is the full buffer: the result of an all-gather, the input of a reduce-scatter
 from sympy import Min, Rational, ceiling, floor, oo, sqrt
 from sympy.codegen.cfunctions import log2
 
-from gpuscale.core.conditions import at_least, below, divisible, power_of_two
+from gpuscale.core.conditions import at_least, divisible, power_of_two
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -19,9 +19,9 @@ _TWO = "for a power of two ranks"
 _ONE = "when a rank talks to one partner at a time; "
 _ALL = "when each of at least two ranks sends to all others at once, splitting its link among them"
 _POWER = (power_of_two(N),)
-_FOLD = ("when pairs of ranks swap halves, so that one of them takes part in halving and doubling for both and then "
-    "sends the result to the other; for a number of ranks that is no power of two")
-_UNEVEN = (below(2 ** floor(log2(N)), N),)
+_FOLD = ("for halving and doubling among a power of two ranks; if there are more, pairs swap halves first, one rank "
+    "takes part for both, and it sends the result to the other")
+_SURPLUS = ceiling(log2(N)) - floor(log2(N))  # 1 unless N is a power of two
 _LARGE = ((V, oo), (N, oo))
 
 
@@ -118,11 +118,11 @@ scattered_broadcast = Formula("Scatter and all-gather broadcast", T_comms,
 # Any number of ranks
 bruck_all_gather = _costed(tree_steps, all_gather_bytes, "Bruck all-gather", V / W,
     assumes="when each rank sends all that the rank 1, 2, 4, ... places before it lacks")
-folded_all_reduce_bytes = Formula("Bytes the busiest rank sends in a folded all-reduce", V_rank,
-    V * (Rational(7, 2) - 2 ** (1 - floor(log2(N)))), source=_THAKUR, assumes=_FOLD, needs=_UNEVEN)
-folded_all_reduce = Formula("Folded all-reduce", T_comms,
-    (2 * floor(log2(N)) + 3) * alpha + V / W * (4 - 2 ** (1 - floor(log2(N)))), source=_THAKUR, assumes=_FOLD,
-    needs=_UNEVEN)
+rabenseifner_bytes = Formula("Bytes the busiest rank sends in a folded all-reduce", V_rank,
+    V * (2 - 2 ** (1 - floor(log2(N))) + Rational(3, 2) * _SURPLUS), source=_THAKUR, assumes=_FOLD)
+rabenseifner_all_reduce = Formula("Rabenseifner all-reduce", T_comms,
+    (2 * floor(log2(N)) + 3 * _SURPLUS) * alpha + V / W * (2 - 2 ** (1 - floor(log2(N))) + 2 * _SURPLUS),
+    source=_THAKUR, assumes=_FOLD)
 
 # The faster of two
 best_all_reduce = Formula("Faster of two all-reduces", T_comms,

@@ -31,7 +31,8 @@ FLAGS = {
 }
 # The algorithms by their names in `ompi_info --param coll tuned --level 9`, with their numbers there.
 FORCED = {
-    "allreduce": {"chosen": 0, "basic_linear": 1, "recursive_doubling": 3, "ring": 4, "segmented_ring": 5, "rabenseifner": 6},
+    "allreduce": {"chosen": 0, "basic_linear": 1, "recursive_doubling": 3, "ring": 4, "segmented_ring": 5}
+    | {"rabenseifner": 6},
     "allgather": {"bruck": 2, "recursive_doubling": 3, "ring": 4, "neighbor": 5, "sparbit": 7},
     "reduce_scatter": {"recursive_halving": 2, "ring": 3},
     "reduce_scatter_block": {"recursive_halving": 3, "butterfly": 4},

@@ -127,12 +127,12 @@ def time_of_bruck(lib, case):
     priced(lib.bruck_all_gather, bruck.sparbit_all_gather(n), costs)
 
 
-@checks("folded_all_reduce", "folded_all_reduce_bytes", over=st.tuples(SIZES.filter(lambda n: n & (n - 1)), PRICED))
+@checks("rabenseifner_all_reduce", "rabenseifner_bytes", over=st.tuples(SIZES, PRICED))
 def surplus_ranks_that_fold(lib, case):
     n, costs = case
     schedule = folds.rabenseifner(n)
-    priced(lib.folded_all_reduce, schedule, costs)
-    assert at(lib.folded_all_reduce_bytes, N=n, V=3) == 3 * schedule.busiest()
+    priced(lib.rabenseifner_all_reduce, schedule, costs)
+    assert at(lib.rabenseifner_bytes, N=n, V=3) == 3 * schedule.busiest()
 
 
 @checks("binomial_scatter", "scattered_broadcast", over=st.tuples(POWERS, PRICED))
