@@ -5,7 +5,7 @@ V is the full buffer: the result of an all-gather, the input of a reduce-scatter
 
 # fmt: off
 
-from sympy import Min, ceiling, oo, sqrt
+from sympy import Min, Rational, ceiling, floor, oo, sqrt
 from sympy.codegen.cfunctions import log2
 
 from gpuscale.core.conditions import at_least, divisible, power_of_two
@@ -19,6 +19,9 @@ _TWO = "for a power of two ranks"
 _ONE = "when a rank talks to one partner at a time; "
 _ALL = "when each of at least two ranks sends to all others at once, splitting its link among them"
 _POWER = (power_of_two(N),)
+_FOLD = ("for halving and doubling among a power of two ranks; if there are more, pairs swap halves first, one rank "
+    "takes part for both, and it sends the result to the other")
+_SURPLUS = ceiling(log2(N)) - floor(log2(N))  # 1 unless N is a power of two
 _LARGE = ((V, oo), (N, oo))
 
 
@@ -106,6 +109,20 @@ scatter_bytes = Formula("Bytes the root sends in a scatter", V_rank, V * (N - 1)
     assumes="when the root keeps its own chunk and sends each of the others once; a gather runs in reverse",
     approx=V, regime=((N, oo),))
 direct_scatter = _costed(ring_steps, scatter_bytes, "Scatter, one message per rank", V / W)
+binomial_scatter = _costed(doubling_steps, scatter_bytes, "Binomial scatter", V / W,
+    assumes="when each rank sends on the half of its chunks that is farther away; a gather runs in reverse; " + _TWO)
+scattered_broadcast = Formula("Scatter and all-gather broadcast", T_comms,
+    (log2(N) + N - 1) * alpha + 2 * V * (N - 1) / (N * W), source=_THAKUR,
+    assumes="for a binomial scatter, then a ring all-gather; " + _TWO, needs=_POWER, approx=2 * V / W, regime=_LARGE)
+
+# Any number of ranks
+bruck_all_gather = _costed(tree_steps, all_gather_bytes, "Bruck all-gather", V / W,
+    assumes="when each rank sends all that the rank 1, 2, 4, ... places before it lacks")
+rabenseifner_bytes = Formula("Bytes the busiest rank sends in a folded all-reduce", V_rank,
+    V * (2 - 2 ** (1 - floor(log2(N))) + Rational(3, 2) * _SURPLUS), source=_THAKUR, assumes=_FOLD)
+rabenseifner_all_reduce = Formula("Rabenseifner all-reduce", T_comms,
+    (2 * floor(log2(N)) + 3 * _SURPLUS) * alpha + V / W * (2 - 2 ** (1 - floor(log2(N))) + 2 * _SURPLUS),
+    source=_THAKUR, assumes=_FOLD)
 
 # The faster of two
 best_all_reduce = Formula("Faster of two all-reduces", T_comms,

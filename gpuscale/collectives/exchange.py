@@ -6,9 +6,10 @@ V is the whole distributed array. Each of N ranks owns V/N, split into N blocks,
 # fmt: off
 
 from sympy import Min, binomial, oo
+from sympy.codegen.cfunctions import log2
 
-from gpuscale.collectives.algorithms import ring_steps, time_of_steps
-from gpuscale.core.conditions import at_most, divisible
+from gpuscale.collectives.algorithms import doubling_steps, ring_steps, time_of_steps
+from gpuscale.core.conditions import at_most, divisible, power_of_two
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -23,6 +24,11 @@ all_to_all_bytes = Formula("Bytes a rank sends in an all-to-all", V_rank, V * (N
 all_to_all = time_of_steps.where(ring_steps, all_to_all_bytes, title="All-to-all", source=_BOOK,
     assumes="when each rank sends one block in each of N - 1 steps through a switch", approx=V / (W * N),
     regime=((V, oo), (N, oo)))
+bruck_all_to_all_bytes = Formula("Bytes a rank sends in Bruck's all-to-all", V_rank, V * log2(N) / (2 * N),
+    source="thakur2005", needs=(power_of_two(N),),
+    assumes="when half of a rank's blocks move on in each step, by 1, 2, 4, ... ranks; for a power of two ranks")
+bruck_all_to_all = time_of_steps.where(doubling_steps, bruck_all_to_all_bytes, title="Bruck's all-to-all",
+    source="thakur2005", assumes=bruck_all_to_all_bytes.assumes)
 node_all_to_all = Formula("All-to-all across nodes", T_comms, V * (M - 1) / (M**2 * W_node),
     source="scaling-book-gpus, cross-node collectives",
     assumes="when the node's NICs are the bottleneck: each node owns V/M and keeps 1/M of that",

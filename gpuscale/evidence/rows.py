@@ -87,7 +87,7 @@ class Family:
 
     def _result(self, text: str, row: tuple):
         try:
-            return expressions.result(text, self.given(row) | {"digest": digest})
+            return expressions.result(text, self.given(row) | {"digest": digest, "schedule": schedule})
         except expressions.ExpressionError as error:
             raise EvidenceError(f"{self.engine}.toml, {self.id}: {error}") from error
 
@@ -122,6 +122,12 @@ def distance(ours, theirs) -> float:
 def digest(things) -> str:
     """Twelve hexadecimal digits that stand for a long table, such as every slot of a schedule."""
     return hashlib.sha256(repr(things).encode()).hexdigest()[:12]
+
+
+def schedule(name: str, *inputs):
+    """A schedule of a collective by its file and function, such as "ring.all_reduce"."""
+    file, _, made = name.partition(".")
+    return getattr(getattr(expressions.library()["schedules"].collectives, file), made)(*inputs)
 
 
 @cache

@@ -7,9 +7,11 @@ from support.other_schedules import complete
 
 from gpuscale.emulate import shapes
 from gpuscale.schedules.collectives import (
+    bruck,
     direct,
     doubling,
     exchange,
+    folds,
     hierarchical,
     in_network,
     primitives,
@@ -128,6 +130,13 @@ def test_a_world_without_ranks_is_refused(n):
         (lambda: doubling.reduce_scatter(3), "ranks: expected a power of two"),
         (lambda: doubling.all_reduce(12), "ranks: expected a power of two"),
         (lambda: doubling.halving_doubling(7), "ranks: expected a power of two"),
+        (lambda: doubling.butterfly_reduce_scatter(6), "ranks: expected a power of two"),
+        (lambda: trees.scattered_broadcast(6, by_ring=False), "ranks: expected a power of two"),
+        (lambda: trees.scatter(4, root=4), "root: expected a rank from 0 to 3; got 4"),
+        (lambda: ring.neighbor_all_gather(5), "ranks: expected an even number; got 5"),
+        (lambda: bruck.all_gather(0), "ranks: expected a whole number, 1 or more; got 0"),
+        (lambda: bruck.sparbit_all_gather(0), "ranks: expected a whole number, 1 or more; got 0"),
+        (lambda: folds.rabenseifner(0), "ranks: expected a whole number, 1 or more; got 0"),
         (lambda: ring.broadcast(4, 0), "chunks: expected a whole number, 1 or more; got 0"),
         (lambda: ring.broadcast(4, 2, root=4), "root: expected a rank from 0 to 3; got 4"),
         (lambda: trees.reduce(4, root=-1), "root: expected a rank from 0 to 3; got -1"),

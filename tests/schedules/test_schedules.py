@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from project.test_rooms import PACKAGE, imports
-from support.other_schedules import bruck_all_gather, bruck_all_to_all, complete, rail_all_reduce
+from support.other_schedules import complete, rail_all_reduce
 
 from gpuscale.schedules.collectives import (
+    bruck,
     direct,
     doubling,
     exchange,
+    folds,
     hierarchical,
     in_network,
     primitives,
@@ -35,31 +37,52 @@ TORI = [(1,), (2,), (3,), (8,), (3, 1), (2, 3), (4, 4), (2, 2, 3)]
 def cases():
     """Every generator with sizes: the name of its primitive, the schedule."""
     plain = {
-        "all_gather": [ring.all_gather, direct.all_gather, bruck_all_gather, in_network.all_gather],
-        "reduce_scatter": [ring.reduce_scatter, direct.reduce_scatter, in_network.reduce_scatter],
+        "all_gather": [
+            ring.all_gather,
+            direct.all_gather,
+            bruck.all_gather,
+            bruck.sparbit_all_gather,
+            in_network.all_gather,
+        ],
+        "reduce_scatter": [
+            ring.reduce_scatter,
+            direct.reduce_scatter,
+            folds.reduce_scatter,
+            in_network.reduce_scatter,
+        ],
         "all_reduce": [
             ring.all_reduce,
             direct.all_reduce,
             in_network.all_reduce,
             trees.all_reduce,
+            folds.all_reduce,
+            folds.rabenseifner,
             lambda n: trees.double_tree_all_reduce(n, 2),
             lambda n: trees.double_tree_all_reduce(n, 10),
             lambda n: in_network.all_reduce(n, own=True, pieces=3),
         ],
-        "all_to_all": [exchange.all_to_all, bruck_all_to_all, direct.all_to_all],
+        "all_to_all": [exchange.all_to_all, bruck.all_to_all, direct.all_to_all],
         "barrier": [direct.barrier],
-        "scatter": [direct.scatter],
-        "gather": [direct.gather],
-        "broadcast": [direct.broadcast, trees.broadcast, lambda n: ring.broadcast(n, 4)],
-        "reduce": [direct.reduce, trees.reduce],
+        "scatter": [direct.scatter, trees.scatter],
+        "gather": [direct.gather, trees.gather],
+        "broadcast": [
+            direct.broadcast,
+            trees.broadcast,
+            lambda n: trees.broadcast(n, far_first=True),
+            trees.scattered_broadcast,
+            lambda n: ring.broadcast(n, 4),
+        ],
+        "reduce": [direct.reduce, trees.reduce, lambda n: trees.reduce(n, near_first=True), folds.reduce],
     }
     powers = {
         "all_gather": [doubling.all_gather],
-        "reduce_scatter": [doubling.reduce_scatter],
+        "reduce_scatter": [doubling.reduce_scatter, doubling.butterfly_reduce_scatter],
+        "broadcast": [lambda n: trees.scattered_broadcast(n, by_ring=False)],
         "all_reduce": [doubling.all_reduce, doubling.halving_doubling],
     }
     for table, sizes in ((plain, SIZES), (powers, POWERS)):
         yield from ((name, make(n)) for name, makers in table.items() for make in makers for n in sizes)
+    yield from (("all_gather", ring.neighbor_all_gather(n)) for n in (2, 4, 6, 14))
     for name in ("all_gather", "reduce_scatter", "all_reduce"):
         for pieces, by_ring in ((1, False), (1, True), (3, False), (2, True)):
             yield from ((name, getattr(hierarchical, name)(d, 1, pieces, by_ring)) for d in TREES)
@@ -96,12 +119,14 @@ def test_real_numbers_arrive_as_the_primitive_says(name, schedule):
 
 @pytest.mark.parametrize("n, root", [(2, 1), (3, 2), (8, 5)])
 def test_any_rank_can_be_the_root(n, root):
-    for make in (direct.broadcast, trees.broadcast, lambda n, root: ring.broadcast(n, 4, root)):
+    chain = lambda n, root: ring.broadcast(n, 4, root)  # noqa: E731
+    for make in (direct.broadcast, trees.broadcast, trees.scattered_broadcast, chain):
         moved_is_meant("broadcast", make(n, root), 3, root=root)
     for make in (direct.reduce, trees.reduce):
         moved_is_meant("reduce", make(n, root), 3, root=root)
-    moved_is_meant("gather", direct.gather(n, root), 3, root=root)
-    moved_is_meant("scatter", direct.scatter(n, root), 3, root=root)
+    for room in (direct, trees):
+        moved_is_meant("gather", room.gather(n, root), 3, root=root)
+        moved_is_meant("scatter", room.scatter(n, root), 3, root=root)
     moved_is_meant("send_recv", direct.send_recv(n, root, 0), 3, source=root, target=0)
 
 
@@ -153,7 +178,7 @@ def test_chunks_may_differ_in_size(n, data):
 
 
 def test_an_all_gather_backwards_is_a_reduce_scatter():
-    forward = bruck_all_gather(5)
+    forward = bruck.all_gather(5)
     back = forward.backwards("mirror")
     moved_is_meant("reduce_scatter", back, 1)
     both = back.then(forward, "both")
@@ -163,7 +188,38 @@ def test_an_all_gather_backwards_is_a_reduce_scatter():
         back.then(back, "twice")
 
 
+@pytest.mark.parametrize("n", [2, 4, 8, 16])
+def test_folds_of_a_power_of_two_are_none(n):
+    """What is left is doubling and halving: the same links with the same bytes, or the same bytes of each rank."""
+    for folded, plain in ((folds.all_reduce, doubling.all_reduce), (folds.reduce_scatter, doubling.reduce_scatter)):
+        np.testing.assert_array_equal(folded(n).matrix(1), plain(n).matrix(1))
+    assert folds.rabenseifner(n).sent() == doubling.halving_doubling(n).sent()
+    assert doubling.butterfly_reduce_scatter(n).sent() == doubling.reduce_scatter(n).sent()
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 7, 9])
+def test_few_steps_for_any_number_of_ranks(n):
+    steps = (n - 1).bit_length()
+    for made in (bruck.all_gather, bruck.sparbit_all_gather, bruck.all_to_all, trees.scatter, trees.gather):
+        assert made(n).steps == steps
+    least = Fraction(n - 1, n)
+    for made in (bruck.all_gather, bruck.sparbit_all_gather, ring.all_gather):
+        assert set(made(n).sent()) == {least}
+
+
 # Reading a schedule
+
+
+def test_bytes_and_messages_of_each_link():
+    gather = bruck.all_gather(3)
+    np.testing.assert_array_equal(gather.matrix(12), [[0, 4, 4], [4, 0, 4], [4, 4, 0]])
+    np.testing.assert_array_equal(gather.messages(), [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    np.testing.assert_array_equal(ring.all_gather(3).over_sockets(12, 10, 1, 2), [[0, 48, 4], [4, 0, 48], [48, 4, 0]])
+    twice = torus.all_gather((3,))  # each chunk is in two halves, which go around in both directions
+    np.testing.assert_array_equal(twice.messages(), [[0, 2, 2], [2, 0, 2], [2, 2, 0]])
+    assert twice.matrix(6).sum() == 6 * twice.moved() == 12
+    net = in_network.all_reduce(2)
+    assert net.matrix(5).shape == (net.nodes, net.nodes) == (3, 3) and net.matrix(5).sum() == 5 * net.moved()
 
 
 def test_who_holds_what_after_each_step():

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from gpuscale.schedules.collectives.routes import Link
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, every, exchange, gathering
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, close_gaps, every
 from gpuscale.schedules.collectives.switched import switch
 
 
@@ -18,31 +18,6 @@ def complete(schedule: Schedule) -> bool:
     holds = schedule.holds(schedule.steps)
     given = [frozenset(np.flatnonzero(column).tolist()) for column in schedule.start.T]
     return all(holds[rank][chunk] == given[chunk] for rank, chunk in np.argwhere(schedule.end).tolist())
-
-
-def bruck_all_gather(ranks: int) -> Schedule:
-    """Bruck's all-gather: in step k, rank r sends all that rank r + 2^k lacks; ceil(log2 N) steps for any N."""
-    table, step, distance = TransferTable(), 0, 1
-    while distance < ranks:
-        rank, back = (a.ravel() for a in np.indices((ranks, min(distance, ranks - distance))))
-        table.add(step, rank, (rank + distance) % ranks, (rank - back) % ranks)
-        step, distance = step + 1, 2 * distance
-    return gathering("Bruck all-gather", ranks, table.done())
-
-
-def bruck_all_to_all(ranks: int) -> Schedule:
-    """Bruck's all-to-all: a block that has to go d ranks on travels by the bits of d; ceil(log2 N) steps, any N.
-
-    Few steps, but a block is sent once for each set bit: log2(N)/2 times for a power of two.
-    """
-    table = TransferTable()
-    source, far = (a.ravel() for a in np.indices((ranks, ranks)))
-    for step in range((ranks - 1).bit_length()):
-        bit = 1 << step
-        goes = (far & bit) > 0
-        here = (source + far % bit) % ranks
-        table.add(step, here[goes], ((here + bit) % ranks)[goes], (source * ranks + (source + far) % ranks)[goes])
-    return exchange("Bruck all-to-all", ranks, table.done())
 
 
 def rail_all_reduce(degrees: Sequence[int]) -> Schedule:

@@ -7,11 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from py_mini_racer import MiniRacer
-from support.other_schedules import bruck_all_gather, bruck_all_to_all, rail_all_reduce
+from support.other_schedules import rail_all_reduce
 
 from gpuscale.book.served import served, tight_script
 from gpuscale.collectives import algorithms
 from gpuscale.schedules.collectives import (
+    bruck,
     direct,
     doubling,
     exchange,
@@ -44,14 +45,14 @@ SHAPES = {
     "chain": (ring.broadcast(8, 4), None),
     "halving 8": (doubling.halving_doubling(8), REDUCE),
     "halving 16": (doubling.halving_doubling(16), REDUCE),
-    "bruck": (bruck_all_gather(6), GATHER),
+    "bruck": (bruck.all_gather(6), GATHER),
     "binomial": (trees.broadcast(8), None),
     "trees": (trees.double_tree_all_reduce(16, 16), None),
     "switch": (in_network.all_reduce(8), None),
     "own": (in_network.all_reduce(4, own=True, pieces=2), None),
     "exchange 8": (exchange.all_to_all(8), None),
     "exchange 10": (exchange.all_to_all(10), None),
-    "bruck exchange": (bruck_all_to_all(4), None),
+    "bruck exchange": (bruck.all_to_all(4), None),
     "torus": (torus.all_gather((5,)), None),
     "torus exchange": (torus.all_to_all((4,)), None),
     "nodes": (hierarchical.all_reduce((4, 2)), REDUCE),

@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import pytest
 from bs4 import BeautifulSoup
-from support.other_schedules import bruck_all_gather, bruck_all_to_all
 from support.stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, painting, stepper
 
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
-from gpuscale.schedules.collectives import doubling, exchange, in_network, ring, torus, trees
+from gpuscale.schedules.collectives import bruck, doubling, exchange, in_network, ring, torus, trees
 from gpuscale.schedules.collectives.routes import TorusRoutes
 from gpuscale.widgets import primitive_stepper, transfer_words
 from gpuscale.widgets.collective import exact_value
@@ -177,7 +176,7 @@ def test_what_can_be_counted():
         ({"count": "link"}, ValueError, "needs routes"),
         ({"view": "grid"}, ValueError, "view: expected ring or arcs or pair for Ring all-gather; got 'grid'"),
         ({"schedule": in_network.all_gather(4), "view": "pair"}, ValueError, "expected ring or arcs for In-network"),
-        ({"schedule": bruck_all_to_all(4), "view": "pair"}, ValueError, "expected ring or arcs for"),
+        ({"schedule": bruck.all_to_all(4), "view": "pair"}, ValueError, "expected ring or arcs for"),
         ({"chunk_names": "ab"}, ValueError, "chunk_names: expected 8; got 2"),
         ({"formula": ring_all_gather}, TypeError, "missing W, alpha|missing alpha, W|missing"),
     ],
@@ -224,9 +223,9 @@ def test_words_say_which_way_a_step_goes():
     assert not [words for words in back if "later" in words]
     on = said(trees.broadcast(8))
     assert "to the rank 4 places later" in on[2] and not [words for words in on if "earlier" in words]
-    round_ = said(bruck_all_gather(6))
+    round_ = said(bruck.all_gather(6))
     assert all(words.endswith((", around the ring.", "the next rank.", "the previous rank.")) for words in round_)
-    for schedule in (trees.reduce(8), trees.broadcast(8), bruck_all_gather(6), trees.reduce(5)):
+    for schedule in (trees.reduce(8), trees.broadcast(8), bruck.all_gather(6), trees.reduce(5)):
         for step, words in enumerate(said(schedule)):  # as the arrows go
             pairs = transfer_words.pairs(schedule[step])
             if far := re.search(r"the (?:rank (\d+) places )?(earlier|later|previous|next)\b", words):

@@ -37,6 +37,19 @@ def reduce_scatter(ranks: int) -> Schedule:
     return Schedule("Recursive-halving reduce-scatter", ranks, ranks, rows, every(ranks, ranks), own(ranks))
 
 
+def butterfly_reduce_scatter(ranks: int) -> Schedule:
+    """Recursive halving in the other order: partners at distance 1, 2, ..., N/2 swap the chunks that the other keeps.
+
+    After step k, rank r keeps the chunks that are equal to r modulo 2^(k + 1).
+    """
+    table = TransferTable()
+    for step, distance in enumerate(_distances(ranks)):
+        rank, place = (a.ravel() for a in np.indices((ranks, ranks // (2 * distance))))
+        partner = rank ^ distance
+        table.add(step, rank, partner, partner % (2 * distance) + 2 * distance * place, True)
+    return Schedule("Butterfly reduce-scatter", ranks, ranks, table.done(), every(ranks, ranks), own(ranks))
+
+
 def all_reduce(ranks: int) -> Schedule:
     """Recursive doubling: in each of log2(N) steps, partners swap the whole vector and add."""
     rows = _swaps(ranks, [(distance, ranks) for distance in _distances(ranks)], adds=True)

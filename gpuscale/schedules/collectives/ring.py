@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, columns, every, gathering, only, own
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, columns, every, gathering, only, own
 from gpuscale.schedules.counts import need_count, need_rank
 
 
@@ -22,6 +22,24 @@ def reduce_scatter(ranks: int) -> Schedule:
 def all_reduce(ranks: int) -> Schedule:
     """Ring all-reduce: the ring reduce-scatter, then the ring all-gather."""
     return reduce_scatter(ranks).then(all_gather(ranks), "Ring all-reduce")
+
+
+def neighbor_all_gather(ranks: int) -> Schedule:
+    """Neighbor-exchange all-gather: a rank swaps what it got last with its right and left neighbor in turn; N/2 steps.
+
+    For an even number of ranks. Even ranks begin with the right neighbor. After the first step all send two chunks.
+    """
+    if need_count(ranks) % 2:
+        raise ValueError(f"ranks: expected an even number; got {ranks}")
+    table, rank = TransferTable(), np.arange(ranks)
+    first = rank - rank % 2  # the chunks that a rank got last: a pair of ranks, of which this is the even one
+    table.add(0, rank, rank ^ 1, rank)
+    for step in range(1, ranks // 2):
+        partner = (rank + np.where((rank + step) % 2, -1, 1)) % ranks
+        for place in (0, 1):
+            table.add(step, rank, partner, first + place)
+        first = first[partner]
+    return gathering("Neighbor-exchange all-gather", ranks, table.done())
 
 
 def broadcast(ranks: int, chunks: int, root: int = 0) -> Schedule:

@@ -265,6 +265,24 @@ class Schedule:
         hit = np.isin(source, list(sources)) & np.isin(target, list(targets))
         return self._share(self.size[chunk[hit]].sum())
 
+    def matrix(self, V) -> np.ndarray:
+        """Bytes that each node (row) sends to each other (column), for a full buffer of ``V`` [B]."""
+        _, source, target, chunk, _ = self.columns
+        units = _total(source.astype(np.int64) * self.nodes + target, self.size[chunk], self.nodes**2)
+        return units.reshape(self.nodes, self.nodes) * V / self.whole
+
+    def messages(self) -> np.ndarray:
+        """Messages that each node (row) sends to each other (column): one for all that it sends it in a step."""
+        step, source, target, _, _ = self.columns
+        _, source, target = np.unique(np.stack([step, source, target]), axis=1)
+        return _total(source.astype(np.int64) * self.nodes + target, 1, self.nodes**2).reshape(self.nodes, self.nodes)
+
+    def over_sockets(self, V, header: int, notice: int, pieces: int = 1) -> np.ndarray:
+        """Bytes of each link as in ``matrix`` when messages are packed: each costs its sender ``header`` bytes and its
+        receiver, who says that it is ready, ``notice`` bytes; each is sent in ``pieces`` messages."""
+        messages = pieces * self.messages()
+        return self.matrix(V) + header * messages + notice * messages.T
+
     def per_link(self, routes, upto: int | None = None, after: int = 0) -> dict:
         """Load of each directed physical link in the steps from ``after`` to before ``upto`` (all), in fractions of V;
         ``routes`` as in ``schedules.collectives.routes``. A transfer may be split over equal paths."""

@@ -2,24 +2,62 @@
 
 import numpy as np
 
-from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, every, only
+from gpuscale.schedules.collectives import doubling, ring
+from gpuscale.schedules.collectives.schedule import Schedule, TransferTable, columns, every, only, own
 from gpuscale.schedules.counts import need_count, need_rank
 
 
-def broadcast(ranks: int, root: int = 0) -> Schedule:
-    """Binomial broadcast: the ranks that have the buffer double in each of ceil(log2 N) steps."""
+def broadcast(ranks: int, root: int = 0, far_first: bool = False) -> Schedule:
+    """Binomial broadcast: the ranks that have the buffer double in each of ceil(log2 N) steps.
+
+    The first 2^k send to the next 2^k; with ``far_first``, to ranks N/2 away first, then N/4, ..., 1.
+    """
     need_rank(root, ranks)
-    table, step, known = TransferTable(), 0, 1
-    while known < ranks:  # counted from the root, the first 2^k send to the next 2^k
-        teller = np.arange(min(known, ranks - known)) + root
-        table.add(step, teller % ranks, (teller + known) % ranks, 0)
-        step, known = step + 1, 2 * known
+    table, steps = TransferTable(), (ranks - 1).bit_length()
+    for step in range(steps):
+        known = 1 << step
+        if far_first:
+            teller, distance = np.arange(0, ranks, 2 << (steps - 1 - step)), 1 << (steps - 1 - step)
+        else:
+            teller, distance = np.arange(known), known
+        teller = teller[teller + distance < ranks] + root
+        table.add(step, teller % ranks, (teller + distance) % ranks, 0)
     return Schedule("Binomial broadcast", ranks, 1, table.done(), only(ranks, 1, root), every(ranks, 1))
 
 
-def reduce(ranks: int, root: int = 0) -> Schedule:
-    """Binomial reduce: the broadcast in reverse, with sums."""
-    return broadcast(ranks, root).backwards("Binomial reduce")
+def reduce(ranks: int, root: int = 0, near_first: bool = False) -> Schedule:
+    """Binomial reduce: the broadcast in reverse, with sums; with ``near_first``, ranks 1 apart add first."""
+    return broadcast(ranks, root, near_first).backwards("Binomial reduce")
+
+
+def scatter(ranks: int, root: int = 0) -> Schedule:
+    """Binomial scatter: a rank that holds several parts sends the farther half of them on; ceil(log2 N) steps."""
+    need_rank(root, ranks)
+    table, steps = TransferTable(), (ranks - 1).bit_length()
+    for step in range(steps):
+        distance = 1 << (steps - 1 - step)
+        teller, place = (a.ravel() for a in np.indices((-(-ranks // (2 * distance)), distance)))
+        teller, part = teller * 2 * distance, teller * 2 * distance + distance + place
+        there = part < ranks
+        teller, part = teller[there], part[there]
+        table.add(step, (teller + root) % ranks, (teller + distance + root) % ranks, (part + root) % ranks)
+    return Schedule("Binomial scatter", ranks, ranks, table.done(), only(ranks, ranks, root), own(ranks))
+
+
+def gather(ranks: int, root: int = 0) -> Schedule:
+    """Binomial gather: each sends all that it has collected to the rank that cut it off in the scatter."""
+    step, source, target, chunk, _ = scatter(ranks, root).columns
+    rows = columns(step.max(initial=0) - step, target, source, chunk)
+    return Schedule("Binomial gather", ranks, ranks, rows, own(ranks), only(ranks, ranks, root))
+
+
+def scattered_broadcast(ranks: int, root: int = 0, by_ring: bool = True) -> Schedule:
+    """Broadcast of a long vector: a binomial scatter, then an all-gather by a ring, or by recursive doubling.
+
+    The root sends 2 V (N - 1)/N, where a binomial broadcast sends V log2 N.
+    """
+    gather_all = ring.all_gather(ranks) if by_ring else doubling.all_gather(ranks)
+    return scatter(ranks, root).then(gather_all, "Scatter and all-gather broadcast")
 
 
 def all_reduce(ranks: int) -> Schedule:

@@ -7,7 +7,7 @@ from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 from support.reference_machines import bisected
 
-from gpuscale.schedules.collectives import direct, doubling, ring, trees
+from gpuscale.schedules.collectives import bruck, direct, doubling, folds, ring, trees
 from gpuscale.schedules.collectives.schedule import Schedule, TransferTable
 
 SIZES = st.integers(1, 40)
@@ -118,6 +118,29 @@ def time_of_trees(lib, case):
     priced(lib.tree_broadcast, trees.reduce(n), costs)
     priced(lib.tree_all_reduce, trees.all_reduce(n), costs)
     priced(lib.direct_scatter, one_by_one(n), costs)
+
+
+@checks("bruck_all_gather", over=st.tuples(SIZES, PRICED))
+def time_of_bruck(lib, case):
+    n, costs = case
+    priced(lib.bruck_all_gather, bruck.all_gather(n), costs)
+    priced(lib.bruck_all_gather, bruck.sparbit_all_gather(n), costs)
+
+
+@checks("rabenseifner_all_reduce", "rabenseifner_bytes", over=st.tuples(SIZES, PRICED))
+def surplus_ranks_that_fold(lib, case):
+    n, costs = case
+    schedule = folds.rabenseifner(n)
+    priced(lib.rabenseifner_all_reduce, schedule, costs)
+    assert at(lib.rabenseifner_bytes, N=n, V=3) == 3 * schedule.busiest()
+
+
+@checks("binomial_scatter", "scattered_broadcast", over=st.tuples(POWERS, PRICED))
+def time_of_halves_that_are_passed_on(lib, case):
+    n, costs = case
+    priced(lib.binomial_scatter, trees.scatter(n), costs)
+    priced(lib.binomial_scatter, trees.gather(n), costs)
+    priced(lib.scattered_broadcast, trees.scattered_broadcast(n), costs)
 
 
 @checks("scatter_bytes", over=SIZES)

@@ -5,11 +5,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from formulas.collectives.independent_algorithms import PRICED
+from formulas.collectives.independent_algorithms import POWERS, PRICED
 from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 
-from gpuscale.schedules.collectives import exchange, torus
+from gpuscale.schedules.collectives import bruck, exchange, torus
 from gpuscale.schedules.collectives.routes import TorusRoutes
 
 SIZES = st.integers(1, 20)
@@ -25,6 +25,14 @@ def blocks_that_rotate(lib, case):
     assert at(lib.all_to_all, **costs, N=n) == schedule.time(**costs)
     if n > 1:
         assert at(lib.all_to_all_block, N=n, V=5) == 5 * schedule.between([0], [1])
+
+
+@checks("bruck_all_to_all_bytes", "bruck_all_to_all", over=st.tuples(POWERS, PRICED))
+def blocks_that_travel_by_bits(lib, case):
+    n, costs = case
+    schedule = bruck.all_to_all(n)
+    assert at(lib.bruck_all_to_all_bytes, N=n, V=5) == 5 * schedule.busiest()
+    assert at(lib.bruck_all_to_all, **costs, N=n) == schedule.time(**costs)
 
 
 @checks("node_all_to_all", over=st.tuples(st.integers(1, 5), st.integers(1, 4), PRICED))
