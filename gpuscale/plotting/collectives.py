@@ -13,7 +13,7 @@ from gpuscale.plotting.drawing.sheet import LEADING, Sheet
 
 ONE, ALL = 0.16, 0.62  # the strength of a cell that one rank contributed to, and of a complete sum
 _ROW, _HIGH, _RANK, _TURN = 21, 18, 14, 24  # pixels: from row to row, a cell, a rank's number, the arrow between grids
-_RADIUS, _LETTER, _UP = 49, 14, 74  # pixels: of a ring, the width of its cells, from the ranks up to their switch
+_RADIUS, _LETTER, _UP = 49, 12.5, 74  # pixels: of a ring, the width of its cells, from the ranks up to their switch
 _RANKS = 5  # that a ring or a switch still shows with letters
 
 
