@@ -5,8 +5,15 @@ import pytest
 from gpuscale.evidence import engines
 from gpuscale.ledger import expressions
 
-# Formulas that several engines check, one of each kind: bytes of a collective, traffic and memory of training, FLOPs.
-PLANTED = ("all_reduce_bytes", "all_gather_bytes", "reduce_scatter_bytes", "zero3_traffic", "zero3_state", "model_flops")
+# Formulas that several engines check, by kind: bytes of a collective, traffic and memory of training, FLOPs.
+PLANTED = (
+    "all_reduce_bytes",
+    "all_gather_bytes",
+    "reduce_scatter_bytes",
+    "zero3_traffic",
+    "zero3_state",
+    "model_flops",
+)
 
 
 class Doubled:
