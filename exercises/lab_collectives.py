@@ -71,17 +71,18 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A script saves a checkpoint: `if dist.get_rank() == 0: save(); dist.barrier()`, all in one line. What happens?",
+            "Rank 0 saves a checkpoint, and the others shall wait for it. The script says `if dist.get_rank() == 0: save(); "
+            "dist.barrier()`, all on one line. What happens?",
             choices=[
                 ("All ranks wait until the checkpoint is written.", "Only rank 0 gets to the barrier.", False),
                 (
-                    "Rank 0 waits in the barrier, until another collective of the others answers it or the time limit ends it.",
+                    "Rank 0 waits in the barrier, and the others go on.",
                     "Both calls belong to the `if`, so the other ranks skip the barrier.",
                     True,
                 ),
                 (
                     "The other ranks raise an error.",
-                    "They do not know that rank 0 is in a barrier.",
+                    "They don't know that rank 0 is in a barrier.",
                     False,
                 ),
             ],
