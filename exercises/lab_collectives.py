@@ -71,7 +71,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "Rank 0 saves a checkpoint, and the others shall wait for it. The script says `if dist.get_rank() == 0: save(); "
+            "Rank 0 saves a checkpoint, and the others should wait for it. The script says `if dist.get_rank() == 0: save(); "
             "dist.barrier()`, all on one line. What happens?",
             choices=[
                 ("All ranks wait until the checkpoint is written.", "Only rank 0 gets to the barrier.", False),
