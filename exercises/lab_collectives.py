@@ -93,7 +93,11 @@ questions = QuestionSet(
             "type. What happens?",
             choices=[
                 ("The job hangs.", "Each rank finds a partner for each of its calls.", False),
-                ("Both sums are right, as a call knows its tensor.", "A name in Python is not sent to other ranks.", False),
+                (
+                    "Both sums are right, as a call knows its tensor.",
+                    "A name in Python is not sent to other ranks.",
+                    False,
+                ),
                 (
                     "Both sums are wrong, and nobody is told.",
                     "Calls are matched by their order.",
@@ -137,7 +141,11 @@ questions = QuestionSet(
                     "Floating-point addition is not associative.",
                     True,
                 ),
-                ("Some ranks have not finished when the others go on.", "The gather returns when the data is there.", False),
+                (
+                    "Some ranks have not finished when the others go on.",
+                    "The gather returns when the data is there.",
+                    False,
+                ),
             ],
             solution="Each rank adds in another order. Begin with rank 0 on every rank, or let one rank add and send the "
             "result to the others, as a reduce-scatter and an all-gather do.",
@@ -168,8 +176,16 @@ questions = QuestionSet(
             "What is in the all-reduced tensor?",
             predict=True,
             choices=[
-                ("2 everywhere", "That is the sum of real numbers. In fp32, 1 disappears next to a large number.", False),
-                ("the same number everywhere, but not 2", "The order of the additions differs within the tensor.", False),
+                (
+                    "2 everywhere",
+                    "That is the sum of real numbers. In fp32, 1 disappears next to a large number.",
+                    False,
+                ),
+                (
+                    "the same number everywhere, but not 2",
+                    "The order of the additions differs within the tensor.",
+                    False,
+                ),
                 ("different numbers in different places", "Each chunk is added up in another order.", True),
             ],
             solution="Different numbers in different places. Each chunk of the ring starts at another rank. Where a 1 is "
@@ -181,7 +197,11 @@ questions = QuestionSet(
             predict=True,
             choices=[
                 (f"{PAYLOAD:,}", "Each message has headers, too.", False),
-                (f"{FORWARD:,}", f"{MESSAGES} messages with {HEADER} bytes of headers each.", FORWARD == PAYLOAD + 6 * HEADER),
+                (
+                    f"{FORWARD:,}",
+                    f"{MESSAGES} messages with {HEADER} bytes of headers each.",
+                    FORWARD == PAYLOAD + MESSAGES * HEADER,
+                ),
                 (
                     f"{FORWARD + MESSAGES * NOTICE:,}",
                     "Rank 0 announces to rank 3, not to rank 1, that it is ready.",
