@@ -69,7 +69,7 @@ questions = QuestionSet(
             "layer of Llama 3 8B store for {n_seq} sequences of {S} tokens in bf16 on {Y} ranks?",
             answer=b * n_seq * S * F / Y,
             given=[
-                {"b": 2, "n_seq": 1, "S": 8192, "F": llama.d_ff, "Y": 8},
+                {"b": 2, "n_seq": 4, "S": 8192, "F": llama.d_ff, "Y": 8},
                 {"b": 2, "n_seq": 2, "S": 4096, "F": llama.d_ff, "Y": 2},
             ],
             unit="B",
@@ -94,13 +94,13 @@ questions = QuestionSet(
             unit="B",
             mistakes={
                 "That is the forward pass alone.": once,
-                "That is with a copy of the token for each expert.": 2 * copies,
+                "That is with one copy of the token per expert.": 2 * copies,
             },
             hint="Two all-to-alls forward and two backward. Look up experts, experts per token and width.",
         ),
         Question(
             "In the lab, run the attention block with separate matrices for queries, keys and values on {Y} ranks instead of "
-            "four: `ranks={Y}`. Predict the bytes that a rank sends in the backward pass, and then run it.",
+            "four. Predict the bytes that a rank sends in the backward pass, and then run it.",
             answer=6 * unit,
             given={"b": 8, "B": 256, "D": LAYER["D"], "Y": 2},
             unit="B",
