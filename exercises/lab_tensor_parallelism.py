@@ -86,8 +86,13 @@ questions = QuestionSet(
             answer=2 * once,
             given=[
                 {
-                    "Z": ranks, "B": 32768, "D": ds.d_model, "E": ds.experts, "k": ds.active_experts,
-                    "b_dispatch": 2, "b_combine": 2,
+                    "Z": ranks,
+                    "B": 32768,
+                    "D": ds.d_model,
+                    "E": ds.experts,
+                    "k": ds.active_experts,
+                    "b_dispatch": 2,
+                    "b_combine": 2,
                 }
                 for ranks in (8, 16)
             ],
@@ -150,7 +155,11 @@ questions = QuestionSet(
             choices=[
                 ("the output", "The forward pass doesn't use it.", False),
                 ("the gradients of both matrices", "Each rank has all tokens, and the gradient of the output.", False),
-                ("only the gradient of the input", "It is a sum over all hidden activations, of which a rank has a part.", True),
+                (
+                    "only the gradient of the input",
+                    "It is a sum over all hidden activations, of which a rank has a part.",
+                    True,
+                ),
                 ("everything", "The forward pass is complete.", False),
             ],
             solution="Only the gradient of the input. A rank has everything that the gradients of its own columns and rows "
@@ -182,7 +191,11 @@ questions = QuestionSet(
             "rank that it needs instead of once to each expert. What is left of the bytes?",
             predict=True,
             choices=[
-                ("all of them", "Only if no two experts of a token ever share a rank.", left == hit_bound(k=K, Z=RANKS)),
+                (
+                    "all of them",
+                    "Only if no two experts of a token ever share a rank.",
+                    left == hit_bound(k=K, Z=RANKS),
+                ),
                 (f"about {show(left, '%')}", "A token often has two experts on one rank.", 0.5 < left < 0.9),
                 (f"about {show(1 / RANKS, '%')}", "Only if all experts of a token share a rank.", left < 0.5),
             ],
