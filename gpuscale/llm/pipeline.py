@@ -90,7 +90,7 @@ zb_bubble = Formula("Bubble of ZB-H1", T_idle, _ZB, source=_ZERO_BUBBLE, assumes
 zb_overhead = Formula("Bubble overhead of ZB-H1", r_bub, _ZB / (N_MB * (t_F + t_B)), source=_ZERO_BUBBLE, assumes=_CUT,
     needs=_PART)
 _DEALT = (N_stages - 1) * (t_F + _IN - Min(t_F, _IN, t_W)) / n_virt
-_CUT_DEALT = "for equal virtual stages, microbatches in groups of N_stages, weight gradients i of its passes late on rank i"
+_CUT_DEALT = "for equal virtual stages, microbatches in groups of N_stages; rank i defers weight gradients by i passes"
 _TORCH = f"{_ZERO_BUBBLE}; pytorch-pipelining, ScheduleInterleavedZeroBubble"
 interleaved_zb_bubble = Formula("Bubble of interleaved zero bubble", T_idle, _DEALT, source=_TORCH, assumes=_CUT_DEALT,
     needs=_PART)

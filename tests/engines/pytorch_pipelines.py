@@ -119,7 +119,7 @@ def replay(orders: list[list[Action]], times: tuple[int, int, int]) -> list[int]
                 busy[r] += lasts
                 at[r] += 1
         if at == before:
-            raise RuntimeError(f"the ranks wait for each other at {[order[i : i + 1] for order, i in zip(orders, at)]}")
+            raise RuntimeError(f"the ranks wait for each other after {at} actions")
     return [max(now) - work for work in busy]
 
 

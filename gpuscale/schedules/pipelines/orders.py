@@ -99,7 +99,7 @@ def interleaved_zb(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_W
 
 
 def _deferred(p: int, count: int, v: int) -> list:
-    """Orders of ranks that run ahead by one pass for each rank after them, rank r with weight gradients r passes late."""
+    """Orders of ranks that run ahead by a pass for each rank after them, and defer r weight gradients on rank r."""
     orders = []
     for rank in range(p):
         forward, backward = _dealt(p, rank, count, v)
