@@ -34,7 +34,7 @@ questions = QuestionSet(
     questions=[
         Question(
             "In the lab, the activations of a microbatch have {V_hop} at every stage. How many bytes pass between rank 0 "
-            "and rank 1 in a step, both ways, with {N_MB} microbatches and {n_virt} virtual stages per rank?",
+            "and rank 1 in a step, in both directions, with {N_MB} microbatches and {n_virt} virtual stages per rank?",
             answer=pipeline.pipeline_bytes,
             given=[
                 {"N_stages": RANKS, "N_MB": MICROBATCHES, "n_virt": 4, "V_hop": HOP},
