@@ -89,6 +89,13 @@ _CUT = "when weight gradients are deferred, in stage i by i microbatches"
 zb_bubble = Formula("Bubble of ZB-H1", T_idle, _ZB, source=_ZERO_BUBBLE, assumes=_CUT, needs=_PART)
 zb_overhead = Formula("Bubble overhead of ZB-H1", r_bub, _ZB / (N_MB * (t_F + t_B)), source=_ZERO_BUBBLE, assumes=_CUT,
     needs=_PART)
+_DEALT = (N_stages - 1) * (t_F + _IN - Min(t_F, _IN, t_W)) / n_virt
+_CUT_DEALT = "for equal virtual stages, microbatches in groups of N_stages; rank i defers weight gradients by i passes"
+_TORCH = f"{_ZERO_BUBBLE}; pytorch-pipelining, ScheduleInterleavedZeroBubble"
+interleaved_zb_bubble = Formula("Bubble of interleaved zero bubble", T_idle, _DEALT, source=_TORCH, assumes=_CUT_DEALT,
+    needs=_PART)
+interleaved_zb_overhead = Formula("Bubble overhead of interleaved zero bubble", r_bub, _DEALT / (N_MB * (t_F + t_B)),
+    source=_TORCH, assumes=_CUT_DEALT, needs=(*_PART, *_GROUPS))
 _FOLD = (N_stages - 1) * Max(_IN, 2 * (_IN - t_W)) / 2
 _SLOW = (at_least(t_B, t_F + t_W), at_least(t_B, 2 * t_W))
 _MANY = (at_least(N_MB, 2 * N_stages - 1),)
@@ -138,6 +145,9 @@ first_stage_held = Formula("Activations stored in the first stage, 1F1B, interle
     source=_MEGATRON, assumes="each of one microbatch in one virtual stage", needs=_CUT_GROUPS)
 zb_held = Formula("Activations stored, ZB-H1", n_held, Min(N_stages, N_MB), source=_ZERO_BUBBLE,
     assumes="for every stage; an activation is stored until its weight gradients are done")
+interleaved_zb_held = Formula("Activations stored by virtual stage, interleaved zero bubble", n_held,
+    n_virt * N_stages, source=_TORCH,
+    assumes="for every rank; microbatches in groups of N_stages")
 zb_v_held = Formula("Activations stored by virtual stage, ZB-V", n_held, 2 * N_stages, source=_ZERO_BUBBLE,
     assumes="for every rank, two virtual stages per stage; N_MB >= 2 N_stages - 1")
 dualpipe_held = Formula("Activations stored, DualPipe", n_held, N_stages + 1, source=_DUAL,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.timetables import check
 
 from gpuscale.schedules.pipelines.both_ways import dualpipe, v_schedule, zb_v
-from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1
+from gpuscale.schedules.pipelines.orders import gpipe, interleaved, interleaved_zb, one_f_one_b, zb_h1
 from gpuscale.schedules.pipelines.timetable import PipelineRun, PipelineTransfer, Slot, single, timetable
 
 few = settings(deadline=None, derandomize=True, max_examples=15, suppress_health_check=list(HealthCheck))
@@ -20,6 +20,7 @@ RUNS = {
     "Eager 1F1B": lambda p, m, F, B, W, hop: one_f_one_b(p, m, F, B, hop, eager=True),
     "Interleaved 1F1B": lambda p, m, F, B, W, hop: interleaved(p, m * p, 2, F, B, hop),
     "ZB-H1": lambda p, m, F, B, W, hop: zb_h1(p, m, F, B + W, W, hop),
+    "Interleaved zero bubble": lambda p, m, F, B, W, hop: interleaved_zb(p, m * p, 2, F, B + W, W, hop),
     "ZB-V": lambda p, m, F, B, W, hop: zb_v(p, 2 * p + m, F, B + W, W, hop),
     "DualPipe": lambda p, m, F, B, W, hop: dualpipe(2 * p, 4 * p + 2 * m, F, B + W, W, t_hop=hop),
     "DualPipeV": lambda p, m, F, B, W, hop: v_schedule(p, 2 * p + m, F, B + W, W, t_hop=hop),
@@ -66,6 +67,9 @@ def test_the_orders_are_those_of_the_papers():
     assert order(one_f_one_b(3, 5, eager=True), 1) == "F0 F1 F2 B0 F3 B1 F4 B2 B3 B4"
     assert order(interleaved(2, 4, 2), 1).startswith("F0 F1 F0' B0' F1' B1' F2 B0 F3 B1")
     assert order(zb_h1(4, 6), 0).startswith("F0 F1 F2 F3 B0 W0 F4 B1 W1 F5 B2 W2 B3 W3")
+    assert order(gpipe(2, 3, oldest_first=True), 0) == "F0 F1 F2 B0 B1 B2"
+    assert order(interleaved_zb(2, 4, 2), 1).startswith("F0 F1 F0' B0' F1' B1' W0' F2 B0 W1' F3 B1 W0")
+    assert all(interleaved_zb(4, 8, 1).tasks(rank) == zb_h1(4, 8).tasks(rank) for rank in range(4))
     assert order(zb_h1(4, 6), 3).startswith("F0 B0 F1 B1 F2 B2 F3 B3 W0 F4 B4 W1 F5 B5 W2 W3 W4 W5")
 
 
@@ -181,6 +185,7 @@ def test_ranks_that_wait_for_each_other_are_seen():
         (lambda: one_f_one_b(2, 4, t_F=float("inf")), "t_F: expected a time of zero or more; got inf"),
         (lambda: gpipe(3, 4, t_F=[1, 2]), "t_F: expected one time or 3, one per stage; got 2"),
         (lambda: interleaved(4, 6, 2), "microbatches: expected a multiple of the 4 ranks; got 6"),
+        (lambda: interleaved_zb(4, 6, 2), "microbatches: expected a multiple of the 4 ranks; got 6"),
         (lambda: interleaved(4, 8, 0), "chunks: expected a whole number, 1 or more; got 0"),
         (lambda: zb_h1(4, 8, 1, 1, 2), "t_W: expected at most t_B, of which it is a part; got 2 of 1"),
         (lambda: dualpipe(3, 8), "ranks, microbatches: expected even numbers; got 3 and 8"),

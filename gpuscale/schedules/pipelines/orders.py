@@ -15,10 +15,14 @@ def whole_backward(title, orders, stages, microbatches, t_F, t_B, t_hop) -> Pipe
     return timetable(title, orders, stages, microbatches, single(times), need_time(t_hop, "t_hop"))
 
 
-def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0) -> PipelineRun:
-    """GPipe: all forward passes, then all backward passes, the last microbatch first."""
+def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, oldest_first: bool = False) -> PipelineRun:
+    """GPipe: all forward passes, then all backward passes, the last microbatch first.
+
+    ``oldest_first``: the backward passes begin with the first microbatch instead, as in PyTorch.
+    """
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
-    kinds = [("F", m) for m in range(count)] + [("B", m) for m in reversed(range(count))]
+    back = range(count) if oldest_first else reversed(range(count))
+    kinds = [("F", m) for m in range(count)] + [("B", m) for m in back]
     orders = [[((kind, m, s),) for kind, m in kinds] for s in range(p)]
     return whole_backward("GPipe", orders, p, count, t_F, t_B, t_hop)
 
@@ -52,35 +56,61 @@ def interleaved(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_hop=
     number is a multiple of ``ranks``.
     """
     p, v = need_count(ranks, "ranks"), need_count(chunks, "chunks")
-    count = need_count(microbatches, "microbatches")
-    if count % p:
-        raise ValueError(f"microbatches: expected a multiple of the {p} ranks; got {count}")
+    count = _groups(p, microbatches)
     orders = []
     for rank in range(p):
-        turns = [(k // (p * v) * p + k % p, k % (p * v) // p) for k in range(count * v)]
-        forward = [("F", m, chunk * p + rank) for m, chunk in turns]
-        backward = [("B", m, (v - 1 - chunk) * p + rank) for m, chunk in turns]
         ahead = (p - rank - 1) * (2 if v > 1 else 1) + (v - 1) * p
-        orders.append(_alternate(forward, backward, ahead))
+        orders.append(_alternate(*_dealt(p, rank, count, v), ahead))
     return whole_backward("Interleaved 1F1B", orders, p * v, count, t_F, t_B, t_hop)
+
+
+def _groups(ranks: int, microbatches) -> int:
+    count = need_count(microbatches, "microbatches")
+    if count % ranks:
+        raise ValueError(f"microbatches: expected a multiple of the {ranks} ranks; got {count}")
+    return count
+
+
+def _dealt(p: int, rank: int, count: int, v: int) -> tuple[list[Task], list[Task]]:
+    """Forward and backward tasks of a rank with ``v`` stages, a group of ``p`` microbatches at a time."""
+    turns = [(k // (p * v) * p + k % p, k % (p * v) // p) for k in range(count * v)]
+    forward = [("F", m, chunk * p + rank) for m, chunk in turns]
+    return forward, [("B", m, (v - 1 - chunk) * p + rank) for m, chunk in turns]
 
 
 def zb_h1(stages: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
     """ZB-H1: 1F1B with deferred weight gradients; rank r computes them r microbatches late, so that every rank
     holds as many activations as the first one of 1F1B. ``t_W`` is a part of ``t_B``."""
     p, count = need_count(stages, "stages"), need_count(microbatches, "microbatches")
+    times, hop = split_times(t_F, t_B, t_W, p), need_time(t_hop, "t_hop")
+    return timetable("ZB-H1", _deferred(p, count, 1), p, count, single(times), hop)
+
+
+def interleaved_zb(ranks: int, microbatches: int, chunks: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> PipelineRun:
+    """ZB-H1 with ``chunks`` stages on each rank, dealt out as in ``interleaved``, as PyTorch runs it.
+
+    Times are those of one of the ranks * chunks stages. A rank runs ahead by one forward pass for each rank after it,
+    half as far as in ``interleaved``, and defers weight gradients by as many backward passes as ranks precede it.
+    """
+    p, v = need_count(ranks, "ranks"), need_count(chunks, "chunks")
+    count = _groups(p, microbatches)
+    times, hop = split_times(t_F, t_B, t_W, p * v), need_time(t_hop, "t_hop")
+    return timetable("Interleaved zero bubble", _deferred(p, count, v), p * v, count, single(times), hop)
+
+
+def _deferred(p: int, count: int, v: int) -> list:
+    """Orders of ranks that run ahead by a pass for each rank after them, and defer r weight gradients on rank r."""
     orders = []
-    for s in range(p):
-        order = []
-        pairs = _alternate([("F", m, s) for m in range(count)], [("B", m, s) for m in range(count)], p - s - 1)
-        for block in pairs:
+    for rank in range(p):
+        forward, backward = _dealt(p, rank, count, v)
+        order, waiting = [], []
+        for block in _alternate(forward, backward, v * p - rank - 1):
             order.append(block)
-            kind, m, _ = block[0]
-            if kind == "B" and m >= s:
-                order.append((("W", m - s, s),))
-        order += [(("W", m, s),) for m in range(max(0, count - s), count)]
-        orders.append(order)
-    return timetable("ZB-H1", orders, p, count, single(split_times(t_F, t_B, t_W, p)), need_time(t_hop, "t_hop"))
+            waiting += [(("W", m, s),) for kind, m, s in block if kind == "B"]
+            if block[0][0] == "B" and len(waiting) > rank:
+                order.append(waiting.pop(0))
+        orders.append(order + waiting)
+    return orders
 
 
 def split_times(t_F, t_B, t_W, stages: int) -> dict[str, list]:

@@ -85,6 +85,10 @@ class PipelineRun:
         """The slots of a rank in order. Raises ValueError for a rank that does not exist."""
         return self._by_rank[need_rank(rank, self.ranks, "rank")]
 
+    def tasks(self, rank: int) -> list[Task]:
+        """What a rank does, in order: (kind, microbatch, stage)."""
+        return [(slot.kind, slot.microbatch, slot.stage) for slot in self.of(rank)]
+
     @cached_property
     def _by_rank(self) -> list[tuple[Slot, ...]]:
         rows: list[list[Slot]] = [[] for _ in range(self.ranks)]

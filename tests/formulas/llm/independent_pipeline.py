@@ -165,6 +165,17 @@ def slots_of_zb_h1(lib, case):
     assert at(lib.zb_overhead, **given) == run.bubble_overhead
 
 
+@checks("interleaved_zb_bubble", "interleaved_zb_overhead", over=st.tuples(PIECES, TIME))
+def slots_of_an_interleaved_zero_bubble(lib, case):
+    (p, groups, v, t_F, t_in), t_W = case
+    p += 1
+    run = orders.interleaved_zb(p, groups * p, v, t_F / v, (t_in + t_W) / v, t_W / v)
+    check(run)
+    given = {"N_stages": p, "n_virt": v, "t_F": t_F, "t_B": t_in + t_W, "t_W": t_W}
+    assert {at(lib.interleaved_zb_bubble, **given)} == {run.idle(rank) for rank in range(p)}
+    assert at(lib.interleaved_zb_overhead, **given, N_MB=groups * p) == run.bubble_overhead
+
+
 @checks("zb_v_bubble", "zb_v_overhead", over=DUAL)
 def slots_of_zb_v(lib, case):
     p, more, t_F, extra, t_W, _ = case
@@ -254,6 +265,12 @@ def pieces_between_forward_and_backward(lib, case):
     layers = 5 * p * v  # five in each piece
     assert at(lib.held_layers, **given, n_held=counted[0], L=layers) == 5 * counted[0]
     assert at(lib.first_stage_layers, **given, L=layers) == 5 * counted[0]
+
+
+@checks("interleaved_zb_held", over=st.tuples(STAGES, st.integers(1, 3), st.integers(1, 3)))
+def pieces_between_forward_pass_and_weight_gradients(lib, case):
+    p, groups, v = case
+    assert {at(lib.interleaved_zb_held, N_stages=p, n_virt=v)} == set(peaks(orders.interleaved_zb(p, groups * p, v)))
 
 
 @checks("dualpipe_held", "v_held", "zb_v_held", over=st.tuples(st.integers(1, 3), st.integers(0, 3)))
