@@ -77,10 +77,6 @@ class Calls(TorchDispatchMode):
         (found,) = self.take(kind, backward)
         return found
 
-    def number(self, kind: str) -> int:
-        """How many calls there are of a kind."""
-        return sum(one[0] == kind for one in self._left)
-
     def empty(self) -> None:
         """Nothing is left that no row counts."""
         if self._left:

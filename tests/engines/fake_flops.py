@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from gpuscale import specs
 
-SHAPES = ((1, 8192), (4, 2048))  # sequences, and the tokens of each
+SEQUENCES, TOKENS = 2, 8192
 
 
 class Repeated(nn.Module):
@@ -38,14 +38,13 @@ def flops() -> Iterator:
     for name, m in specs.models().items():
         if "experts" in m:
             continue
-        for sequences, tokens in SHAPES:
-            row = [name, sequences, tokens]
-            with torch.device("meta"):
-                layer = Layer(m, lambda q, k, v: scores(q, k, v, none))
-                x = torch.empty(sequences, tokens, m.d_model, dtype=torch.bfloat16, requires_grad=True)
-                forward, both = counted(layer, x)
-                yield "forward", [*row, forward]
-                yield "training", [*row, both]
-                yield "full", [*row, counted(Repeated(layer, False), x)[1]]
-                yield "reentrant", [*row, counted(Repeated(layer, True), x)[1]]
-                yield "flash", [*row, counted(Layer(m, flash_kernel), x)[1]]
+        row = [name, SEQUENCES, TOKENS]
+        with torch.device("meta"):
+            layer = Layer(m, lambda q, k, v: scores(q, k, v, none))
+            x = torch.empty(SEQUENCES, TOKENS, m.d_model, dtype=torch.bfloat16, requires_grad=True)
+            forward, both = counted(layer, x)
+            yield "forward", [*row, forward]
+            yield "training", [*row, both]
+            yield "full", [*row, counted(Repeated(layer, False), x)[1]]
+            yield "reentrant", [*row, counted(Repeated(layer, True), x)[1]]
+            yield "flash", [*row, counted(Layer(m, flash_kernel), x)[1]]

@@ -1,4 +1,4 @@
-"""PyTorch's own sharding of an MLP and of attention: FSDP2, tensor parallelism, and both, as the first of many ranks."""
+"""PyTorch's own sharding of an MLP and of attention, as the first of many ranks: FSDP2, tensor parallelism, both."""
 
 from collections.abc import Iterator
 
@@ -20,12 +20,13 @@ from torch.utils.checkpoint import checkpoint
 LAYERS = 2
 RANKS = (2, 8, 64, 256, 1024)
 HYBRID = ((2, 8), (4, 8), (16, 8), (128, 8), (16, 64))
-TENSOR = (2, 4, 8, 16, 64)
-MIXED = ((2, 2), (4, 8), (16, 8), (128, 8))
-THREE = ((2, 2, 2), (4, 4, 4), (16, 8, 8))
+TENSOR = (2, 8, 64)
+MIXED = ((2, 2), (4, 8), (128, 8))
+THREE = ((2, 2, 2), (16, 8, 8))
 PADDED = ((64, 128), (64, 1024), (96, 64), (1000, 64), (1000, 1024), (7, 4))  # rows of a matrix, and ranks
 HALF = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
 B, D, F = 128, 1024, 1024
+NARROW = 256  # the width of the MLPs in meshes, which no axis is longer than
 HEAD = 8
 
 
@@ -96,13 +97,12 @@ def reduced(_, bucket):
 def data_parallel() -> Iterator:
     """Weights on every rank: the gradients are reduced."""
     for ranks in RANKS:
-        for n_mat in (2, 3):
-            with groups(ranks):
-                model = DistributedDataParallel(layers(n_mat))
-                model.register_comm_hook(None, reduced)
-                calls = passes(model, torch.zeros(1, D))
-            yield "dp", [ranks, LAYERS, n_mat, D, F, calls.one("all-reduce", True)]
-            calls.empty()
+        with groups(ranks):
+            model = DistributedDataParallel(layers(3))
+            model.register_comm_hook(None, reduced)
+            calls = passes(model, torch.zeros(1, D))
+        yield "dp", [ranks, LAYERS, 3, D, F, calls.one("all-reduce", True)]
+        calls.empty()
 
 
 def zero() -> Iterator:
@@ -152,9 +152,9 @@ def by_columns_and_rows(mlp: nn.Module, mesh, prepared: bool = False, sequence: 
     return parallelize_module(mlp, mesh, ready)
 
 
-def tokens(number: int = B) -> torch.Tensor:
+def tokens(number: int = B, width: int = D) -> torch.Tensor:
     """One sequence, whose gradient is asked for."""
-    return torch.zeros(1, number, D, requires_grad=True)
+    return torch.zeros(1, number, width, requires_grad=True)
 
 
 def tensor_parallel() -> Iterator:
@@ -215,10 +215,10 @@ def mixed() -> Iterator:
         inner = "y" if nodes == 1 else "z"
         for name in ("tp", "sp"):
             with groups(*shape) as mesh:
-                blocks = (by_columns_and_rows(Mlp(3), mesh[inner], True, name == "sp") for _ in range(LAYERS))
-                x = tokens(B // ranks if name == "sp" else B)
+                blocks = (by_columns_and_rows(Mlp(3, NARROW), mesh[inner], True, name == "sp") for _ in range(LAYERS))
+                x = tokens(B // ranks if name == "sp" else B, NARROW)
                 calls = passes(fsdp(nn.Sequential(*blocks), mesh[outer]), x)
-            family, row = f"zero_{name}", [nodes, copies, ranks, LAYERS, B, D, F]
+            family, row = f"zero_{name}", [nodes, copies, ranks, LAYERS, B, NARROW, F]
             first, second = calls.take("all-gather", False), calls.take("all-gather", True)
             scattered = calls.take("reduce-scatter", True)
             yield f"{family}_weights_forward", [*row, first.pop()]
