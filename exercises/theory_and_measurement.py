@@ -105,7 +105,7 @@ questions = QuestionSet(
                 (V * (N - 1) / (N * T_comms), "what the link carried each second"),
                 (V * (N - 1) / (N * T_comms * W), "of what it could"),
             ],
-            remark="V over T is larger than what a link carried, so it flatters.",
+            remark="V over T overstates what a link carried.",
         ),
         Question(
             "Eighty H100s in {M} nodes run an all-to-all on an array of {V} in total. How long does it take at least?",

@@ -8,14 +8,7 @@ a notebook the book's styles; the site has them already.
 """
 
 from gpuscale.core import Derivation, DimensionError, Formula, crossover, evaluate
-from gpuscale.evidence import (
-    evidence_deviations,
-    evidence_engines,
-    evidence_filter,
-    evidence_labels,
-    evidence_rows,
-    evidence_summary,
-)
+from gpuscale.evidence import evidence_summary
 from gpuscale.ledger import common_mistake, ledger_summary
 from gpuscale.network import topology
 from gpuscale.page import appendices, fold, grid, remember, say

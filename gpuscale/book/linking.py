@@ -1,6 +1,7 @@
 """Links from chapters to the glossary: the first use of each term in a chapter leads to its entry."""
 
 import re
+from dataclasses import replace
 
 from docutils import nodes
 from sphinx import addnodes
@@ -10,8 +11,15 @@ from gpuscale.page.terms import Term, pattern, terms
 
 # Where a word is a name, a formula or a program, not prose.
 LINKS = (nodes.reference, addnodes.pending_xref, addnodes.download_reference)
+FIXED = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 APART = (*LINKS, nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 CHAPTER = re.compile(r"chapters/(\w+)")
+# Names of terms that are also everyday verbs. "Runs combine several splits" has nothing to do with the combine of an
+# MoE layer, so these names lead to the glossary only in the chapter that defines the term.
+EVERYDAY = {"combine", "gather", "process"}
+# What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen.
+AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
+HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
 
 
 def link_terms(app: Sphinx, doctree: nodes.document) -> None:
@@ -19,10 +27,35 @@ def link_terms(app: Sphinx, doctree: nodes.document) -> None:
     here = CHAPTER.fullmatch(app.env.docname)
     if not here or here[1] not in {one.chapter for one in terms().values()}:
         return
-    left = dict(terms())
+    left = {one.term: meant for one in terms().values() if (meant := _meant(one, here[1]))}
     for node in list(doctree.findall(nodes.Text)):
         if _is_prose(node):
             _link(node, left)
+
+
+def _meant(one: Term, chapter: str) -> Term | None:
+    """The term with the names that can mean nothing else in this chapter; None if no name is left."""
+    if chapter == one.chapter:
+        return one
+    names = [name for name in one.names if name not in EVERYDAY]
+    return replace(one, also=tuple(names[1:])) if one.term in names else None
+
+
+def tie(app: Sphinx, doctree: nodes.document) -> None:
+    """Hold together what belongs on one line: a formula and the sign after it, and names such as ZeRO-3."""
+    for node in list(doctree.findall(nodes.math)):
+        after = node.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (sign := AFTER.match(after)):
+            rest = nodes.Text(after[sign.end() :])
+            node.parent.replace(after, rest)
+            node.parent.replace(node, nodes.inline("", "", node.deepcopy(), nodes.Text(sign[0]), classes=["tie"]))
+    for node in list(doctree.findall(nodes.Text)):
+        if isinstance(node.parent, nodes.TextElement) and not isinstance(node.parent, FIXED) and HYPHEN.search(node):
+            parts, end = [], 0
+            for name in HYPHEN.finditer(node):
+                parts += [nodes.Text(node[end : name.start()]), nodes.inline("", name[0], classes=["tie"])]
+                end = name.end()
+            node.parent.replace(node, [*parts, nodes.Text(node[end:])])
 
 
 def _is_prose(node: nodes.Node) -> bool:

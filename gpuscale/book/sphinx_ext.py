@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from gpuscale.book import prune, wheel
-from gpuscale.book.linking import link_terms
+from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
@@ -216,6 +216,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("source-read", put_run)
     app.connect("doctree-read", mark_parts)
     app.connect("doctree-read", link_terms)
+    app.connect("doctree-read", tie)
     app.connect("html-page-context", fit_page, priority=900)
     app.connect("build-finished", finish, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

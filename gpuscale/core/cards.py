@@ -28,7 +28,7 @@ def worded(text: str) -> str:
 
     for plain, sign in _SIGNS.items():
         text = text.replace(plain, sign)
-    return re.sub(r"\b[A-Za-z]\w*", symbol, escape(text))
+    return re.sub(r"\b[A-Za-z]\w*", symbol, escape(text), flags=re.ASCII)  # N² is N and a sign
 
 
 def call(f, room: int = 1000) -> str:
@@ -111,9 +111,9 @@ def derivation_html(derivation) -> str:
         if step.proof:
             how = f'<span class="how">{step.proof}<span class="quiet">, checked</span></span>'
             proof = f'<span class="mark" aria-hidden="true">✓</span>{how}'
-        left = span(step.left) if step.left else ""
+        left = span(step.left, display=r"\frac" in step.left) if step.left else ""
         body = span(tex(step.expr), display=True)
-        rows.append((left, span(_RELATION[step.relation]), body, escape(step.why), proof))
+        rows.append((left, span(_RELATION[step.relation]), body, worded(step.why), proof))
     return derivation_list(rows)
 
 

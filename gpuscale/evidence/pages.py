@@ -38,7 +38,8 @@ def evidence_summary(chapter: str) -> Html:
     differing = [one for one in mine if one.deviation]
     said = f"Other engines ({', '.join(names)}) were run on {cases:,} cases of this chapter, and "
     if differing:
-        said += f"all but {sum(len(one.rows) for one in differing):,}, which deviate for a named reason, equal its formulas."
+        deviate = sum(len(one.rows) for one in differing)
+        said += f"all but {deviate:,}, which deviate for a named reason, equal its formulas."
     else:
         said += "all equal its formulas."
     link = _link(f"{PAGE}#{anchor(mine[0].id)}", "See the counts")

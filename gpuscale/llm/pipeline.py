@@ -116,9 +116,9 @@ dualpipe_bubble = Formula("Bubble of DualPipe", T_idle, _both_ways(N_stages / 2 
 dualpipe_step = Formula("Step of DualPipe", T_step,
     (N_MB - N_stages - 1) * t_FB + (N_stages + 1) * _APART + _both_ways(N_stages / 2 - 1, t_FB), source=_DUAL,
     assumes="when two overlapping passes take t_FB together", needs=(*_PART, *_FITS, *_EVEN))
-v_bubble = Formula("Bubble of DualPipe in a V", T_idle, _both_ways(N_stages - 1, _APART) / 2, source=_V, assumes=_TOLD,
+v_bubble = Formula("Bubble of DualPipeV", T_idle, _both_ways(N_stages - 1, _APART) / 2, source=_V, assumes=_TOLD,
     needs=_PART)
-v_step = Formula("Step of DualPipe in a V", T_step,
+v_step = Formula("Step of DualPipeV", T_step,
     ((2 * (N_MB - N_stages) - 1) * t_FB + (2 * N_stages + 1) * _APART + _both_ways(N_stages - 1, t_FB)) / 2, source=_V,
     assumes="when two overlapping passes take t_FB together", needs=(*_PART, *_FITS, *_ENOUGH))
 
@@ -143,7 +143,7 @@ zb_v_held = Formula("Activations stored by virtual stage, ZB-V", n_held, 2 * N_s
 dualpipe_held = Formula("Activations stored, DualPipe", n_held, N_stages + 1, source=_DUAL,
     assumes="for every rank, over the two stages that it holds; at least two microbatches per stage",
     needs=(divisible(N_stages, 2),))
-v_held = Formula("Activations stored by virtual stage, DualPipe in a V", n_held, 2 * N_stages + 1, source=_V,
+v_held = Formula("Activations stored by virtual stage, DualPipeV", n_held, 2 * N_stages + 1, source=_V,
     assumes="for every rank, two virtual stages per stage; at least two microbatches per stage")
 held_layers = Formula("Layers with stored activations", L_held, n_held * L / (n_virt * N_stages),
     source="korthikanti2022, section 4.2.3", assumes="for n_held virtual stages, of which a stage has n_virt")

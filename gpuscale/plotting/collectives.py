@@ -4,7 +4,7 @@ ring or through a switch. A letter is a part of the buffer; the fuller a cell, t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import cos, pi, sin
+from math import asin, cos, pi, sin
 from string import ascii_uppercase
 
 from gpuscale.plotting.drawing.figure import Still
@@ -13,7 +13,7 @@ from gpuscale.plotting.drawing.sheet import LEADING, Sheet
 
 ONE, ALL = 0.16, 0.62  # the strength of a cell that one rank contributed to, and of a complete sum
 _ROW, _HIGH, _RANK, _TURN = 21, 18, 14, 24  # pixels: from row to row, a cell, a rank's number, the arrow between grids
-_RADIUS, _LETTER, _UP = 49, 11, 74  # pixels: of a ring, the width of its cells, from the ranks up to their switch
+_RADIUS, _LETTER, _UP = 49, 12.5, 74  # pixels: of a ring, the width of its cells, from the ranks up to their switch
 _RANKS = 5  # that a ring or a switch still shows with letters
 
 
@@ -193,6 +193,7 @@ def _in_a_circle(sheet, schedule, moment: int, x: float, y: float, wide: float) 
     turn = [2 * pi * rank / n - pi / 2 for rank in range(n)]
     each = min(_LETTER, (wide - 2 * radius - 6) / schedule.chunks)
     half = each * schedule.chunks / 2
+    beside = asin(min((half + 2) / radius, 0.8)) - 0.2  # of the circle, under half of a box at the top or the bottom
     for rank, angle in enumerate(turn):
         px, py = cx + radius * cos(angle), cy + radius * sin(angle)
         _boxes(sheet, schedule, moment, rank, px - half, py - 8, each, 16)
@@ -201,7 +202,7 @@ def _in_a_circle(sheet, schedule, moment: int, x: float, y: float, wide: float) 
     for move in schedule[moment - 1] if moment else []:
         start, end = turn[move.source], turn[move.target]
         end += 2 * pi if end < start else 0
-        clear = 0.22 + 0.3 * abs(sin(start)), 0.26 + 0.3 * abs(sin(end))  # of the boxes at both ends
+        clear = 0.22 + beside * abs(sin(start)), 0.26 + beside * abs(sin(end))  # of the boxes at both ends
         angles = [start + clear[0] + (end - clear[1] - start - clear[0]) * i / 8 for i in range(9)]
         arrow(sheet, [cx + radius * cos(a) for a in angles], [cy + radius * sin(a) for a in angles], "scaleup")
     return cy + radius + 10

@@ -78,7 +78,7 @@ def _tree(sheet, nodes: int, units: int) -> float:
 def _enlarged(sheet, gpus: int, top: float) -> None:
     """One node: its GPUs and NICs, with a lane of the ring through each."""
     w = sheet.across - 2
-    sheet.box(1, top, w, 132, "line")
+    sheet.box(1, top, w, 148, "line")
     said = "one node" if sheet.narrow else "one node: each lane of the ring enters and leaves through a NIC of its own"
     sheet.write(12, top + 18, said, "plain", bold=True)
     step = (w - 20) / gpus
@@ -93,8 +93,8 @@ def _enlarged(sheet, gpus: int, top: float) -> None:
         draw(sheet, Block(note=str(g), hue="compute", note_hue="compute"), x - wide / 2, top + 79, wide, 24)
         sheet.rule([x, x], [top + 103, top + 113], "scaleup", level=1, weight=2)
     sheet.rule([11, 1 + w - 10], [top + 116, top + 116], "scaleup", level=2, weight=6)
-    sheet.down = top + 152
-    sheet.write(12, top + 148, "NVLink joins the GPUs inside the node", "scaleup")
+    sheet.down = top + 154
+    sheet.write(12, top + 137, "NVLink joins the GPUs inside the node", "scaleup")
 
 
 def _head(sheet, x: float, y: float, dx: int, dy: int, colour: str, size: float = _HEAD) -> None:

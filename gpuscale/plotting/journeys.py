@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gpuscale.plotting.drawing.figure import Still
 
-_TALL, _PITCH, _HEAD = 24, 34, 22  # pixels: a GPU's box, from one node to the next, the row of words on top
+_TALL, _PITCH, _HEAD = 24, 34, 30  # pixels: a GPU's box, from one node to the next, the row of words on top
 
 
 def journey_figure(targets: Iterable[int], *, home: int, nodes: int, gpus: int, name, caption, **look) -> Still:
@@ -33,6 +33,10 @@ def journey_figure(targets: Iterable[int], *, home: int, nodes: int, gpus: int, 
         def spot(gpu: int) -> tuple[float, float]:
             return left + (gpu % gpus + 0.5) * step, top + gpu // gpus * _PITCH + _PITCH / 2
 
+        sheet.write(0, top + 1, "GPU", "soft", say=False)
+        for gpu in range(gpus):
+            bold, hue = gpu == place, "plain" if gpu == place else "soft"
+            sheet.write(spot(gpu)[0], top + 1, str(gpu), hue, "center", bold=bold, say=False)
         for n in range(nodes):
             sheet.write(0, spot(n * gpus)[1] + 4.5, f"node {n}", "plain" if n in reached or n == node else "soft")
             for gpu in range(n * gpus, (n + 1) * gpus):

@@ -79,7 +79,7 @@ def _gpu(sheet, gpu, x, y, w, h):
             sheet.rule(ends, [line + high * 0.92] * 2, "memory", 1, weight=max(high * 0.24, 5), dash=dash)
     middle = top + (tall - band) / 2
     sheet.area(x, middle, x + w, middle + band, "memory", 0.4)
-    sheet.write(x + w / 2, middle + band / 2 + 4, f"L2 cache, {show(gpu.l2, 'MiB', short=True)}", "memory", "center")
+    sheet.write(x + w / 2, middle + band / 2 + 4, f"L2 cache, {show(gpu.l2, 'MiB', short=True)}", "plain", "center")
     return top + tall + _GAP
 
 
@@ -95,10 +95,10 @@ def _tpu(sheet, tpu, x, y, w, h):
         side = min((inner - _GAP * (n - 1)) / n, each / 3.6)
         band = each - side - 20 - 20 - 4 * _GAP
         sheet.area(left, at + _GAP, left + inner, at + _GAP + band, "memory", 0.4)
-        sheet.write(x + w / 2, at + _GAP + band / 2 + 5, "VMEM", "memory", "center", say=not core)
+        sheet.write(x + w / 2, at + _GAP + band / 2 + 5, "VMEM", "plain", "center", say=not core)
         line = at + 2 * _GAP + band
         sheet.area(left, line, left + inner, line + 20, "compute", 0.35)
-        sheet.write(x + w / 2, line + 14, "vector unit", "compute", "center", say=not core)
+        sheet.write(x + w / 2, line + 14, "vector unit", "plain", "center", say=not core)
         line += 20 + _GAP
         start = left + (inner - n * side - _GAP * (n - 1)) / 2
         for k in range(n):

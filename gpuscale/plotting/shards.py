@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gpuscale.plotting.collectives import arrow
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.drawing.ink import RANKS, width
 
@@ -231,7 +232,7 @@ def ring_blocks_figure(*, name, caption, ranks=4, **look) -> Still:
                 word = f"K<sub>{owner}</sub> V<sub>{owner}</sub>"
                 sheet.write(x + each / 2 - 5, y + tall / 2 + 4.5, word, align="center", say=False)
                 if step and rank:  # it came from the GPU above
-                    sheet.rule([x - 9, x - 1], [y - gap / 2 - tall / 2 + 10, y + 8], "scaleup", level=3, weight=2)
+                    arrow(sheet, [x - 9, x - 1], [y - gap - 3, y + 9], "scaleup", weight=1.8, head=7, level=3)
         sheet.down = 24 + ranks * (tall + gap)
 
     return Still(paint, name=name, caption=caption, **{"alt": alt} | look)

@@ -9,7 +9,8 @@ n_cp = Quantity("n_cp", "1", "ranks that a sequence is sharded over (context par
     also="cp")
 
 # FSDP
-n_rows = Quantity("n_rows", "1", "rows of a weight matrix, its first dimension", r"n_\mathrm{rows}", least=1, whole=True)
+n_rows = Quantity("n_rows", "1", "rows of a weight matrix, its first dimension", r"n_\mathrm{rows}", least=1,
+    whole=True)
 g_pad = Quantity("g_pad", "1", "bytes with padding over bytes without", r"g_\mathrm{pad}", least=1)
 
 # Expert parallelism

@@ -9,6 +9,7 @@ from math import gcd, lcm
 from gpuscale.core.html import anchor, digesting, escape
 from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order, parts, peak, share, waits
 from gpuscale.plotting.pipelines import gantt_figure
+from gpuscale.schedules.counts import counted
 from gpuscale.units import show
 from gpuscale.widgets.collective import DIGITS, exact_value
 from gpuscale.widgets.stepper_card import meter, stepper
@@ -16,7 +17,7 @@ from gpuscale.widgets.transfer_words import named_ranks
 
 LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
 STEPS = 240  # what a reader still plays
-OVER = {"total": "of all slots", "ideal": "over busy time"}
+OVER = {"total": "of the total time", "ideal": "over busy time"}
 
 
 def pipeline_stepper(
@@ -30,15 +31,16 @@ def pipeline_stepper(
     over: str = "total",
     at: int | None = None,
 ):
-    """A pipeline's timetable played slot by slot: who computes what, who waits, and how many activations each
-    holds (in microbatches of a rank's part of the model).
+    """A pipeline's timetable played in equal steps: who computes what, who waits, and how many activations each
+    holds (in microbatches of a rank's part of the model). A step is a time unit, or the part of one that all times
+    are multiples of; the page then says so, because idle time is counted in whole units.
 
     ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the idle time so
-    far: ``over`` "total" as a fraction of all slots, "ideal" over busy slots. ``formula`` is a Formula that
-    gives its final value (for several runs: a sequence, with None where there is none); its inputs are ``given`` (a
-    mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the slot that it opens
-    on. Raises ValueError, naming both, where the count on the schedule is not exactly
-    the formula's value; for a schedule too large to show; for another ``over``.
+    far: ``over`` "total" as a fraction of the total time of all ranks, "ideal" over their busy time. ``formula`` is
+    a Formula that gives its final value (for several runs: a sequence, with None where there is none); its inputs
+    are ``given`` (a mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the step
+    that it opens on. Raises ValueError, naming both, where the count on the schedule is not exactly the formula's
+    value; for a schedule too large to show; for another ``over``.
     """
     runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
     formulas = list(formula) if isinstance(formula, (list, tuple)) else [formula] * len(runs)
@@ -55,7 +57,7 @@ def pipeline_stepper(
     spec = {
         "title": title,
         "kind": "gantt",
-        "unit": "slot",
+        "unit": _step(unit),
         "rate": 600,
         "steps": steps,
         "at": (2 * steps + 2) // 5 if at is None else at,
@@ -68,7 +70,7 @@ def pipeline_stepper(
         spec["meter"] = _meter(runs[0], counts[0], formulas[0], over, unit)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
     whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
-    text = f"{title}: {steps} slots; {last}"
+    text = f"{title}: {counted(steps, _step(unit))}; {last}"
     return stepper(name, spec, caption, *_rows(runs), text, drawing=whole, painter="gantt")
 
 
@@ -122,6 +124,11 @@ def _drawn(run, unit, counts, formula) -> dict:
     }
 
 
+def _step(unit: Fraction) -> str:
+    """What the player calls one of its steps."""
+    return {Fraction(1): "time unit", Fraction(1, 2): "half time unit"}.get(unit, "step")
+
+
 def _held(run, rank, unit, end) -> list[int]:
     """Activations that a rank holds during each step; none before the first."""
     out, now, changes = [0], 0, dict(run.held(rank))  # of several changes at one time the last one counts
@@ -142,8 +149,9 @@ def _meter(run, counts, formula, over, unit) -> dict:
 
 
 def _told(runs, unit, steps) -> list[str]:
-    """A sentence on each step."""
-    out = ["Nothing has run yet."]
+    """A sentence on each step; the first says how long a step is if that is not a time unit."""
+    length = "half a time unit" if unit == Fraction(1, 2) else f"{unit} of a time unit"
+    out = ["Nothing has run yet." + f" Each step lasts {length}; waiting is counted in whole units." * (unit != 1)]
     found = kinds(runs)
     for t in range(steps):
         said = []

@@ -306,5 +306,5 @@ def test_the_librarys_approximations_are_limits(name):
 
 
 def test_it_is_shown_as_a_list_with_one_row_a_step():
-    shown = chain().equal((alpha * W + V) / W, "a < b & c")._repr_html_()
-    assert shown.count("<li>") == 2 and "a &lt; b &amp; c" in shown and shown.count("checked</span></span>") == 1
+    shown = chain().equal((alpha * W + V) / W, "less < more & V")._repr_html_()
+    assert shown.count("<li>") == 2 and "less &lt; more &amp; <i>V</i>" in shown and shown.count("checked</span></span>") == 1

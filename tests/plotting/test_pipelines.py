@@ -176,13 +176,13 @@ def test_the_meter_counts_the_waiting_and_meets_the_formula():
     assert meter["values"] == [float(c) for c in counted]
     assert meter["equal"] and meter["formula"] == meter["values"][-1] == float(run.bubble_fraction)
     assert "27.3%" in meter["label"] and meter["text"][-1] == "36 of 132, 27.3%"
-    assert repr(card) == "GPipe: 33 slots; GPipe: waited 36 of 132, 27.3%, as in the formula"
+    assert repr(card) == "GPipe: 33 time units; GPipe: waited 36 of 132, 27.3%, as in the formula"
 
 
 def test_a_formula_that_the_schedule_does_not_meet_is_refused():
     wrong = Formula("Wrong", idle, N_stages / (N_MB + N_stages), source="gpipe", assumes="never")
     options = {"name": "x", "title": "x", "caption": CAPTION}
-    with pytest.raises(ValueError, match="schedule counts an idle time of 3/11 of all slots; the formula says 1/3"):
+    with pytest.raises(ValueError, match="counts an idle time of 3/11 of the total time; the formula says 1/3"):
         pipeline_stepper(RUNS["gpipe"], wrong, **options)
     with pytest.raises(ValueError, match="the schedule counts an idle time of 3/8"):
         pipeline_stepper(RUNS["gpipe"], LOST, over="ideal", **options)
@@ -204,6 +204,13 @@ def test_each_step_is_told():
     assert spec("two at once")["said"][-1].startswith("<b>GPipe</b>: done. <b>Interleaved 1F1B</b>: Backward on")
 
 
+def test_half_steps_are_named():
+    card = pipeline_stepper(orders.interleaved(2, 2, 2, Fraction(1, 2), 1), name="cut", title="Cut", caption=CAPTION)
+    data = json.loads(card.spec)
+    assert data["unit"] == "half time unit" and repr(card).startswith(f"Cut: {data['steps']} half time units; ")
+    assert data["said"][0].endswith(" Each step lasts half a time unit; waiting is counted in whole units.")
+
+
 def test_without_a_script_the_whole_chart_stands_there():
     for name, card in timetables().items():
         page = BeautifulSoup(card.html, "html.parser")
@@ -217,4 +224,5 @@ def test_slots_of_any_length_find_a_common_step():
     slots = (Slot(0, Fraction(0), Fraction(2, 3), "F", 0, 0), Slot(0, Fraction(2, 3), Fraction(5, 2), "B", 0, 0))
     run = PipelineRun("odd", 1, 1, 1, slots, (), Fraction(5, 2))
     data = json.loads(pipeline_stepper(run, name="odd", title="Odd", caption=CAPTION).spec)
+    assert data["unit"] == "step" and "Each step lasts 1/6 of a time unit;" in data["said"][0]
     assert (data["steps"], data["per"]) == (15, 6.0) and [s[1:3] for s in data["runs"][0]["slots"]] == [[0, 4], [4, 15]]

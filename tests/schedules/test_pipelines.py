@@ -22,7 +22,7 @@ RUNS = {
     "ZB-H1": lambda p, m, F, B, W, hop: zb_h1(p, m, F, B + W, W, hop),
     "ZB-V": lambda p, m, F, B, W, hop: zb_v(p, 2 * p + m, F, B + W, W, hop),
     "DualPipe": lambda p, m, F, B, W, hop: dualpipe(2 * p, 4 * p + 2 * m, F, B + W, W, t_hop=hop),
-    "DualPipe in a V": lambda p, m, F, B, W, hop: v_schedule(p, 2 * p + m, F, B + W, W, t_hop=hop),
+    "DualPipeV": lambda p, m, F, B, W, hop: v_schedule(p, 2 * p + m, F, B + W, W, t_hop=hop),
 }
 
 
@@ -54,7 +54,7 @@ def test_each_piece_of_work_is_done_once_and_handed_on_once(title):
         tasks = [(s.microbatch, s.stage) for s in run.slots if s.kind == kind]
         assert len(tasks) == len(set(tasks)) == run.stages * run.microbatches
         sent = [t for t in run.transfers if t.kind == kind]
-        near = sum(title in ("ZB-V", "DualPipe in a V") for _ in range(run.microbatches))  # the turn of a V
+        near = sum(title in ("ZB-V", "DualPipeV") for _ in range(run.microbatches))  # the turn of a V
         assert len(sent) == (run.stages - 1) * run.microbatches - near
     assert all(abs(t.source - t.target) in (1, run.ranks - 1) for t in run.transfers)
 

@@ -1,4 +1,4 @@
-"""Pipelines that run in both directions: ZB-V, DualPipe, and DualPipe in a V.
+"""Pipelines that run in both directions: ZB-V, DualPipe, and DualPipeV.
 
 Times as in ``pipelines``: ``t_B`` is the whole backward pass of a stage, ``t_W`` the part for the weight gradients.
 ``t_FB`` is the time of a forward and a whole backward pass that overlap (by default their sum: then only
@@ -76,7 +76,7 @@ def v_schedule(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_FB=None, t_
     p, count = need_count(ranks, "ranks"), need_count(microbatches, "microbatches")
     _enough(count, p)
     orders = [_order(r, p, count, _there_and_back(p, r)) for r in range(p)]
-    return _run("DualPipe in a V", orders, 2 * p, count, (t_F, t_B, t_W, t_FB), t_hop)
+    return _run("DualPipeV", orders, 2 * p, count, (t_F, t_B, t_W, t_FB), t_hop)
 
 
 def _enough(count: int, ranks: int) -> None:
