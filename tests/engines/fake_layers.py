@@ -30,7 +30,7 @@ def none(x: torch.Tensor) -> torch.Tensor:
 
 
 def again(f: Callable) -> Callable:
-    """A function that the backward pass repeats, as far as it has to."""
+    """A function that the backward pass repeats, up to what its gradients read."""
     return functools.partial(checkpoint, f, use_reentrant=False)
 
 

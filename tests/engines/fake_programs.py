@@ -64,7 +64,7 @@ class Attention(nn.Module):
 
 
 class Again(nn.Module):
-    """A block whose forward pass the backward pass repeats, as far as it has to."""
+    """A block whose forward pass the backward pass repeats, up to what its gradients read."""
 
     def __init__(self, block: nn.Module):
         super().__init__()
