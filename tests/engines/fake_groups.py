@@ -7,6 +7,7 @@ collective, over which ranks, of how many bytes) is as in a real run.
 import warnings
 from collections.abc import Iterator
 
+import torch
 from engines import fake_flops, fake_programs, fake_saved, fake_state
 
 PARTS = {
@@ -20,6 +21,7 @@ PARTS = {
 def measure() -> Iterator[tuple[str, list]]:
     """The rows of each family."""
     warnings.simplefilter("ignore")
+    torch.set_num_threads(1)  # there is little to compute
     for name, parts in PARTS.items():
         for part in parts:
             for family, row in part():

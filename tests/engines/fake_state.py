@@ -9,7 +9,7 @@ from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker
 
-RANKS = (2, 8, 64, 1024)
+RANKS = (2, 64, 1024)
 PADDED = ((64, 1024), (96, 64), (1000, 64))
 MIXED = ((4, 8), (128, 8))
 
