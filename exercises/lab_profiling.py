@@ -5,7 +5,7 @@ from sympy import ceiling, floor
 from gpuscale import chip
 from gpuscale.one_gpu import limits
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.symbols import R, T, W_hbm, b, g_reg, n, n_sub, R_sm, t_block, w_block, w_lanes, w_max
+from gpuscale.symbols import R, R_sm, T, W_hbm, b, g_reg, n, n_sub, t_block, w_lanes, w_max
 
 h100 = chip("h100_sxm")
 
