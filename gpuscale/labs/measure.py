@@ -3,8 +3,8 @@
     torchrun --nproc-per-node=8 -m gpuscale.labs.measure -o mine.toml
 
 With GPUs, NCCL and CUDA events measure; elsewhere gloo and a clock that never goes back. Without torchrun the same
-command starts ranks on this machine. A notebook calls ``run(measure_here)`` and ``write_spec``. ``gpuscale.load`` reads the file,
-and ``python -m gpuscale.plan --spec mine.toml`` plans with it.
+command starts ranks on this machine. A notebook calls ``run(measure_here)`` and ``write_spec``. ``gpuscale.load`` reads
+the file, and ``python -m gpuscale.plan --spec mine.toml`` plans with it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def measure_here(
 
     ``matmul`` are widths of square matrices, ``memory`` bytes of an array, ``messages`` bytes of a collective, as
     nccl-tests counts them; the usual ones if empty. Every time is that of the slowest rank, after warm-up and between
-    synchronizations. Each number is the minimum and the median of ``repeats`` samples, and a sample holds as many calls as
-    fit into ``sample`` seconds. ``per_node`` ranks form a node, by default those that torchrun started there.
+    synchronizations. Each number is the minimum and the median of ``repeats`` samples, and a sample holds as many calls
+    as fit into ``sample`` seconds. ``per_node`` ranks form a node, by default those that torchrun started there.
     """
     import torch
     import torch.distributed as dist

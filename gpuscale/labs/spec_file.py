@@ -28,10 +28,10 @@ KEPT = ("bf16", "hbm_bw", "nvlink_bw", "nic_bw")  # what the planner asks of a c
 def write_spec(found: dict, path, key: str = "mine", chip: str = "", nic: float = 0.0) -> list:
     """Write what ``measure_here`` has found as a TOML file, load it, and return its parts.
 
-    The planner takes fractions of peaks. ``chip``, a chip of the book, gives published peaks, and ``nic`` the bandwidth of
-    a GPU's NICs in B/s where it differs. Without them the best sample of each measurement stands for the peak, and the
-    fraction says how far the median stays below it. Raises SpecError for a file that cannot be loaded, UnknownPart for an
-    unknown chip.
+    The planner takes fractions of peaks. ``chip``, a chip of the book, gives published peaks, and ``nic`` the bandwidth
+    of a GPU's NICs in B/s where it differs. Without them the best sample of each measurement stands for the peak, and
+    the fraction says how far the median stays below it. Raises SpecError for a file that cannot be loaded, UnknownPart
+    for an unknown chip.
     """
     peaks = {name: published(chip).get(name) for name in KEPT} if chip else {}
     peaks |= {"nic_bw": nic} if nic else {}

@@ -16,7 +16,6 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,9 +55,9 @@ class Line:
 def read_log(path, key: str = "", collective: str = "", ranks: int = 0, in_place: bool = False) -> MeasuredTable:
     """A log of nccl-tests, text or JSON, as a measured table: collective, ranks, size, time, algbw, busbw.
 
-    The collective and the number of ranks are those of the log's header. Where it is lost, the number follows from busbw
-    over algbw, and ``collective`` has to be given, such as "all_reduce". ``in_place`` takes the second group of columns.
-    ``key`` names the table, by default after the file. Raises SpecError, which names file, line and what was expected:
+    The collective and the number of ranks are those of the log's header. Where it is lost, the number follows from
+    busbw over algbw, and ``collective`` has to be given, such as "all_reduce". ``in_place`` takes the second group of
+    columns. ``key`` names the table, by default after the file. Raises SpecError, which names file, line and what was expected:
     for a log without rows, for a row that cannot be read, for wrong results, and where collective or ranks are unknown.
     """
     path = Path(path).expanduser()
@@ -163,7 +162,7 @@ def _number(text: str) -> bool:
 
 
 def _json(where: Where, text: str, in_place: bool) -> tuple[str, int, list[Line]]:
-    """The same of the file that nccl-tests writes with -J; what else it holds, the environment above all, stays there."""
+    """The same of the file that nccl-tests writes with -J. What else it holds stays there, such as the environment."""
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
@@ -229,17 +228,17 @@ def _range(line: Line, passes: int) -> tuple[float, float]:
 
 
 def _rounded(text: str) -> tuple[float, float]:
-    """A number, and how far the exact one may be off: half of the last digit, and a little for the tool's own floats."""
+    """A number, and how far the exact one may be off: half of the last digit, and a little for floats."""
     digits, _, power = text.partition("e")
     places = len(digits.partition(".")[2])
     return float(text), 0.5000001 * 10.0 ** (int(power or 0) - places)
 
 
 def _span(low: float, high: float) -> str:
+    if low == math.inf or low > high or (high < math.inf and math.ceil(low) > math.floor(high)):
+        return "no number of"
     if high == math.inf:
         return f"{math.ceil(low)} or more"
-    if math.ceil(low) > math.floor(high):
-        return "no number of"
     return f"{math.ceil(low)} to {math.floor(high)}" if math.ceil(low) < math.floor(high) else f"{math.ceil(low)}"
 
 
