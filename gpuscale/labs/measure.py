@@ -156,7 +156,7 @@ def _memory(clock: _Clock, sizes: Sequence[int]) -> Iterator[dict]:
     import torch
 
     for size in sizes:
-        a, b, out = (torch.ones(size // 4) for _ in range(3))
+        a, b, out = (torch.ones(int(size) // 4) for _ in range(3))
         for operation, arrays, call in (
             ("copy", 2, lambda a=a, out=out: out.copy_(a)),
             ("triad", 3, lambda a=a, b=b, out=out: torch.add(a, b, alpha=3.0, out=out)),

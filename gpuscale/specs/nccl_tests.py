@@ -57,8 +57,9 @@ def read_log(path, key: str = "", collective: str = "", ranks: int = 0, in_place
 
     The collective and the number of ranks are those of the log's header. Where it is lost, the number follows from
     busbw over algbw, and ``collective`` has to be given, such as "all_reduce". ``in_place`` takes the second group of
-    columns. ``key`` names the table, by default after the file. Raises SpecError, which names file, line and what was expected:
-    for a log without rows, for a row that cannot be read, for wrong results, and where collective or ranks are unknown.
+    columns. ``key`` names the table, by default after the file. Raises SpecError, which names file, line and what was
+    expected: for a log without rows, for a row that cannot be read, for wrong results, and where collective or ranks
+    are unknown.
     """
     path = Path(path).expanduser()
     where = Where(path.name)

@@ -59,7 +59,7 @@ def test_nodes_that_do_not_fit_are_named():
 
 
 def test_torchrun_writes_the_file(tmp_path):
-    line = "-m torch.distributed.run --nproc-per-node=2 --master-port=0 -m gpuscale.labs.measure --repeats 1 -o"
+    line = "-m torch.distributed.run --standalone --nproc-per-node=2 -m gpuscale.labs.measure --repeats 1 -o"
     path = tmp_path / "mine.toml"
     done = subprocess.run([sys.executable, *line.split(), str(path)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr

@@ -108,7 +108,7 @@ def test_the_shell_loads_a_file_and_plans_for_its_cluster(tmp_path, capsys):
     ]
     assert main(line) == 0
     said = capsys.readouterr().out
-    assert "Test GPU, measured" in said and "network 80%: Test GPU, collectives by level" in said
+    assert "Test GPU, measured" in said and "network 80.0%: Test GPU, collectives by level" in said
     assert main(["--spec", str(tmp_path / "mine.toml"), "--list"]) == 0
     assert "Test GPU, measured" in capsys.readouterr().out
     assert main(["--spec", str(tmp_path / "none.toml"), "--list"]) == 2

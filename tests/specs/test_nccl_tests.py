@@ -101,7 +101,8 @@ def test_ranks_follow_from_two_bandwidths_where_the_header_is_lost(log, ranks):
     for power in range(10, 31, 4):
         size, time = 2**power, 10 + 2**power / 3e5
         alg = size / time / 1e3
-        rows += f"{size} {size // 4} float sum -1 {time:.2f} {alg:.2f} {2 * alg * (ranks - 1) / ranks:.2f} 0 9.9 1.00 1.00 0\n"
+        bus = 2 * alg * (ranks - 1) / ranks
+        rows += f"{size} {size // 4} float sum -1 {time:.2f} {alg:.2f} {bus:.2f} 0 9.9 1.00 1.00 0\n"
     table = read_log(log(rows), collective="all_reduce")
     assert set(table.ranks) == {float(ranks)}
 
