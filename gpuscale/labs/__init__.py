@@ -5,4 +5,6 @@ Needs the extra ``labs`` (PyTorch), which nothing else in the library imports.
 
 from gpuscale.faces import face
 
-__getattr__, __dir__ = face(__name__, launcher="RankError run", wire="bytes_sent peers_sent")
+__getattr__, __dir__ = face(
+    __name__, launcher="RankError run", measure="measure_here", spec_file="write_spec", wire="bytes_sent peers_sent"
+)

@@ -13,13 +13,18 @@ from gpuscale.network.tree import Level, Topology
 _KINDS = ("topology", "mesh", "torus")
 
 
-@cache
 def topology(key: str) -> Topology | Mesh | Torus:
     """A network by key, such as ``topology("h100_pod_1024")``. Raises UnknownPart with a list of the known ones.
 
     ``published(key)`` has the numbers it is built from, and those that its source prints for the whole.
     """
     part = published(key)
+    return _built(part, tuple(levels(key)) if part.kind == "topology" else ())
+
+
+@cache
+def _built(part: specs.Part, made_of: tuple[specs.Part, ...]) -> Topology | Mesh | Torus:
+    """The network of a part and of the parts of its levels; other ones, loaded again, make another network."""
     return {"topology": _tree, "mesh": _mesh, "torus": _torus}[part.kind](part)
 
 

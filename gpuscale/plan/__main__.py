@@ -12,12 +12,13 @@ import json
 import sys
 
 from gpuscale import specs
+from gpuscale.plan import clusters
 from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.requests import SCHEDULES, Request, number, request, whole
 
-OUTPUT = ("top", "why", "json", "list")  # options that do not change the request
+OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
 
 
 class PlanParser(argparse.ArgumentParser):
@@ -39,6 +40,13 @@ def parser() -> PlanParser:
     )
     out.add_argument("--model", help="a model from --list, such as llama3-70b")
     out.add_argument("--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod")
+    out.add_argument(
+        "--spec",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a TOML file of your own parts; its cluster, if it has one",
+    )
     out.add_argument("--gpus", help="number of GPUs")
     out.add_argument("--batch", help="tokens per step: 4M is 4 x 2**20, 4e6 is four million")
     out.add_argument("--seq", default="8192", help="tokens per sequence (8192)")
@@ -86,6 +94,9 @@ def main(arguments=None) -> int:
     """Print the plan; the exit status."""
     try:
         options = parser().parse_args(arguments)
+        own = [key for path in options.spec for key in clusters.load(path)]
+        if options.cluster_key is None and len(own) == 1:
+            options.cluster_key = own[0]
         if options.list:
             print(listing())
             return 0

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 from gpuscale import specs
 from gpuscale.network.known import topology
 from gpuscale.plan.errors import Refusal
 from gpuscale.sources import cited
+from gpuscale.specs.reading import Where
+from gpuscale.units import show
 
 _PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
 _PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
 _NODE = 8  # GPUs of the nodes between which the network was measured
+_FORM = '"chip: table.column[name=value]", such as "h100_sxm: collectives_h100.all_gather"'
+LEAST = 0.02  # of a peak: less is a wrong unit or a wrong row, not an efficiency
 
 
 @dataclass(frozen=True)
@@ -56,12 +61,22 @@ class Cluster:
 
 
 def cluster(key: str) -> Cluster:
-    """A cluster by key, such as ``cluster("h100_superpod")``. Raises Refusal naming close ones."""
+    """A cluster by key, such as ``cluster("h100_superpod")``. Raises Refusal naming close ones.
+
+    One whose network has a single level is one node, of as many GPUs as that level joins.
+    """
     part = found("cluster", key)
     chip, levels = specs.chip(part.chip), topology(part.network).tiers
     memory = chip.get("hbm") or part.hbm, chip.get("hbm_bw") or part.hbm_bw
-    links = chip.nvlink_bw, float(levels[1].child_bw)
-    return Cluster(part.key, part.title, chip.short, levels[0].degree, chip.bf16, *memory, *links, part.get("gpus"))
+    node, single = levels[0].degree, len(levels) == 1
+    links = chip.nvlink_bw, node * chip.nvlink_bw if single else float(levels[1].child_bw)
+    most = node if single else part.get("gpus")
+    return Cluster(part.key, part.title, chip.short, node, chip.bf16, *memory, *links, most)
+
+
+def load(path) -> list[str]:
+    """Load a file of the reader's own parts; returns the keys of its clusters. Raises SpecError."""
+    return [part.key for part in specs.load(path) if part.kind == "cluster"]
 
 
 def found(kind: str, key: str) -> specs.Part:
@@ -79,23 +94,59 @@ def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-@cache
 def _shares(key: str) -> tuple[Share, ...]:
-    return tuple(_share(specs.part("cluster", key), what) for what in _PEAK)
+    part = specs.part("cluster", key)
+    return tuple(_share(part, what) for what in _PEAK)
 
 
 def _share(part: specs.Part, what: str) -> Share:
     """The measured fraction that a cluster's entry names, "chip: table.column[name=value, name=value] over 4 nodes".
 
-    With this fraction, a plan's own count of bytes takes the measured time.
+    With this fraction, a plan's own count of bytes takes the measured time. Raises SpecError for a fraction that is
+    none, naming file, table and row.
     """
-    chip, table, column, picked, count, kind = _PLACE.fullmatch(part.labels[what]).groups()
-    measured = specs.measured(table)
+    if what == "scaleout" and what not in part and len(topology(part.network).tiers) == 1:
+        return replace(_share(part, "scaleup"), words="one node, so nothing goes over a network")
+    where = Where(_file(part), part.key, what)
+    place = _PLACE.fullmatch(part.labels.get(what, ""))
+    if not place:
+        raise where.wrong(f"{part.labels.get(what, '')!r} does not say where the fraction was measured", _FORM)
+    chip, table, column, picked, count, kind = place.groups()
+    try:
+        return _fraction(where, specs.chip(chip), specs.measured(table), what, (column, picked or "", count, kind))
+    except specs.UnknownPart as error:
+        raise where.wrong(str(error), _FORM) from None
+
+
+@cache  # a table that is loaded again is another one
+def _fraction(where: Where, chip: specs.Part, measured: specs.MeasuredTable, what: str, place: tuple) -> Share:
+    column, picked, count, kind = place
     wanted = dict(pair.split("=") for pair in picked.split(", ")) if picked else {}
-    rates = [row[column] for row in measured.rows if all(_is(row[name], wanted[name]) for name in wanted)]
-    rate = _carried(max(rates), int(count), kind) if count else max(rates)
-    place = f"{specs.chip(chip).short}, {measured.title[0].lower() + measured.title[1:]}"
-    return Share(rate / specs.chip(chip).get(_PEAK[what]), f"{place} ({cited(measured.column(column).source)})")
+    if lacking := [name for name in (column, *wanted) if name not in measured.columns]:
+        raise where.wrong(f"{measured.key} has no column {lacking[0]!r}", f"one of {', '.join(measured.columns)}")
+    rows = enumerate(measured.rows, 1)
+    rates = {i: row[column] for i, row in rows if all(_is(row[name], wanted[name]) for name in wanted)}
+    rates = {i: rate for i, rate in rates.items() if rate == rate}
+    if not rates:
+        raise where.wrong(f"no row of {measured.key} has {picked or 'a number'}", "at least one")
+    best = max(rates, key=rates.get)
+    rate = _carried(rates[best], int(count), kind) if count else rates[best]
+    peak, unit = chip.get(_PEAK[what]), "FLOP/s" if what == "matmul" else "B/s"
+    at = Where(_file(measured), measured.key, f"{column}, row {best}")
+    if peak is None:
+        raise Where(_file(chip), chip.key, _PEAK[what]).wrong(
+            "is missing", f"the peak that {measured.key} is a part of"
+        )
+    if not LEAST <= rate / peak <= 1:
+        said = f"{show(rate, unit)} is {show(rate / peak, '%')} of {chip.key}.{_PEAK[what]}, {show(peak, unit)}"
+        raise at.wrong(said, f"at least {LEAST:.0%} and at most 100%; check both numbers and their units")
+    words = f"{chip.short}, {measured.title[0].lower() + measured.title[1:]} ({cited(measured.column(column).source)})"
+    return Share(rate / peak, words)
+
+
+def _file(part) -> str:
+    """The name of the file that a part or a table is from."""
+    return Path(part.origin).name or "the built-in data"
 
 
 def _carried(rate: float, count: int, kind: str) -> float:

@@ -73,7 +73,7 @@ class Watch:
 
 
 def _holds(check: Check) -> bool:
-    known.topology.cache_clear()  # it keeps what it has built of other numbers
+    known._built.cache_clear()  # it keeps what it has built of other numbers
     return bool(check.holds())
 
 
@@ -140,7 +140,7 @@ def watched() -> Iterator[Watch]:
             object.__setattr__(part, "specs", own)
         for table, rows in cells:
             table.__dict__["_cells"] = rows
-        known.topology.cache_clear()
+        known._built.cache_clear()
 
 
 def _line(watch: Watch, table: specs.MeasuredTable, row: tuple, i: int) -> _Cells:
