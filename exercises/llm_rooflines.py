@@ -265,8 +265,8 @@ across = [
             ((b_w + b_grad) * C / (4 * flop * W_node), "the threshold if each copy has one node"),
             (CUT_OVER, "the gradients of a copy are sharded over the NICs of all its nodes"),
         ],
-        remark="This compares the exchange with all backward passes of a step. In a pipeline the gradients are final only "
-        "after the last microbatch, so there is less compute to hide behind.",
+        remark="This compares the exchange with all backward passes of a step. In a pipeline without virtual stages, the "
+        "gradients are final only in the last microbatch, so less compute can hide them.",
     ),
     Question(
         f"How much model state does each GPU store for {{P}} parameters in {{N_stages}} stages of {{Y}} GPUs? Count {CUT}; "

@@ -13,7 +13,7 @@ from gpuscale.units import show
 h100 = chip("h100_sxm")
 llama = model("llama3_70b")
 ms = 1e-3
-hop = pipeline.hop_time.where(pipeline.hop_bytes, title="Time of one hop of a batch")
+hop = pipeline.hop_time.where(pipeline.hop_bytes, title="Time of one stage transfer of a batch")
 plain, cut = pipeline.bubble_overhead, pipeline.interleaved_overhead
 PRINTED = claim("scaling-book-gpus:PP-factor").published  # transfers of a layer, by the source
 said = (N_stages / 2 - 1) * (t_F + 2 * t_B - 3 * t_W)
@@ -134,14 +134,14 @@ questions = QuestionSet(
         ),
         Question(
             "A batch of {B} tokens of Llama 3 70B goes through a pipeline in {N_MB} microbatches, with activations in bf16. Each "
-            "stage is one H100 SXM and sends through its own NIC. How long does one hop take?",
+            "stage is one H100 SXM and sends through its own NIC. How long does one stage transfer take?",
             answer=hop,
             given={"B": 2**20, "D": llama.d_model, "b": 2, "N_MB": 32, "W": h100.nic_bw},
             hint="The model is 8,192 wide, and the NIC of an H100 has 50 GB/s.",
             mistakes={
                 "That sends the whole batch at once.": hop.where(N_MB=1),
                 "That counts elements; each has its bytes.": {"b": 1},
-                "That is a hop in each direction.": 2 * hop.rhs,
+                "That is a transfer in each direction.": 2 * hop.rhs,
             },
         ),
         Question(
@@ -152,13 +152,13 @@ questions = QuestionSet(
             given=[{"N_stages": 8, "N_MB": 4}, {"N_stages": 16, "N_MB": 8}],
             unit="1",
             mistakes={
-                "Two hops too many: the first microbatch crosses one link fewer than there are stages, and only the "
-                "other microbatches add a hop each.": 1 + N_stages / N_MB,
-                "That is one hop too many: there is one link fewer than stages.": 1 + (N_stages - 1) / N_MB,
-                "That is the number of hops; compare them with one transfer of the whole batch.": N_MB + N_stages - 2,
+                "Two transfers too many: the first microbatch needs one fewer than there are stages, and only the "
+                "other microbatches add one each.": 1 + N_stages / N_MB,
+                "That is one transfer too many: there is one border fewer than stages.": 1 + (N_stages - 1) / N_MB,
+                "That counts transfers; compare them with one transfer of the whole batch.": N_MB + N_stages - 2,
             },
             solution=[
-                r"There are $N_\mathrm{MB} + N_\mathrm{stages} - 2$ hops one after another. Each moves one of "
+                r"There are $N_\mathrm{MB} + N_\mathrm{stages} - 2$ stage transfers one after another. Each moves one of "
                 r"$N_\mathrm{MB}$ parts of the batch.",
                 (1 + (N_stages - 2) / N_MB, "transfers of the whole batch"),
             ],
@@ -180,7 +180,8 @@ questions = QuestionSet(
         ),
         Question(
             "ZeRO-3 inside a pipeline: for every microbatch, weights are gathered and gradients reduced among {X} copies, in bf16. "
-            "Each GPU is an H100 SXM with its own NIC. How many tokens must a microbatch have for the arithmetic to hide this?",
+            "Each GPU is an H100 SXM with its own NIC, and no two copies share a node. How many tokens must a microbatch have for the "
+            "arithmetic to hide this?",
             answer=pipeline.regather_tokens,
             given={"b_w": 2, "b_grad": 2, "X": 16, "W": h100.nic_bw, "C": h100.bf16},
             tolerance=0.01,
@@ -215,7 +216,7 @@ questions = QuestionSet(
                     "Then another microbatch fills the wait, at the cost of memory.",
                     True,
                 ),
-                ("more microbatches", "Each further one exposes nearly two more hops.", False),
+                ("more microbatches", "Each further one exposes nearly two more transfers.", False),
                 (
                     "GPipe's order with recomputation",
                     "It exposes only fill and drain, but runs each forward pass twice.",
@@ -260,8 +261,8 @@ questions = QuestionSet(
             "ranks. The smaller bubble is paid for with memory.",
         ),
         Question(
-            "GPipe and 1F1B run the same microbatches through the same stages, and each hop takes a fraction of a forward pass. "
-            "Which of them has to wait for more hops?",
+            "GPipe and 1F1B run the same microbatches through the same stages, and a stage transfer takes a fraction of a "
+            "forward pass. Which of them has to wait for more transfers?",
             predict=True,
             choices=[
                 (
@@ -277,7 +278,7 @@ questions = QuestionSet(
                 ),
             ],
             solution="1F1B. A stage alternates between a forward and a backward pass, and each waits for a neighbor. GPipe can "
-            "work on other microbatches while a hop is on its way.",
+            "work on other microbatches during a transfer.",
         ),
     ],
 )

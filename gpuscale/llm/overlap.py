@@ -72,10 +72,10 @@ stage_math = layer_forward_time.where(ops_attn=0, P_layer=L_stage * P_layer,
     title="Forward pass of a stage by its matrices",
     assumes="for L_stage layers at the peak rate, attention scores and weighted sum left out")
 pp_hop = pipeline.hop_time.where(pipeline.hop_bytes.where(N_MB=1, B=n_seq * S), lhs=T_comms,
-    title="Hop of a microbatch", assumes="for n_seq sequences of S tokens, at the link's full bandwidth")
+    title="Stage transfer of a microbatch", assumes="for n_seq sequences of S tokens, at the link's full bandwidth")
 pp_ratio = _ratio("Overlap ratio of a pipeline", pp_hop, stage_math,
-    "for a hop during the forward pass of one microbatch in a stage; in the backward pass half of that")
-pp_layers = Formula("Layers of a stage that hide a hop", L_hide, pp_ratio.rhs * L_stage, source=_MATHS,
+    "for a stage transfer during the forward pass of one microbatch in a stage; in the backward pass half of that")
+pp_layers = Formula("Layers of a stage that hide a stage transfer", L_hide, pp_ratio.rhs * L_stage, source=_MATHS,
     assumes="in the forward pass, for equal layers")
 ep_ratio = _ratio("Overlap ratio of expert parallelism", expert_parallel.ep_comms, expert_parallel.ep_math,
     "for dispatch and combine during the experts' work on other tokens, forward, behind one switch")

@@ -1,4 +1,4 @@
-"""Pipeline parallelism: hops between stages, bubbles and stored activations of each schedule, and other costs.
+"""Pipeline parallelism: transfers between stages, bubbles and stored activations of each schedule, and other costs.
 
 t_F, t_B and t_W are times of one microbatch on one rank, which holds 1/N_stages of the layers, however many
 virtual stages they are in; t_B is the whole backward pass. ``schedules/pipelines`` plays the same schedules slot
@@ -20,14 +20,14 @@ _TWO = (at_least(N_stages, 2),)
 _PART = (at_most(t_W, t_B),)
 _IN = t_B - t_W  # the backward pass without the gradients of the weights
 
-# Hops
+# Transfers between stages
 forward_hops = Formula("Transfers of the forward pass", n_hops, N_MB + N_stages - 2, source=_BOOK, needs=_TWO,
     assumes="with one microbatch on each link at a time, counting only transfers; the backward pass has as many")
-hop_bytes = Formula("Bytes of one hop", V_hop, b * B * D / N_MB, source=_BOOK,
+hop_bytes = Formula("Bytes of one stage transfer", V_hop, b * B * D / N_MB, source=_BOOK,
     assumes="for a batch of B tokens on one replica of the model, one rank per stage")
-sharded_hop_bytes = Formula("Bytes of one hop of a rank", V_hop, b * B * D / (X * Y * N_MB), source=_MEGATRON,
-    assumes="when X replicas share the batch and each of the Y ranks of a stage sends its own slice")
-hop_time = Formula("Time of one hop", T_hop, V_hop / W, source=_BOOK, assumes="at the link's full bandwidth")
+sharded_hop_bytes = Formula("Bytes of one stage transfer of a rank", V_hop, b * B * D / (X * Y * N_MB),
+    source=_MEGATRON, assumes="when X replicas share the batch and each of the Y ranks of a stage sends its own slice")
+hop_time = Formula("Time of one stage transfer", T_hop, V_hop / W, source=_BOOK, assumes="at the link's full bandwidth")
 forward_transfers = Formula("Transfers of the forward pass, one after another", T_comms,
     b * B * D * (N_MB + N_stages - 2) / (N_MB * W), source=_BOOK, assumes="when nothing hides them",
     approx=b * B * D / W, regime=((N_MB, oo),), needs=_TWO)

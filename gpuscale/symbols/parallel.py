@@ -39,7 +39,7 @@ r_comm = Quantity("r_comm", "1", "communication time over the time of the arithm
 f_exp = Quantity("f_exp", "1", "fraction of a communication that is exposed", r"f_\mathrm{exposed}", zero=True, most=1)
 g_hide = Quantity("g_hide", "1", "speedup by overlap", r"g_\mathrm{overlap}", least=1)
 T_exp = Quantity("T_exp", "s", "exposed communication time", r"T_\mathrm{exposed}", zero=True)
-L_hide = Quantity("L_hide", "1", "layers of a stage whose arithmetic takes as long as a hop", r"L_\mathrm{hide}")
+L_hide = Quantity("L_hide", "1", "layers of a stage that take as long as a stage transfer", r"L_\mathrm{hide}")
 n_bucket = Quantity("n_bucket", "1", "buckets that the gradients are sent in", r"n_\mathrm{bkt}", least=1, whole=True)
 n_best = Quantity("n_best", "1", "number of buckets that leaves the least exposed", r"n_\mathrm{best}")
 V_bucket = Quantity("V_bucket", "B", "bytes of a bucket of gradients", r"V_\mathrm{bkt}", also="bucket_cap_mb")
