@@ -10,7 +10,8 @@ if (box) {
   for (const field of fields) {
     const counts = new Map();
     for (const { values } of rows) counts.set(values[field.name], (counts.get(values[field.name]) ?? 0) + 1);
-    const known = rows.every(({ el }) => !el.querySelector(`[data-${field.name}]`)) ? [...counts] : [...counts].sort((a, b) => b[1] - a[1]);
+    const known = [...counts];
+    if (rows[0].el.querySelector(`[data-${field.name}]`)) known.sort((a, b) => b[1] - a[1]);
     for (const [value, count] of known) field.append(new Option(`${value} (${count})`, value));
   }
   const apply = () => {
