@@ -128,7 +128,7 @@ questions = QuestionSet(
             "one inside a node?",
             predict=True,
             choices=[
-                ("lower bandwidth, higher latency", "No network card is involved here.", False),
+                ("lower bandwidth, higher latency", "No NIC is involved here.", False),
                 ("the same, up to noise", "All ranks talk over the loopback interface.", True),
                 ("higher bandwidth, lower latency", "All ranks talk over the loopback interface.", False),
             ],
