@@ -214,7 +214,7 @@ def test_names_and_titles_are_unique():
 
 PROPER = re.compile(
     r"[A-Z]{2,}s?('s?)?|FLOP/s|Tensor|Cores?|NVLink|HBM\d?\w?|GPU-\w+|ZeRO(-\d)?"
-    r"|InfiniBand|Amdahl's|Little's|Bruck's|GPipe|DualPipe|H1|V"
+    r"|InfiniBand|Amdahl's|Little's|Bruck's|GPipe|DualPipeV?|FSDP2|H1|V"
 )
 
 

@@ -40,7 +40,8 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
 NO_COST = {
     "clusters.Cluster.with_node": "a GPU brings its own NIC",
     "clusters._carried": "the ranks of a benchmark",
-    "clusters._share": "a rate that was measured, over its peak",
+    "clusters._fraction": "a rate that was measured, over its peak",
+    "clusters.cluster": "the links of a single node, those of all its GPUs",
     "columns.Costs.of": "places in a list",
     "columns.StepTimes.extra": "the difference of two columns, for print",
     "costs.Tape.value": "sets of names",
