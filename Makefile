@@ -30,6 +30,7 @@ labs: $(VENV)/.book $(VENV)/.test $(VENV)/.labs ## run every cell of the labs wi
 	$(BIN)/python -m pytest --engines --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg chapters/lab_*.ipynb tests/labs
 
 verify: $(VENV)/.book $(VENV)/.test $(VENV)/.verify ## run the engines (XLA, gloo, Open MPI, PyTorch) and compare what they count
+	@PYTHONPATH=tests $(BIN)/python -m pytest --quiet --engines tests/engines
 	@PYTHONPATH=tests $(BIN)/python -m engines.verify
 
 lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab

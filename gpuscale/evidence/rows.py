@@ -87,7 +87,7 @@ class Family:
 
     def _result(self, text: str, row: tuple):
         try:
-            return expressions.result(text, self.given(row) | {"digest": digest, "schedule": schedule})
+            return expressions.result(text, {"digest": digest, "schedule": schedule} | self.given(row))
         except expressions.ExpressionError as error:
             raise EvidenceError(f"{self.engine}.toml, {self.id}: {error}") from error
 
