@@ -133,7 +133,7 @@ class _Server:
     def _answer(self) -> str:
         answer = receive(self._control)
         if answer is None:
-            raise RankError("the process that starts the ranks has ended; calling run again starts a new one")
+            raise RankError("the process that starts the ranks has ended; the next call starts a new one")
         return answer
 
     @property
