@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import torch
 import torch.distributed as dist
+from engines.tally import Collective, Tally
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.distributed_c10d import _resolve_process_group
 from torch.distributed.tensor import DTensor
@@ -35,13 +36,13 @@ def groups(*shape: int) -> Iterator[DeviceMesh]:
         dist.destroy_process_group()
 
 
-class Calls(TorchDispatchMode):
+class Calls(Tally, TorchDispatchMode):
     """Records every collective that is called while it is active, with whether the backward pass called it."""
 
     def __init__(self):
-        super().__init__()
+        TorchDispatchMode.__init__(self)
+        Tally.__init__(self)
         self.backward = False
-        self._left: list[tuple[str, bool, tuple[int, int], int]] = []
 
     def __torch_dispatch__(self, call, types, args=(), kwargs=None):
         if any(issubclass(one, DTensor) for one in types):
@@ -62,25 +63,7 @@ class Calls(TorchDispatchMode):
         buffers = found if whole is None else args[whole]
         size = sum(one.nbytes for one in (buffers if isinstance(buffers, list | tuple) else [buffers]))
         sent = SENT[kind] * size * (len(ranks) - 1) // len(ranks)
-        self._left.append((kind, self.backward, (len(ranks), ranks[1] - ranks[0]), sent))
-
-    def take(self, kind: str, backward: bool | None = None) -> list[list[int]]:
-        """Ranks of a group, step and bytes that a rank sends, for each axis that has such calls, inner first."""
-        found: dict[tuple[int, int], int] = {}
-        for one in [one for one in self._left if one[0] == kind and backward in (None, one[1])]:
-            self._left.remove(one)
-            found[one[2]] = found.get(one[2], 0) + one[3]
-        return [[*axis, sent] for axis, sent in sorted(found.items(), key=lambda item: item[0][1])]
-
-    def one(self, kind: str, backward: bool | None = None) -> list[int]:
-        """The same where only one axis has such calls."""
-        (found,) = self.take(kind, backward)
-        return found
-
-    def empty(self) -> None:
-        """Nothing is left that no row counts."""
-        if self._left:
-            raise ValueError(f"nobody asked for these collectives: {self._left}")
+        self.add(Collective(kind, len(ranks), ranks[1] - ranks[0], sent, self.backward))
 
 
 def passes(model, x: torch.Tensor) -> Calls:

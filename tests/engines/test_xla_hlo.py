@@ -1,7 +1,8 @@
 """Reading HLO: each form in which XLA prints groups, pairs and matmuls."""
 
 import pytest
-from engines.xla_hlo import Collective, collectives, matmul_flops
+from engines.tally import Collective
+from engines.xla_hlo import collectives, matmul_flops
 
 REDUCE = "  %r = f32[4,6]{1,0} all-reduce(%x), channel_id=1, replica_groups=GROUPS, to_apply=%add"
 

@@ -57,6 +57,8 @@ def differences(name: str, rows: dict[str, list]) -> list[str]:
     for key in stored.keys() & rows.keys():
         known = {json.dumps(row[:-1]): row[-1] for row in stored[key].rows}
         now = {json.dumps(row[:-1]): row[-1] for row in rows[key]}
+        if len(now) < len(rows[key]):
+            wrong.append(f"{name}: {key} has cases with the same inputs; give them an input that tells them apart")
         if known.keys() != now.keys():
             wrong.append(f"{name}: {key} has other cases now: {sorted(known.keys() ^ now.keys())[:3]}")
         for case in known.keys() & now.keys():

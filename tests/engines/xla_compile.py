@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+from engines.tally import Tally
 from engines.xla_hlo import collectives, matmul_flops
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
@@ -26,30 +27,13 @@ def mesh(**axes: int) -> Mesh:
     return jax.make_mesh(tuple(axes.values()), tuple(axes), axis_types=kinds, devices=devices)
 
 
-class Counted:
-    """The collectives of a compiled program, each to be asked for once, and the FLOPs of a rank's matmuls."""
+class Counted(Tally):
+    """The collectives of a compiled program, and the FLOPs of a rank's matmuls."""
 
     def __init__(self, compiled):
         text = compiled.as_text()
-        self._left, self.flops = collectives(text), matmul_flops(text)
-
-    def take(self, kind: str, backward: bool | None = None) -> list[list[int]]:
-        """Ranks of a group, step and bytes that a rank sends, for each axis that has such collectives, inner first."""
-        found: dict[tuple[int, int], int] = {}
-        for one in [one for one in self._left if one.kind == kind and backward in (None, one.backward)]:
-            self._left.remove(one)
-            found[one.ranks, one.step] = found.get((one.ranks, one.step), 0) + one.sent
-        return [[*axis, sent] for axis, sent in sorted(found.items(), key=lambda item: item[0][1])]
-
-    def one(self, kind: str, backward: bool | None = None) -> list[int]:
-        """The same where only one axis has such collectives."""
-        (found,) = self.take(kind, backward)
-        return found
-
-    def empty(self) -> None:
-        """Nothing is left that no row counts."""
-        if self._left:
-            raise ValueError(f"nobody asked for these collectives: {self._left}")
+        super().__init__(collectives(text))
+        self.flops = matmul_flops(text)
 
 
 def built(program, *without: str):

@@ -6,30 +6,15 @@ The text is HLO after all passes of the compiler. A loop's body would be counted
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
+from engines.tally import Collective
 
 SIZES = {"f32": 4, "bf16": 2, "f16": 2, "s32": 4, "u32": 4, "pred": 1}
 KINDS = ("all-gather", "all-reduce", "all-to-all", "collective-permute", "reduce-scatter")
 _LINE = re.compile(r"^\s*(?:ROOT )?%?([\w.-]+) = (\([^)]*\)|\S+) ([\w-]+)\((.*)$")
 _SHAPE = re.compile(r"(\w+)\[([\d,]*)\]")
 _OPERAND = re.compile(r"(?:\w+\[[\d,]*\](?:\{[\d,]*\})? )?%?([\w.-]+)")  # with or without its shape
-
-
-@dataclass(frozen=True)
-class Collective:
-    """A collective of a program: its kind, its groups, and the bytes that a rank has to send.
-
-    `ranks`: members of a group. `step`: from one member of a group to the next, or from sender to receiver. A rank
-    sends what the others lack, once; to reduce and give everybody the result takes that twice.
-    """
-
-    kind: str
-    ranks: int
-    step: int
-    sent: int
-    backward: bool
 
 
 def collectives(text: str) -> list[Collective]:
