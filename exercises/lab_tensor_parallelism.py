@@ -109,7 +109,6 @@ questions = QuestionSet(
             answer=6 * unit,
             given={"b": 8, "B": 256, "D": LAYER["D"], "Y": 2},
             unit="B",
-            exact=True,
             mistakes={
                 "That is one all-reduce. How many matmuls use the input?": 2 * unit,
                 "An all-reduce has two units.": 3 * unit,

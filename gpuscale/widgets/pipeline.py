@@ -33,7 +33,7 @@ def pipeline_stepper(
 ):
     """A pipeline's timetable played in equal steps: who computes what, who waits, and how many activations each
     holds (in microbatches of a rank's part of the model). A step is a time unit, or the part of one that all times
-    are multiples of; the page then says so, because idle time is counted in whole units.
+    are multiples of; the first sentence says which, because idle time is counted in whole units.
 
     ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the idle time so
     far: ``over`` "total" as a fraction of the total time of all ranks, "ideal" over their busy time. ``formula`` is
@@ -57,7 +57,7 @@ def pipeline_stepper(
     spec = {
         "title": title,
         "kind": "gantt",
-        "unit": _step(unit),
+        "unit": "step",
         "rate": 600,
         "steps": steps,
         "at": (2 * steps + 2) // 5 if at is None else at,
@@ -70,7 +70,7 @@ def pipeline_stepper(
         spec["meter"] = _meter(runs[0], counts[0], formulas[0], over, unit)
     last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
     whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
-    text = f"{title}: {counted(steps, _step(unit))}; {last}"
+    text = f"{title}: {counted(steps, 'step')}; {last}"
     return stepper(name, spec, caption, *_rows(runs), text, drawing=whole, painter="gantt")
 
 
@@ -124,11 +124,6 @@ def _drawn(run, unit, counts, formula) -> dict:
     }
 
 
-def _step(unit: Fraction) -> str:
-    """What the player calls one of its steps."""
-    return {Fraction(1): "time unit", Fraction(1, 2): "half time unit"}.get(unit, "step")
-
-
 def _held(run, rank, unit, end) -> list[int]:
     """Activations that a rank holds during each step; none before the first."""
     out, now, changes = [0], 0, dict(run.held(rank))  # of several changes at one time the last one counts
@@ -149,9 +144,11 @@ def _meter(run, counts, formula, over, unit) -> dict:
 
 
 def _told(runs, unit, steps) -> list[str]:
-    """A sentence on each step; the first says how long a step is if that is not a time unit."""
-    length = "half a time unit" if unit == Fraction(1, 2) else f"{unit} of a time unit"
-    out = ["Nothing has run yet." + f" Each step lasts {length}; waiting is counted in whole units." * (unit != 1)]
+    """A sentence on each step; the first says how long a step is."""
+    lengths = {Fraction(1): "a time unit", Fraction(1, 2): "half a time unit"}
+    length = lengths.get(unit, f"{unit} of a time unit")
+    whole = "; waiting is counted in whole units" * (unit != 1)
+    out = [f"Nothing has run yet. Each step lasts {length}{whole}."]
     found = kinds(runs)
     for t in range(steps):
         said = []

@@ -176,7 +176,7 @@ def test_the_meter_counts_the_waiting_and_meets_the_formula():
     assert meter["values"] == [float(c) for c in counted]
     assert meter["equal"] and meter["formula"] == meter["values"][-1] == float(run.bubble_fraction)
     assert "27.3%" in meter["label"] and meter["text"][-1] == "36 of 132, 27.3%"
-    assert repr(card) == "GPipe: 33 time units; GPipe: waited 36 of 132, 27.3%, as in the formula"
+    assert repr(card) == "GPipe: 33 steps; GPipe: waited 36 of 132, 27.3%, as in the formula"
 
 
 def test_a_formula_that_the_schedule_does_not_meet_is_refused():
@@ -198,16 +198,16 @@ def test_a_formula_that_the_schedule_does_not_meet_is_refused():
 
 def test_each_step_is_told():
     data = spec("gpipe")
-    assert data["said"][0] == "Nothing has run yet." and len(data["said"]) == data["steps"] + 1
+    assert data["said"][0] == "Nothing has run yet. Each step lasts a time unit." and len(data["said"]) == data["steps"] + 1
     assert data["said"][1] == "Forward on rank 0; ranks 1–3 wait."
     assert data["said"][12] == "Backward on rank 3; ranks 0–2 wait."
     assert spec("two at once")["said"][-1].startswith("<b>GPipe</b>: done. <b>Interleaved 1F1B</b>: Backward on")
 
 
-def test_half_steps_are_named():
+def test_a_step_of_half_a_time_unit_says_so():
     card = pipeline_stepper(orders.interleaved(2, 2, 2, Fraction(1, 2), 1), name="cut", title="Cut", caption=CAPTION)
     data = json.loads(card.spec)
-    assert data["unit"] == "half time unit" and repr(card).startswith(f"Cut: {data['steps']} half time units; ")
+    assert data["unit"] == "step" and repr(card).startswith(f"Cut: {data['steps']} steps; ")
     assert data["said"][0].endswith(" Each step lasts half a time unit; waiting is counted in whole units.")
 
 
