@@ -8,5 +8,5 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     pages=("evidence_deviations evidence_engines evidence_filter evidence_labels evidence_rows evidence_summary"),
-    rows="Deviation Engine EvidenceError Family deviation deviations engine engines families family",
+    rows="Deviation Engine EvidenceError Family deviation deviations engine engines families family totals",
 )

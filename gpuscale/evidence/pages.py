@@ -1,13 +1,29 @@
 """Evidence on pages: what other engines count, as tables, and a line at the end of a chapter that links its rows."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpuscale.core.html import Head, Html, anchor, details, element, escape, region, table
-from gpuscale.evidence.rows import LABELS, Deviation, Engine, Family, deviation, deviations, engine, engines, families
+from gpuscale.evidence.rows import (
+    APART,
+    GROUPS,
+    LABELS,
+    Deviation,
+    Engine,
+    Family,
+    deviation,
+    deviations,
+    engine,
+    engines,
+    families,
+    totals,
+)
 from gpuscale.ledger.pages import filter_box
 
 PAGE = "what_others_count.ipynb"
+NAMED = 2  # deviations that the line of a chapter names
+ROUNDING = 1e-9  # a tolerance that only rounding needs
 SHOWN = 20  # cases of a family that its table shows; the data file has all
 COLUMNS = ("What was counted", Head("Cases", "num", "cases"), "Result")
 
@@ -19,10 +35,11 @@ class _Result:
     sign: str
     words: str
     kind: str
+    more: str = ""  # what follows the words; the filter does not tell results apart by it
 
     @property
     def text(self) -> str:
-        return f"{self.sign} {self.words}"
+        return f"{self.sign} {self.words}{self.more}"
 
 
 def evidence_summary(chapter: str) -> Html:
@@ -33,50 +50,89 @@ def evidence_summary(chapter: str) -> Html:
     mine = [one for one in families() if one.chapter == chapter]
     if not mine:
         raise KeyError(f"no evidence belongs to {chapter!r}; expected the name of a chapter's file")
-    cases = sum(len(one.rows) for one in mine)
-    names = [engine(name).title for name in dict.fromkeys(one.engine for one in mine)]
-    differing = [one for one in mine if one.deviation]
-    said = f"Other engines ({', '.join(names)}) were run on {cases:,} cases of this chapter, and "
-    if differing:
-        deviate = sum(len(one.rows) for one in differing)
-        said += f"all but {deviate:,}, which deviate for a named reason, equal its formulas."
-    else:
-        said += "all equal its formulas."
+    said = " ".join(_summary(mine, _link))
     link = _link(f"{PAGE}#{anchor(mine[0].id)}", "See the counts")
-    return Html(element("p", f"{said} {link}.", class_="ledger-summary"), said)
+    plain = " ".join(_summary(mine, lambda target, text: text))
+    return Html(element("p", f"{said} {link}.", class_="ledger-summary"), plain)
+
+
+def _summary(mine: list[Family], link: Callable[[str, str], str]) -> list[str]:
+    """The sentences of the line: what engines counted, then what is kept apart."""
+    said, counted = [], totals(mine)
+    if counted.cases:
+        ran = [engine(name) for name in dict.fromkeys(one.engine for one in mine if one.label not in APART)]
+        names = [f"{one.title} ({one.short})" for one in ran]
+        listed = f"{', '.join(names[:-1])} and {names[-1]} were" if len(names) > 1 else f"{names[0]} was"
+        said.append(f"{listed} run on {counted.cases:,} cases of this chapter.")
+        if not counted.deviate:
+            said.append("All agree with it.")
+        elif not counted.equal:
+            said.append(f"All differ from its formulas {_reasons(mine, link)}.")
+        else:
+            said.append(
+                f"Of these, {counted.equal:,} agree with it and {counted.deviate:,} differ {_reasons(mine, link)}."
+            )
+    if counted.ours:
+        said.append(
+            f"In {counted.ours:,} other cases gloo ran schedules of the book, and each link carried their bytes."
+        )
+    if counted.replayed:
+        said.append(f"Our tests compute {counted.replayed:,} more results from PyTorch's orders, and all agree.")
+    return said
+
+
+def _reasons(mine: list[Family], link: Callable[[str, str], str]) -> str:
+    keys = list(dict.fromkeys(one.deviation for one in mine if one.deviation))
+    if len(keys) > NAMED:
+        return "for " + link(f"{PAGE}#where-engines-deviate", "named reasons")
+    titles = "; ".join(link(f"{PAGE}#deviation-{anchor(key)}", deviation(key).title) for key in keys)
+    return f"for {'a named reason' if len(keys) == 1 else 'named reasons'}: {titles}"
 
 
 def evidence_engines() -> Html:
-    """The engines: what each is, how many cases equal a formula, and how many deviate from one for a named reason."""
-    lines = []
+    """The engines: what each is, how many cases equal a formula, and how many deviate from one for a named reason.
+
+    Below the total stands what is kept apart from it: our own programs, and what our tests compute.
+    """
+    lines, plain = [], []
+
+    def line(name: str, what: str, *counts: int, link: str = "") -> None:
+        cells = [f"{count:,}" if count else "" for count in counts]
+        lines.append([_link(link, name) if link else escape(name), escape(what), *cells])
+        plain.append(" | ".join([name, what, *cells]))
+
     for one in engines().values():
-        deviate = sum(len(family.rows) for family in one.families if family.deviation)
-        name = _link(f"#engine-{anchor(one.name)}", one.title)
-        lines.append([name, f"{one.cases:,}", f"{one.cases - deviate:,}", f"{deviate:,}" if deviate else ""])
-    totals = [sum(int(str(line[i]).replace(",", "") or 0) for line in lines) for i in (1, 2, 3)]
-    lines.append(["All", *(f"{total:,}" for total in totals)])
-    heads = [Head("Engine", leads=True), *(Head(title, "num") for title in ("Cases", "Equal", "Deviate"))]
-    titles = [one.title for one in engines().values()]
-    plain = "\n".join(" | ".join([title, *line[1:]]) for title, line in zip([*titles, "All"], lines, strict=True))
-    return Html(region("Engines", table(heads, lines)), plain)
+        sums = totals(one.families)
+        line(one.title, one.short, sums.cases, sums.equal, sums.deviate, link=f"#engine-{anchor(one.name)}")
+    sums = totals(families())
+    line("All", "", sums.cases, sums.equal, sums.deviate)
+    line("Besides: our schedules", "run over gloo by our program", sums.ours, sums.ours, 0)
+    line("Besides: replays", "computed in our tests from PyTorch's orders", sums.replayed, sums.replayed, 0)
+    heads = [Head("Engine", leads=True), "What it is", *(Head(title, "num") for title in ("Cases", "Equal", "Deviate"))]
+    return Html(region("Engines", table(heads, lines)), "\n".join(plain))
 
 
 def evidence_labels() -> Html:
-    """How a program's count comes about, by label, and how many cases have it."""
+    """How a program's count comes about, by label, each with an example and how many cases have it."""
     counts = Counter()
     for one in families():
         counts[one.label] += len(one.rows)
-    lines = [[label, escape(meaning), f"{counts[label]:,}"] for label, meaning in LABELS.items()]
-    heads = [Head("Label", leads=True), "Meaning", Head("Cases", "num")]
-    plain = "\n".join(f"{label}: {meaning} | {count}" for label, meaning, count in lines)
+    lines = [[label, escape(what), escape(such), f"{counts[label]:,}"] for label, (what, such) in LABELS.items()]
+    heads = [Head("Label", leads=True), "Meaning", "Example", Head("Cases", "num")]
+    plain = "\n".join(f"{label}: {what}. Example: {such} | {counts[label]:,}" for label, (what, such) in LABELS.items())
     return Html(region("Labels", table(heads, lines)), plain)
 
 
-def evidence_deviations() -> Html:
-    """What engines do differently from a formula, each with the place that derives it and its families."""
-    items = [_deviation(one) for one in deviations().values()]
-    plain = "\n".join(f"{one.title}. {one.told}" for one in deviations().values())
-    return Html(element("div", *items, class_="errata"), plain)
+def evidence_deviations(group: str) -> Html:
+    """What engines do differently from formulas of communication, memory, FLOPs or order.
+
+    Each has the place that derives it and its families. Raises KeyError for an unknown group.
+    """
+    if group not in GROUPS:
+        raise KeyError(f"no deviations concern {group!r}; there are {', '.join(GROUPS)}")
+    some = [one for one in deviations().values() if one.group == group]
+    plain = "\n".join(f"{one.title}. {one.told}" for one in some)
+    return Html(element("div", *map(_deviation, some), class_="errata"), plain)
 
 
 def evidence_filter() -> Html:
@@ -111,7 +167,8 @@ def _result(family: Family) -> _Result:
     if family.deviation:
         return _Result("±", "deviates", "convention")
     if family.tolerance:
-        return _Result("≈", f"equal within {family.tolerance:.2%}", "agrees")
+        more = f" within {family.tolerance:.2%}" if family.tolerance > ROUNDING else " up to rounding"
+        return _Result("≈", "equal", "agrees", more)
     return _Result("✓", "equal", "agrees")
 
 
@@ -126,7 +183,7 @@ def _cells(family: Family) -> tuple[str, str, str]:
     if family.deviation:
         notes.append(_link(f"#deviation-{anchor(family.deviation)}", deviation(family.deviation).title) + ".")
     said = escape(family.what) + element("small", " ".join(notes)) + _cases(family)
-    mark = element("span", result.text, class_=f"verdict {result.kind}", data_verdict=result.words.split(" within")[0])
+    mark = element("span", result.text, class_=f"verdict {result.kind}", data_verdict=result.words)
     return said, f"{len(family.rows):,}", mark
 
 
@@ -160,7 +217,7 @@ def _deviation(one: Deviation) -> str:
     named = ", ".join(_link(f"#{anchor(family.id)}", f"{_engine(family).title}: {family.what}") for family in rows)
     return element(
         "section",
-        element("h3", escape(one.title)),
+        element("h4", escape(one.title)),
         element("p", escape(one.told)),
         element("p", _link(f"{chapter}.ipynb{mark}{place}", "Derivation"), f". Counted in {named}.", class_="note"),
         class_="entry",

@@ -14,7 +14,8 @@ from __future__ import annotations
 import datetime
 import hashlib
 import tomllib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
@@ -24,12 +25,19 @@ import numpy as np
 from gpuscale.ledger import expressions
 
 DATA = Path(__file__).parent / "data"
-# How a family's numbers come about: stated in the program, derived from it by autodiff, or chosen by the engine.
+# How a family's numbers come about, each with an example.
 LABELS = {
-    "stated": "the program states it",
-    "derived": "automatic differentiation adds it to what the program states",
-    "automatic": "the engine chooses it",
+    "stated": ("the program states it", "an all-gather that the program calls"),
+    "derived": (
+        "automatic differentiation adds it to what the program states",
+        "the reduce-scatter of this all-gather in the backward pass",
+    ),
+    "automatic": ("the engine chooses it", "an all-reduce that the partitioner inserts"),
+    "ours": ("the program runs a schedule of the book", "the book's ring, run over gloo with send and recv"),
+    "replayed": ("our tests compute it from the order that PyTorch chose", "the bubble of that order"),
 }
+APART = ("ours", "replayed")  # not counted by an engine that acts of its own accord
+GROUPS = ("communication", "memory", "FLOPs", "order")  # what deviations concern
 
 
 class EvidenceError(ValueError):
@@ -41,6 +49,7 @@ class Deviation:
     """Something that engines do differently from a formula: its title, what happens, and where the book derives it."""
 
     id: str
+    group: str
     title: str
     told: str
     derived: str
@@ -83,7 +92,11 @@ class Family:
 
     def deviates(self, row: tuple) -> bool:
         """Whether the engine differs from `plain`, as the named deviation says."""
-        return distance(self._result(self.plain, row), row[-1]) > self.tolerance
+        return distance(self.by_chapter(row), row[-1]) > self.tolerance
+
+    def by_chapter(self, row: tuple):
+        """What the formula gives that the engine deviates from."""
+        return self._result(self.plain, row)
 
     def _result(self, text: str, row: tuple):
         try:
@@ -94,18 +107,41 @@ class Family:
 
 @dataclass(frozen=True)
 class Engine:
-    """A program that nobody here wrote: what was run, with which versions, on which day."""
+    """A program that nobody here wrote: what it is in a few words, what was run, with which versions, on which day."""
 
     name: str
     title: str
+    short: str
     about: str
     versions: str
     date: datetime.date
     families: tuple[Family, ...]
 
+
+@dataclass(frozen=True)
+class Totals:
+    """Cases that engines counted themselves: how many equal a formula, and how many deviate for a named reason.
+
+    `ours`: runs of schedules of the book. `replayed`: results that our tests compute from an engine's order.
+    """
+
+    equal: int
+    deviate: int
+    ours: int
+    replayed: int
+
     @property
     def cases(self) -> int:
-        return sum(len(one.rows) for one in self.families)
+        return self.equal + self.deviate
+
+
+def totals(some: Iterable[Family]) -> Totals:
+    """How many cases families have, by what they are evidence of."""
+    counts = Counter()
+    for one in some:
+        kind = one.label if one.label in APART else "deviate" if one.deviation else "equal"
+        counts[kind] += len(one.rows)
+    return Totals(**{field.name: counts[field.name] for field in fields(Totals)})
 
 
 def distance(ours, theirs) -> float:
@@ -139,7 +175,7 @@ def engines() -> dict[str, Engine]:
 
 
 def _engine(data: dict) -> Engine:
-    head = {name: data[name] for name in ("name", "title", "about", "versions", "date")}
+    head = {name: data[name] for name in ("name", "title", "short", "about", "versions", "date")}
     return Engine(**head, families=tuple(_family(one, data["name"]) for one in data["families"]))
 
 
@@ -186,6 +222,8 @@ def family(key: str) -> Family:
 def deviations() -> dict[str, Deviation]:
     """What engines do differently from a formula, by id."""
     data = tomllib.loads((DATA / "deviations.toml").read_text(encoding="utf-8"))
+    if wrong := [key for key, one in data.items() if one["group"] not in GROUPS]:
+        raise EvidenceError(f"deviations.toml, {wrong[0]}: the group is none of {', '.join(GROUPS)}")
     return {key: Deviation(id=key, **one) for key, one in data.items()}
 
 

@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from gpuscale.evidence import engine, engines
+from gpuscale.evidence import engine, engines, totals
 from gpuscale.evidence.rows import DATA, distance
 
 FOLDER = Path(__file__).parent
@@ -80,14 +80,19 @@ def store(name: str, rows: dict[str, list]) -> None:
 
 
 def table(found: dict[str, tuple[dict[str, list], float]]) -> str:
-    """One line for each engine: cases, how many equal a formula, and the deviations by name."""
-    lines = [f"{'engine':22}{'cases':>7}{'equal':>7}{'deviate':>9}{'seconds':>9}  deviations"]
+    """One line for each engine: cases that equal a formula, and deviations by name.
+
+    Runs of our own schedules, and what our tests compute from an engine's order, have their columns.
+    """
+    lines = [
+        f"{'engine':22}{'cases':>7}{'equal':>7}{'deviate':>9}{'ours':>7}{'replayed':>10}{'seconds':>9}  deviations"
+    ]
     for name, (_, seconds) in found.items():
         ours = engine(name).families
         named = sorted({one.deviation for one in ours if one.deviation})
-        deviate = sum(len(one.rows) for one in ours if one.deviation)
-        equal = sum(one.holds(row) for one in ours if not one.deviation for row in one.rows)
-        lines.append(f"{name:22}{engine(name).cases:7}{equal:7}{deviate:9}{seconds:9.1f}  {', '.join(named) or 'none'}")
+        sums = totals(ours)
+        counts = f"{sums.cases:7}{sums.equal:7}{sums.deviate:9}{sums.ours:7}{sums.replayed:10}"
+        lines.append(f"{name:22}{counts}{seconds:9.1f}  {', '.join(named) or 'none'}")
     return "\n".join(lines)
 
 

@@ -15,7 +15,6 @@ LEDGER = ("chapters/published_numbers", "chapters/hardware_tables")
 
 # Counts that are two quantities although one could be the other, rounded: coarse, fine, and why.
 TWO: dict[tuple[str, str], str] = {
-    ("2,900", "2,904"): "cases of all engines that equal a formula, and numbers of one engine",
     ("1,280", "1,283"): "columns of a matrix, and the critical width of an expert",
 }
 # Amounts of more than three digits: file, amount, and why.
