@@ -77,7 +77,7 @@ def dimension(expr) -> Dim | None:
     (('s', 1),)
     >>> dimension(V + W)
     Traceback (most recent call last):
-    gpuscale.core.dimension.DimensionError: V is a size, W is a bandwidth: they cannot be combined in V + W
+    gpuscale.core.dimension.DimensionError: V is a number of bytes, W is a bandwidth: they cannot be combined in V + W
     """
     expr = sympy.sympify(expr)
     if isinstance(expr, Quantity):

@@ -62,10 +62,12 @@ def compiled(expr):
     ((V, W), 3.0)
     """
     names = inputs(expr)
-    body = steady(expr.subs(flop, 1))
+    body = steady(expr)
     table = {"log2": np.log2, "oo": np.inf, **FUNCTIONS}
     stepped = body.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
-    return sympy.lambdify(names, body, modules=[table, "numpy"], cse=not stepped), names
+    # flop is the first argument: if it were substituted, sympy would build every maximum again, which is slow.
+    function = sympy.lambdify((flop, *names), body, modules=[table, "numpy"], cse=not stepped)
+    return functools.partial(function, 1), names
 
 
 def evaluate(expr, /, _what: str = "", **values):

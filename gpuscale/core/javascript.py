@@ -29,6 +29,9 @@ class _ScriptPrinter(JavascriptCodePrinter):
     def _print_Symbol(self, expr):
         return expr.name
 
+    def _print_Quantity(self, expr):
+        return "1" if expr == flop else expr.name  # substituted, it would make sympy build every maximum again
+
 
 @functools.lru_cache(maxsize=4096)
 def body(expr) -> str:
@@ -40,7 +43,7 @@ def body(expr) -> str:
     """
     printer = _ScriptPrinter({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
-    plain = steady(sympy.sympify(expr).subs(flop, 1))
+    plain = steady(sympy.sympify(expr))
     stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
     shared, (result,) = ([], [plain]) if stepped else sympy.cse(plain, symbols=names)
     used = {type(node).__name__ for node in sympy.preorder_traversal(plain)}

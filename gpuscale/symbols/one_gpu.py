@@ -15,7 +15,7 @@ C_fp8 = Quantity("C_fp8", "FLOP/s", "peak of the Tensor Cores in fp8, dense", r"
 C_fp32 = Quantity("C_fp32", "FLOP/s", "peak of the vector lanes in fp32, with fused multiply-add", r"C_\mathrm{fp32}")
 P_run = Quantity("P_run", "FLOP/s", "FLOP/s that a kernel can attain", r"P_\mathrm{run}")
 ops = Quantity("ops", "FLOP", "floating-point operations of a kernel", r"\mathrm{FLOPs}")
-alpha = Quantity("alpha", "s", "latency before the first byte moves or a kernel starts", r"\alpha", zero=True,
+alpha = Quantity("alpha", "s", "latency of a step or of a whole call: its time without the bytes", r"\alpha", zero=True,
     also="latency, launch overhead, t_0")
 b = Quantity("b", "B", "bytes per element", also="itemsize, dtype bytes")
 b_w = Quantity("b_w", "B", "bytes per element of the weights", r"b_\mathrm{w}")
