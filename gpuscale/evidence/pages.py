@@ -152,11 +152,13 @@ def evidence_rows(name: str) -> Html:
     one = engine(name)
     note = f"{escape(one.about)} Counted on {one.date:%d %B %Y} with {escape(one.versions)}."
     ids = [anchor(family.id) for family in one.families]
-    rows = [_cells(family) for family in one.families]
+    results = [_result(family) for family in one.families]
+    rows = [_cells(family, result) for family, result in zip(one.families, results, strict=True)]
     html = table(COLUMNS, rows, "ledger stack", ids=ids, stack=True, aria_label=f"Counts of {one.title}")
     box = element("p", note), element("div", html, id=f"engine-{anchor(name)}", class_="ledger-rows")
     plain = "\n".join(
-        f"{family.id}: {family.what}. {len(family.rows)} cases: {_result(family).text}" for family in one.families
+        f"{family.id}: {family.what}. {len(family.rows)} cases: {result.text}"
+        for family, result in zip(one.families, results, strict=True)
     )
     return Html("".join(box), f"{one.about} {one.versions}\n{plain}")
 
@@ -172,8 +174,7 @@ def _result(family: Family) -> _Result:
     return _Result("✓", "equal", "agrees")
 
 
-def _cells(family: Family) -> tuple[str, str, str]:
-    result = _result(family)
+def _cells(family: Family, result: _Result) -> tuple[str, str, str]:
     notes = [
         element("span", f"{family.counted}; {family.label}.", data_label=family.label),
         element("code", escape(family.formula)),

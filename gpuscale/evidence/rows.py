@@ -99,8 +99,9 @@ class Family:
         return self._result(self.plain, row)
 
     def _result(self, text: str, row: tuple):
+        names = {"digest": digest, "schedule": schedule, "tasks": tasks}
         try:
-            return expressions.result(text, {"digest": digest, "schedule": schedule} | self.given(row))
+            return expressions.result(text, names | self.given(row))
         except expressions.ExpressionError as error:
             raise EvidenceError(f"{self.engine}.toml, {self.id}: {error}") from error
 
@@ -158,6 +159,11 @@ def distance(ours, theirs) -> float:
 def digest(things) -> str:
     """Twelve hexadecimal digits that stand for a long table, such as every slot of a schedule."""
     return hashlib.sha256(repr(things).encode()).hexdigest()[:12]
+
+
+def tasks(run) -> list:
+    """The tasks of each rank of a pipeline's timetable, in order."""
+    return [run.tasks(rank) for rank in range(run.ranks)]
 
 
 def schedule(name: str, *inputs):

@@ -198,7 +198,10 @@ def test_a_formula_that_the_schedule_does_not_meet_is_refused():
 
 def test_each_step_is_told():
     data = spec("gpipe")
-    assert data["said"][0] == "Nothing has run yet. Each step lasts a time unit." and len(data["said"]) == data["steps"] + 1
+    assert (
+        data["said"][0] == "Nothing has run yet. Each step lasts a time unit."
+        and len(data["said"]) == data["steps"] + 1
+    )
     assert data["said"][1] == "Forward on rank 0; ranks 1–3 wait."
     assert data["said"][12] == "Backward on rank 3; ranks 0–2 wait."
     assert spec("two at once")["said"][-1].startswith("<b>GPipe</b>: done. <b>Interleaved 1F1B</b>: Backward on")
