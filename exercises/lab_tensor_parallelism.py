@@ -117,7 +117,7 @@ questions = QuestionSet(
             hint="Your own run prints the number.",
         ),
         Question(
-            "You fuse gate and up to one matrix of $D$ rows and $2F$ columns, gates first, and then take "
+            "You fuse gate and up into one matrix of $D$ rows and $2F$ columns, gates first, and then take "
             "`chunk(4, 1)[rank]`. What does rank 0 hold?",
             choices=[
                 ("a quarter of the gate and a quarter of up", "The first columns all belong to the gate.", False),
@@ -146,7 +146,7 @@ questions = QuestionSet(
                 ("an average over the ranks", "The parts belong to one sum over all tokens.", False),
             ],
             solution="A sum. Without sequence parallelism nothing is needed, because every rank does the norm on all tokens. "
-            "The sum is easily forgotten, and the copies then drift apart.",
+            "DTensor's optimizer adds up the parts. Hand-written code has to do it, or the copies drift apart.",
         ),
         Question(
             "Leave out `f`, the all-reduce of the backward pass, and compare the block with one process. What is wrong?",
@@ -176,10 +176,10 @@ questions = QuestionSet(
             solution="One and two. In the backward pass, each of the two layers sums the gradient of its input.",
         ),
         Question(
-            "Gathering the tokens again sends one unit more in the backward pass. How much less does a rank store?",
+            "Gathering the tokens again sends one more unit in the backward pass. How much less does a rank store?",
             predict=True,
             choices=[
-                ("nothing", "Kept tokens have to be stored somewhere.", False),
+                ("nothing", "Gathered tokens have to be stored somewhere.", False),
                 ("one unit: as many bytes as it sends more", "All tokens except its own.", True),
                 ("the tokens of all ranks", "It still stores its own.", False),
             ],
@@ -187,7 +187,7 @@ questions = QuestionSet(
         ),
         Question(
             f"The lab has {EXPERTS} experts on {RANKS} ranks, and each token picks {K} of them. You send each token once to each "
-            "rank that it needs instead of once to each expert. What is left of the bytes?",
+            "rank that it needs instead of once to each expert. Which fraction of the bytes remains?",
             predict=True,
             choices=[
                 (
