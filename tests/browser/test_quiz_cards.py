@@ -21,6 +21,8 @@ MALFORMED = ("foo", "", "1e999", "<b>x</b>", "3 4", "((1)")
 
 
 PLACES = [*(f"exercises/{name}.html" for name in quiz.sets()), "chapters/roofline.html"]
+# What a score does is the same script on every page: a published quiz, one with formulas and predictions, a chapter.
+SCORED = ["exercises/hardware.html", "exercises/putting_it_together.html", "chapters/roofline.html"]
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -181,6 +183,7 @@ def variants_differ(card):
         yield f"asks the same: {asked}"
 
 
+@pytest.mark.parametrize("cards", SCORED, indirect=True, scope="module")
 def test_the_score_counts_keeps_exports_and_forgets(cards):
     """In a reader's order, with real keys and clicks where the reader has them."""
     page = cards[0].page
