@@ -99,13 +99,13 @@ questions = QuestionSet(
             solution="The maximum over ranks. Repeat the measurement, and take the minimum or the median over repetitions.",
         ),
         Question(
-            f"The first message has {show(4 * KiB, 'KiB')}, the second one {show(64 * KiB, 'KiB')}, sixteen times as much. How "
-            "much longer will the larger all-reduce take on your machine?",
+            f"One all-reduce is of {show(4 * KiB, 'KiB')}, the other of {show(64 * KiB, 'KiB')}, sixteen times as large. How "
+            "many times as long will the larger one take on your machine?",
             predict=True,
             choices=[
                 ("sixteen times", "That would be right if bandwidth alone mattered.", False),
-                ("about four times", "Look at the latency of the first message again.", False),
-                ("less than twice", "Both times are mostly latency.", True),
+                ("about four times", "Look at the latency of the smaller one again.", False),
+                ("less than twice as long", "Both times are mostly latency.", True),
             ],
             solution="Usually less than twice. A call over sockets costs some hundred microseconds before the first byte "
             "counts, and so small a message adds little. If your run says otherwise, your latency is very low, or another "
@@ -151,7 +151,11 @@ questions = QuestionSet(
             f"A file writes Gbit/s where GB/s was meant, so its peak of the NIC is {show(h100.nic_bw / 8, 'B/s')} instead of "
             f"{show(h100.nic_bw, 'B/s')}. The measured rate is right. What should a planner do?",
             choices=[
-                ("plan with a network that is faster than its own peak", "No measurement exceeds a peak.", False),
+                (
+                    "plan with a network that is faster than its own peak",
+                    "No all-gather exceeds the peak of its link.",
+                    False,
+                ),
                 ("round the fraction down to one", "Then the wrong peak stays in every plan.", False),
                 ("refuse, and name the file and the row", "A fraction above one means that a number is wrong.", True),
             ],

@@ -68,7 +68,7 @@ questions = QuestionSet(
             "table of the section Occupancy of Inside a GPU.",
         ),
         Question(
-            "A kernel's report shows a Memory Throughput of 93% and a Compute (SM) Throughput of 12%. What makes the "
+            "A kernel's report shows a DRAM Throughput of 93% and a Compute (SM) Throughput of 12%. What makes the "
             "program faster?",
             choices=[
                 (
@@ -90,8 +90,8 @@ questions = QuestionSet(
             solution="Fuse it. The kernel is at its roof, and a kernel on the slope gets faster only if it moves fewer bytes.",
         ),
         Question(
-            "In a trace, each kernel begins right after its launch and ends before the next launch. What makes the program "
-            "faster?",
+            "In a trace, the host launches without a pause, and each kernel ends before the next launch does. What makes the "
+            "program faster?",
             choices=[
                 (
                     "a GPU with a faster memory",
@@ -121,7 +121,9 @@ questions = QuestionSet(
                 ("3 to 5 and 6 to 8", "Each cycle waits and warms up again.", False),
                 ("2 to 5 and 8 to 11", "Steps 2 and 8 are warm-up. The profiler runs, but it throws them away.", False),
             ],
-            solution="Steps 3 to 5 and 9 to 11. Each cycle is two steps of waiting, one of warm-up and three recorded ones.",
+            solution="Steps 3 to 5 and 9 to 11. Each cycle is two steps of waiting, one of warm-up and three recorded ones. "
+            "`key_averages()` reports only the last cycle, unless the profiler gets `acc_events=True`. The usual way is a "
+            "function `on_trace_ready`, which saves each cycle.",
         ),
         Question(
             "A training loop prints `loss.item()` after every step. A colleague removes the line, and the GPU's idle time "

@@ -53,15 +53,50 @@ def test_what_was_measured_is_a_cluster(tmp_path):
     assert row["rate"] == pytest.approx(2 * 32**3 / row["median"], rel=1e-4)
 
 
+def what_a_mode_sees() -> list[str]:
+    """The names of the calls that a function mode, such as that of ``torch.device``, takes part in."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    from gpuscale.labs.measure import _Clock
+
+    seen, a = [], torch.ones(2)
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        torch.add(a, a)
+        _Clock(a.device, 1, 1e-6)(lambda: torch.sub(a, a))
+    return seen
+
+
+def test_a_timed_call_makes_no_detour_through_a_mode():
+    (seen,) = run(what_a_mode_sees, ranks=1)
+    assert "add" in seen and "sub" not in seen
+
+
+def test_matrices_are_not_constant():
+    import torch
+
+    from gpuscale.labs.measure import _matmul
+
+    products = []
+    list(_matmul(lambda call: products.append(call()) or {}, [16], torch.float32))
+    assert products[0].unique().numel() > 200
+
+
 def test_nodes_that_do_not_fit_are_named():
     with pytest.raises(RuntimeError, match="4 ranks are not whole nodes of 3"):
         run(small, 3, ranks=4)
 
 
 def test_torchrun_writes_the_file(tmp_path):
-    line = "-m torch.distributed.run --standalone --nproc-per-node=2 -m gpuscale.labs.measure --repeats 1 -o"
     path = tmp_path / "mine.toml"
-    done = subprocess.run([sys.executable, *line.split(), str(path)], capture_output=True, text=True, timeout=240)
+    line = "-m torch.distributed.run --standalone --nproc-per-node=2 -m gpuscale.labs.measure --repeats 1 --sample 1e-4"
+    done = subprocess.run([sys.executable, *line.split(), "-o", str(path)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("mine_collectives") == 1 and "--spec" in done.stdout
     assert {"mine", "mine_chip"} <= {part.key for part in specs.load(path)}
