@@ -142,6 +142,13 @@ class _Server:
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
 
 
+def overdue(seconds: float, stands: dict[int, str]) -> str:
+    """Which ranks have not answered in time, and the line at which each stands, if it is known."""
+    names = "rank" if len(stands) == 1 else "ranks"
+    lines = [f"no answer within {seconds:g} s from {names} {', '.join(map(str, stands))}"]
+    return "\n".join(lines + [f"rank {rank}: {where}" for rank, where in stands.items() if where])
+
+
 _started: list[_Server] = []
 
 
@@ -216,11 +223,7 @@ class _Run:
         """Which ranks have not answered, and the line of the notebook at which each stands."""
         self._server.ask()
         time.sleep(0.2)
-        names = "rank" if len(waiting) == 1 else "ranks"
-        lines = [f"no answer within {seconds:g} s from {names} {', '.join(map(str, waiting))}"]
-        for rank in waiting:
-            lines += [f"rank {rank}: {where}" for where in [self._where(rank)] if where]
-        return "\n".join(lines)
+        return overdue(seconds, {rank: self._where(rank) for rank in waiting})
 
     def _where(self, rank: int) -> str:
         """The innermost line of the reader's own code that a rank is in; empty if there is none."""
