@@ -11,12 +11,12 @@ import select
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from pathlib import Path
 
 from gpuscale.labs import torchrun
+from gpuscale.labs.errors import INSTALLED, RankError, overdue
 from gpuscale.labs.messages import receive, send
 
 OUTPUTS = ("ordered", "live", "none")
@@ -28,13 +28,7 @@ sys.path[:] = eval(sys.argv.pop(1))
 runpy.run_module("gpuscale.labs.server", run_name="__main__")
 """
 CELL = re.compile(r'File ".*/ipykernel_\d+/\d+\.py"')
-# What is not the reader's own code: Python, its packages, and this one.
-INSTALLED = (*{sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parent))
 FRAME = re.compile(r'File "(.+)", line (\d+) in (.+)')
-
-
-class RankError(RuntimeError):
-    """A rank raised an error, or ended without an answer; the message has its traceback."""
 
 
 def run(function, *inputs, ranks: int = 4, seconds: float = 60, output: str = "ordered") -> list:
@@ -140,13 +134,6 @@ class _Server:
     def alive(self) -> bool:
         """Whether it can start ranks for this process; a fork of this process needs its own."""
         return self.owner == os.getpid() and self._control.fileno() >= 0 and self._process.poll() is None
-
-
-def overdue(seconds: float, stands: dict[int, str]) -> str:
-    """Which ranks have not answered in time, and the line at which each stands, if it is known."""
-    names = "rank" if len(stands) == 1 else "ranks"
-    lines = [f"no answer within {seconds:g} s from {names} {', '.join(map(str, stands))}"]
-    return "\n".join(lines + [f"rank {rank}: {where}" for rank, where in stands.items() if where])
 
 
 _started: list[_Server] = []

@@ -11,6 +11,9 @@ import re
 import traceback
 from pathlib import Path
 
+from gpuscale.labs.errors import INSTALLED, RankError, overdue
+from gpuscale.labs.rank import told
+
 _calls = itertools.count()
 GRACE = datetime.timedelta(seconds=5)  # a group's limit starts later than that of the ranks that wait for its results
 TIMEOUT = re.compile(r"timed out|timeout", re.IGNORECASE)
@@ -68,9 +71,6 @@ def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
 
 def _failure(error: Exception, order: int) -> tuple:
     """An error as the other ranks can read it: how many had failed, why, the reader's line, and the traceback."""
-    from gpuscale.labs.launcher import INSTALLED
-    from gpuscale.labs.rank import told
-
     said = f"{error}" if isinstance(error, RuntimeError) else ""
     why = "late" if TIMEOUT.search(said) else "lost" if LOST.search(said) else "failed"
     own = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(INSTALLED)]
@@ -80,8 +80,6 @@ def _failure(error: Exception, order: int) -> tuple:
 
 def _raised(outcomes: list, seconds: float) -> None:
     """Raise what `run` raises if a rank has failed: the first error that isn't the echo of another."""
-    from gpuscale.labs.launcher import RankError, overdue
-
     failed = {rank: found for rank, (kind, found) in enumerate(outcomes) if kind != "result"}
     if not failed:
         return

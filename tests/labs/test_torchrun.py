@@ -11,7 +11,7 @@ import pytest
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 # The ranks of each lab, and the labs that don't run yet, with the reason.
 RANKS = {"collectives": 4, "measure": 4, "pipelines": 4, "profiling": 2, "tensor_parallelism": 4}
-LEFT_OUT = {"data_parallelism": "it counts all tensors of a process, and under torchrun that has the notebook's own too"}
+LEFT_OUT = {"data_parallelism": "it counts all tensors of a process; under torchrun these include the notebook's"}
 
 
 def torchrun(ranks: int, *arguments) -> subprocess.CompletedProcess:
