@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import linecache
 import os
 from pathlib import Path
 
@@ -24,7 +25,9 @@ def main() -> None:
     with quiet:
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "code":
-                exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), names)
+                source, place = "".join(cell["source"]), f"{path.name}, cell {number}"
+                linecache.cache[place] = len(source), None, source.splitlines(True), place  # so tracebacks can quote it
+                exec(compile(source, place, "exec"), names)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,18 @@ import datetime
 import io
 import itertools
 import os
+import re
+import traceback
+from pathlib import Path
+
+from gpuscale.labs.errors import INSTALLED, RankError, overdue
+from gpuscale.labs.rank import told
 
 _calls = itertools.count()
+GRACE = datetime.timedelta(seconds=5)  # a group's limit starts later than that of the ranks that wait for its results
+TIMEOUT = re.compile(r"timed out|timeout", re.IGNORECASE)
+# What a rank reports whose neighbor has failed or given up.
+LOST = re.compile(r"connection (was )?(closed|reset|refused)|broken pipe|pair closure", re.IGNORECASE)
 
 
 def inside() -> bool:
@@ -24,7 +34,8 @@ def rank() -> int:
 def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
     """As `run`, in the processes that are here: the first `ranks` of them call the function, the others wait.
 
-    With GPUs the group is NCCL's, each rank has a GPU of its own, and new tensors are created on it.
+    With GPUs the group is NCCL's, each rank has a GPU of its own, and new tensors are created on it. If a rank fails,
+    every process raises the same error, so that a notebook that catches it goes on everywhere.
     """
     import torch
     import torch.distributed as dist
@@ -35,8 +46,9 @@ def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
     limit = datetime.timedelta(seconds=seconds)
     address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     # torchrun's agent keeps the store open; each call has names of its own in it.
-    store = dist.PrefixStore(f"call {next(_calls)}", dist.TCPStore(address, port, size, is_master=False, timeout=limit))
-    said, kept, device = io.StringIO(), None, "cpu"
+    tcp = dist.TCPStore(address, port, size, is_master=False, timeout=limit + GRACE)
+    store = dist.PrefixStore(f"call {next(_calls)}", tcp)
+    said, outcome, device = io.StringIO(), ("result", None), "cpu"
     if torch.cuda.is_available():
         device = f"cuda:{os.environ['LOCAL_RANK']}"
         torch.cuda.set_device(device)
@@ -46,19 +58,50 @@ def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
         dist.init_process_group(backend, store=group, rank=here, world_size=ranks, timeout=limit)
         try:
             with contextlib.redirect_stdout(said), torch.device(device):
-                kept = function(*inputs)
-        finally:
-            dist.destroy_process_group()
-    return _gathered(store, here, size, (kept, said.getvalue()), ranks, output)
+                outcome = "result", function(*inputs)
+        except Exception as error:
+            outcome = _failure(error, store.add("failures", 1))
+            dist.destroy_process_group()  # now, so that ranks that wait for this one fail at once
+    outcomes = _gathered(store, here, (outcome, said.getvalue()), ranks, output)
+    if dist.is_initialized():  # not earlier: ranks that still work would report an error that isn't theirs
+        dist.destroy_process_group()
+    _raised(outcomes, seconds)
+    return [result for _, result in outcomes]
 
 
-def _gathered(store, here: int, size: int, mine: tuple, ranks: int, output: str) -> list:
-    """All results on every rank, through the store; rank 0 prints what the ranks said."""
+def _failure(error: Exception, order: int) -> tuple:
+    """An error as the other ranks can read it: how many had failed, why, the reader's line, and the traceback."""
+    said = f"{error}" if isinstance(error, RuntimeError) else ""
+    why = "late" if TIMEOUT.search(said) else "lost" if LOST.search(said) else "failed"
+    own = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(INSTALLED)]
+    stands = [f"{Path(one.filename).name}, line {one.lineno}, in {one.name}: {one.line}" for one in own[-1:]]
+    return "error", (order, why, "".join(stands), told(error.with_traceback(error.__traceback__.tb_next)))
+
+
+def _raised(outcomes: list, seconds: float) -> None:
+    """Raise what `run` raises if a rank has failed: the first error that isn't the echo of another."""
+    failed = {rank: found for rank, (kind, found) in enumerate(outcomes) if kind != "result"}
+    if not failed:
+        return
+    first = min(failed, key=lambda rank: (failed[rank][1] == "lost", failed[rank][0]))
+    _, why, _, text = failed[first]
+    if why != "late":
+        raise RankError(f"rank {first} failed\n{text}")
+    raise TimeoutError(overdue(seconds, {rank: stands for rank, (_, _, stands, _) in failed.items()}))
+
+
+def _gathered(store, here: int, mine: tuple, ranks: int, output: str) -> list:
+    """The outcomes of all ranks on every rank, through the store; rank 0 prints what the ranks said."""
     import cloudpickle
+    import torch.distributed as dist
 
     store.set(str(here), cloudpickle.dumps(mine))
-    found = [cloudpickle.loads(store.get(str(rank))) for rank in range(ranks)]
+    names = [str(rank) for rank in range(ranks)]
+    with contextlib.suppress(dist.DistStoreError):  # some have not answered in time
+        store.wait(names)
+    silent = ("error", (ranks, "late", "", "")), ""
+    found = [cloudpickle.loads(store.get(name)) if store.check([name]) else silent for name in names]
     if here == 0 and output != "none":
         for rank, (_, said) in enumerate(found):
             print("".join(f"rank {rank} | {line}\n" for line in said.splitlines()), end="", flush=True)
-    return [result for result, _ in found]
+    return [outcome for outcome, _ in found]

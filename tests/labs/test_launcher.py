@@ -189,31 +189,3 @@ def test_the_kernel_counts_what_a_rank_sends():
 
     first, second = run(sends, ranks=2)
     assert 4000 <= first < 4200 and second < 200
-
-
-def test_under_torchrun_the_same_call_uses_its_processes(tmp_path):
-    program = tmp_path / "script.py"
-    program.write_text(
-        textwrap.dedent(
-            """
-            import torch, torch.distributed as dist
-            from gpuscale.labs import run
-
-            def total():
-                mine = torch.tensor(float(dist.get_rank()))
-                dist.all_reduce(mine)
-                print("sum", mine.item())
-                return mine.item()
-
-            assert run(total, ranks=3) == [3.0] * 3
-            assert run(total, ranks=2) == [1.0] * 2
-            """
-        )
-    )
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=3", str(program)]
-    path = os.pathsep.join(filter(None, sys.path))
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"rank {rank} | sum 3.0" for rank in range(3)] + [
-        f"rank {rank} | sum 1.0" for rank in range(2)
-    ]
