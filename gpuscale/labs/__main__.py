@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import linecache
 import os
 from pathlib import Path
 
@@ -19,12 +20,18 @@ def main() -> None:
         parser.error(f"there is no notebook {path}")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     os.chdir(path.parent)
+    if (device := torchrun.own_device()) != "cpu":
+        import torch
+
+        torch.set_default_device(device)  # so that cells create their tensors where the ranks do
     names: dict[str, object] = {"__name__": "__main__"}
     quiet = contextlib.nullcontext() if torchrun.rank() == 0 else contextlib.redirect_stdout(None)
     with quiet:
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "code":
-                exec(compile("".join(cell["source"]), f"{path.name}, cell {number}", "exec"), names)
+                source, name = "".join(cell["source"]), f"{path.name}, cell {number}"
+                linecache.cache[name] = len(source), None, source.splitlines(True), name  # for tracebacks
+                exec(compile(source, name, "exec"), names)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from gpuscale.labs import RankError, bytes_sent, run
+from gpuscale.labs import RankError, bytes_sent, run, torchrun
 
 
 def square():
@@ -191,29 +191,126 @@ def test_the_kernel_counts_what_a_rank_sends():
     assert 4000 <= first < 4200 and second < 200
 
 
-def test_under_torchrun_the_same_call_uses_its_processes(tmp_path):
-    program = tmp_path / "script.py"
-    program.write_text(
-        textwrap.dedent(
-            """
-            import torch, torch.distributed as dist
-            from gpuscale.labs import run
-
-            def total():
-                mine = torch.tensor(float(dist.get_rank()))
-                dist.all_reduce(mine)
-                print("sum", mine.item())
-                return mine.item()
-
-            assert run(total, ranks=3) == [3.0] * 3
-            assert run(total, ranks=2) == [1.0] * 2
-            """
-        )
-    )
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=3", str(program)]
+def under_torchrun(folder, ranks: int, code: str) -> subprocess.CompletedProcess:
+    """Run a script in processes that torchrun starts."""
+    program = folder / "script.py"
+    head = "import time, torch, torch.distributed as dist\nfrom gpuscale.labs import RankError, run\n"
+    program.write_text(head + textwrap.dedent(code))
+    command = [sys.executable, "-m", "torch.distributed.run", f"--nproc-per-node={ranks}", str(program)]
     path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
     assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_under_torchrun_the_same_call_uses_its_processes(tmp_path):
+    done = under_torchrun(
+        tmp_path,
+        3,
+        """
+        def total():
+            mine = torch.tensor(float(dist.get_rank()))
+            dist.all_reduce(mine)
+            print("sum", mine.item())
+            return mine.item()
+
+        assert run(total, ranks=3) == [3.0] * 3
+        assert run(total, ranks=2) == [1.0] * 2
+        """,
+    )
     assert done.stdout.splitlines() == [f"rank {rank} | sum 3.0" for rank in range(3)] + [
         f"rank {rank} | sum 1.0" for rank in range(2)
     ]
+
+
+def test_under_torchrun_no_rank_leaves_before_all_have_answered(tmp_path):
+    """Rank 0 returns at once; half a second later, rank 1 still finds its connection open."""
+    under_torchrun(
+        tmp_path,
+        2,
+        """
+        def late():
+            if dist.get_rank() == 1:
+                time.sleep(0.5)
+                dist.irecv(torch.zeros(1), 0)
+            return dist.get_rank()
+
+        assert run(late, ranks=2) == [0, 1]
+        """,
+    )
+
+
+def test_under_torchrun_all_ranks_raise_the_same_error(tmp_path):
+    """The first error, or the end of the time: also ranks that have no part in it. The next call works."""
+    under_torchrun(
+        tmp_path,
+        4,
+        """
+        import gpuscale.labs.torchrun
+        gpuscale.labs.torchrun.GRACE = 1
+
+        def fails():
+            if dist.get_rank() == 2:
+                torch.zeros(3) + torch.zeros(4)
+            dist.barrier()
+
+        def waits():
+            if dist.get_rank() != 2:
+                dist.all_reduce(torch.ones(1))
+
+        def sleeps():
+            time.sleep(4 * dist.get_rank())
+
+        def error(function, ranks, seconds):
+            start = time.monotonic()
+            try:
+                run(function, ranks=ranks, seconds=seconds)
+            except (RankError, TimeoutError) as error:
+                assert time.monotonic() - start < 10
+                return type(error), str(error)
+
+        kind, text = error(fails, 3, 60)
+        assert kind == RankError and text.startswith("rank 2 failed\\nTraceback"), text
+        assert "torch.zeros(3) + torch.zeros(4)" in text and "torchrun.py" not in text, text
+        kind, text = error(waits, 3, 1)
+        assert kind == TimeoutError and ": no answer within 1 s: " in text, text
+        assert run(dist.get_rank) == [0, 1, 2, 3]
+        late = error(sleeps, 2, 1)
+        assert late in (None, (TimeoutError, "no answer within 1 s from rank 1")), late
+        """,
+    )
+
+
+def test_under_torchrun_live_lines_appear_at_once(tmp_path):
+    """Also those of the ranks that are silent otherwise, as in a notebook that runs as a script."""
+    done = under_torchrun(
+        tmp_path,
+        2,
+        """
+        import contextlib
+
+        def lines():
+            for i in range(3):
+                time.sleep(0.2 if i + dist.get_rank() == 3 else 0)
+                print("line", i)
+                dist.barrier()
+            print("no end", end="")
+
+        with contextlib.redirect_stdout(None):
+            run(lines, ranks=2, output="live")
+        """,
+    )
+    said = done.stdout.splitlines()
+    assert sorted(said) == [f"rank {rank} | line {i}" for rank in range(2) for i in range(3)]
+    assert [line[-1] for line in said] == list("001122")
+
+
+@pytest.mark.parametrize(("gpus", "device", "current"), [(4, "cuda:1", [1]), (8, "cuda:1", [1]), (2, "cpu", [])])
+def test_under_torchrun_each_rank_has_a_gpu_or_none_has(monkeypatch, gpus, device, current):
+    used = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "set_device", used.append)
+    assert torchrun.own_device() == "cpu"  # outside torchrun
+    for name, value in {"TORCHELASTIC_RUN_ID": "1", "LOCAL_WORLD_SIZE": "4", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
+    assert (torchrun.own_device(), used) == (device, current)
