@@ -11,7 +11,7 @@ PARTS = {"t_F": 1, "t_B": 2, "t_W": 1}
 
 
 def mixed(run) -> int:
-    """The pairs of neighbors whose messages are wanted in another order than they are sent."""
+    """The pairs of neighbors whose messages are needed in a different order than they are sent."""
     home = {task: rank for rank in range(run.ranks) for task in run.tasks(rank)}
     sent, wanted = {}, {}
     for rank in range(run.ranks):
@@ -49,7 +49,7 @@ questions = QuestionSet(
         Question(
             "A pipeline of {N_stages} ranks runs {N_MB} microbatches by interleaved zero bubble, with {n_virt} virtual "
             "stages per rank. The backward pass takes twice as long as the forward pass, and half of it is for the weights. "
-            "What is the bubble overhead?",
+            "What is the bubble overhead, idle over busy time?",
             answer=pipeline.interleaved_zb_overhead,
             given=[
                 {"N_stages": 8, "N_MB": 32, "n_virt": 2, **PARTS},
@@ -63,7 +63,7 @@ questions = QuestionSet(
         ),
         Question(
             "How many activations of virtual stages does the last of {N_stages} ranks store at most under interleaved zero "
-            "bubble, with {n_virt} virtual stages per rank and microbatches in groups of {N_stages}?",
+            "bubble, with {n_virt} virtual stages per rank?",
             answer=pipeline.interleaved_zb_held,
             given=[{"N_stages": 8, "n_virt": 2}, {"N_stages": 16, "n_virt": 4}],
             exact=True,
@@ -183,8 +183,8 @@ questions = QuestionSet(
                 ),
                 ("all of them", "Between two ranks of 1F1B, messages can't overtake each other.", False),
             ],
-            solution="ZB-V. The same pair of ranks exchanges messages of both halves of the V, and the receiver wants some of "
-            "them in another order than they are sent.",
+            solution="ZB-V. The same pair of ranks exchanges messages of both halves of the V, and the receiver needs some of "
+            "them in a different order than they are sent.",
         ),
     ],
 )

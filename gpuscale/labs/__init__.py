@@ -6,5 +6,10 @@ Needs the extra ``labs`` (PyTorch), which nothing else in the library imports.
 from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
-    __name__, launcher="RankError run", measure="measure_here", spec_file="write_spec", wire="bytes_sent peers_sent"
+    __name__,
+    errors="RankError",
+    launcher="run",
+    measure="measure_here",
+    spec_file="write_spec",
+    wire="bytes_sent peers_sent",
 )

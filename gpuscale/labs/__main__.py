@@ -29,9 +29,9 @@ def main() -> None:
     with quiet:
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "code":
-                source, name = "".join(cell["source"]), f"{path.name}, cell {number}"
-                linecache.cache[name] = len(source), None, source.splitlines(True), name  # for tracebacks
-                exec(compile(source, name, "exec"), names)
+                source, place = "".join(cell["source"]), f"{path.name}, cell {number}"
+                linecache.cache[place] = len(source), None, source.splitlines(True), place  # so tracebacks can quote it
+                exec(compile(source, place, "exec"), names)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import select
 import socket
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from pathlib import Path
 
 from gpuscale.labs import torchrun
+from gpuscale.labs.errors import INSTALLED, RankError, overdue
 from gpuscale.labs.messages import receive, send
 
 OUTPUTS = ("ordered", "live", "none")
@@ -28,13 +28,7 @@ sys.path[:] = eval(sys.argv.pop(1))
 runpy.run_module("gpuscale.labs.server", run_name="__main__")
 """
 CELL = re.compile(r'File ".*/ipykernel_\d+/\d+\.py"')
-# What is not the reader's own code: Python, its packages, and this one.
-INSTALLED = (*{sysconfig.get_path(kind) for kind in ("stdlib", "purelib", "platlib")}, str(Path(__file__).parent))
 FRAME = re.compile(r'File "(.+)", line (\d+) in (.+)')
-
-
-class RankError(RuntimeError):
-    """A rank raised an error, or ended without an answer; the message has its traceback."""
 
 
 def run(function, *inputs, ranks: int = 4, seconds: float = 60, output: str = "ordered") -> list:
@@ -216,11 +210,7 @@ class _Run:
         """Which ranks have not answered, and the line of the notebook at which each stands."""
         self._server.ask()
         time.sleep(0.2)
-        names = "rank" if len(waiting) == 1 else "ranks"
-        lines = [f"no answer within {seconds:g} s from {names} {', '.join(map(str, waiting))}"]
-        for rank in waiting:
-            lines += [f"rank {rank}: {where}" for where in [self._where(rank)] if where]
-        return "\n".join(lines)
+        return overdue(seconds, {rank: self._where(rank) for rank in waiting})
 
     def _where(self, rank: int) -> str:
         """The innermost line of the reader's own code that a rank is in; empty if there is none."""

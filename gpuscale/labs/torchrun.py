@@ -8,13 +8,19 @@ import io
 import itertools
 import os
 import pickle
+import re
 import sys
+import traceback
+from pathlib import Path
 
+from gpuscale.labs.errors import INSTALLED, RankError, overdue
 from gpuscale.labs.rank import told
 
-GRACE = 5  # seconds that an answer may take after the time limit: a rank may reach the limit within a collective
-
 _calls = itertools.count()
+GRACE = datetime.timedelta(seconds=5)  # a group's limit starts later than that of the ranks that wait for its results
+TIMEOUT = re.compile(r"timed out|timeout", re.IGNORECASE)
+# What a rank reports whose neighbor has failed or given up.
+LOST = re.compile(r"connection (was )?(closed|reset|refused)|broken pipe|pair closure", re.IGNORECASE)
 
 
 def inside() -> bool:
@@ -40,8 +46,8 @@ def own_device() -> str:
 def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
     """As `run`, in the processes that are here: the first `ranks` of them call the function, the others wait.
 
-    If every rank has a GPU, the group is NCCL's, and new tensors are created on the rank's own GPU. An error of any
-    rank is raised on all of them. At the time limit its message is the backend's, without the lines where ranks stand.
+    If every rank has a GPU, the group is NCCL's, and new tensors are created on the rank's own GPU. If a rank fails,
+    every process raises the same error, so that a notebook that catches it goes on everywhere.
     """
     import cloudpickle
     import torch
@@ -53,7 +59,8 @@ def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
     limit = datetime.timedelta(seconds=seconds)
     address, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     # torchrun's agent keeps the store open; each call has names of its own in it.
-    store = dist.PrefixStore(f"call {next(_calls)}", dist.TCPStore(address, port, size, is_master=False, timeout=limit))
+    tcp = dist.TCPStore(address, port, size, is_master=False, timeout=limit + GRACE)
+    store = dist.PrefixStore(f"call {next(_calls)}", tcp)
     said = _Live(here) if output == "live" else io.StringIO()
     if here < ranks:
         device = own_device()
@@ -63,15 +70,15 @@ def call(function, inputs, ranks: int, seconds: float, output: str) -> list:
             dist.init_process_group(backend, store=group, rank=here, world_size=ranks, timeout=limit)
             with contextlib.redirect_stdout(said), torch.device(device):
                 kept = function(*inputs)
-            answer = "result", cloudpickle.dumps(kept)
+            outcome = "result", cloudpickle.dumps(kept)
         except Exception as error:
-            answer = "error", (store.add("errors", 1), *_explained(error, here, seconds))
-            _leave()  # at once, so that ranks that wait for this one get an error, too
-        store.set(str(here), pickle.dumps((answer, said.getvalue())))
-    try:
-        return _answers(store, here, ranks, seconds, output)
-    finally:
-        _leave()  # not before all have answered: another rank may still connect to this one, or receive from it
+            outcome = _failure(error, store.add("failures", 1))
+            _leave()  # now, so that ranks that wait for this one fail at once
+        store.set(str(here), pickle.dumps((outcome, said.getvalue())))
+    outcomes = _gathered(store, here, ranks, output)
+    _leave()  # not earlier: ranks that still work would report an error that isn't theirs
+    _raised(outcomes, seconds)
+    return [pickle.loads(result) for _, result in outcomes]
 
 
 class _Live(io.StringIO):
@@ -95,13 +102,6 @@ def _labeled(rank: int, text: str) -> str:
     return "".join(f"rank {rank} | {line}\n" for line in text.splitlines())
 
 
-def _explained(error: Exception, here: int, seconds: float) -> tuple[bool, str]:
-    """Whether the time was over, and what to say."""
-    if isinstance(error, TimeoutError) or "timed out" in str(error).lower():
-        return True, f"rank {here}: no answer within {seconds:g} s: {error}"
-    return False, f"rank {here} failed\n{told(error, __file__)}"
-
-
 def _leave() -> None:
     import torch.distributed as dist
 
@@ -109,26 +109,37 @@ def _leave() -> None:
         dist.destroy_process_group()
 
 
-def _answers(store, here: int, ranks: int, seconds: float, output: str) -> list:
-    """The results of all ranks on each of them, or the first error. Rank 0 prints what they have said."""
+def _failure(error: Exception, order: int) -> tuple:
+    """An error as the other ranks can read it: how many had failed, why, the reader's line, and the traceback."""
+    said = f"{error}" if isinstance(error, RuntimeError) else ""
+    why = "late" if TIMEOUT.search(said) else "lost" if LOST.search(said) else "failed"
+    own = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(INSTALLED)]
+    stands = [f"{Path(one.filename).name}, line {one.lineno}, in {one.name}: {one.line}" for one in own[-1:]]
+    return "error", (order, why, "".join(stands), told(error, __file__))
+
+
+def _raised(outcomes: list, seconds: float) -> None:
+    """Raise what `run` raises if a rank has failed: the first error that isn't the echo of another."""
+    failed = {rank: found for rank, (kind, found) in enumerate(outcomes) if kind != "result"}
+    if not failed:
+        return
+    first = min(failed, key=lambda rank: (failed[rank][1] == "lost", failed[rank][0]))
+    _, why, _, text = failed[first]
+    if why != "late":
+        raise RankError(f"rank {first} failed\n{text}")
+    raise TimeoutError(overdue(seconds, {rank: stands for rank, (_, _, stands, _) in failed.items()}))
+
+
+def _gathered(store, here: int, ranks: int, output: str) -> list:
+    """The outcomes of all ranks on every rank, through the store; rank 0 prints what the ranks said."""
     import torch.distributed as dist
 
-    from gpuscale.labs.launcher import RankError
-
-    found, errors, limit = [], [], datetime.timedelta(seconds=seconds + GRACE)
-    for rank in range(ranks):
-        try:
-            store.wait([str(rank)], limit)
-        except dist.DistStoreError:
-            raise TimeoutError(f"no answer within {seconds:g} s from rank {rank}") from None
-        (kind, content), said = pickle.loads(store.get(str(rank)))
-        if here == 0 and output != "none":
+    names = [str(rank) for rank in range(ranks)]
+    with contextlib.suppress(dist.DistStoreError):  # some have not answered in time
+        store.wait(names)
+    silent = ("error", (ranks, "late", "", "")), ""
+    found = [pickle.loads(store.get(name)) if store.check([name]) else silent for name in names]
+    if here == 0 and output != "none":
+        for rank, (_, said) in enumerate(found):
             print(_labeled(rank, said), end="", flush=True)
-        if kind == "error":
-            errors.append(content)
-        else:
-            found.append(pickle.loads(content))
-    if errors:
-        _, late, text = min(errors)  # the first of them: the others may be its consequences
-        raise TimeoutError(text) if late else RankError(text)
-    return found
+    return [outcome for outcome, _ in found]
