@@ -56,7 +56,7 @@ questions = QuestionSet(
         ),
         Question(
             "An all-reduce of {V} on {N} ranks returns at once, because `async_op=True` was set. Its result is there "
-            "after {T_comms}. Which bus bandwidth was reached?",
+            "after {T_comms}. What is the bus bandwidth?",
             answer=bus_bandwidth.all_reduce_bus.rhs.subs(
                 bus_bandwidth.algorithm_bandwidth.lhs, bus_bandwidth.algorithm_bandwidth.rhs
             ),
@@ -99,7 +99,7 @@ questions = QuestionSet(
                     False,
                 ),
                 (
-                    "Both sums are wrong, and nobody is told.",
+                    "Both sums are wrong, and no error is raised.",
                     "Calls are matched by their order.",
                     True,
                 ),
@@ -126,7 +126,7 @@ questions = QuestionSet(
                     "`run` sends what a function refers to along with it; a script has to contain it.",
                     True,
                 ),
-                ("The ranks have started in another order.", "All ranks run the same program.", False),
+                ("The ranks have started in a different order.", "All ranks run the same program.", False),
             ],
             solution="In a notebook, all cells share their names, and `run` sends to each rank what the function refers to. "
             "The reduce and barrier demonstrations of the playbook have bugs of this kind.",
@@ -137,7 +137,7 @@ questions = QuestionSet(
             choices=[
                 ("The gather is not exact.", "A gather copies bits.", False),
                 (
-                    "Each rank adds in another order, so the sums differ in the last bits.",
+                    "Each rank adds in a different order, so the sums differ in the last bits.",
                     "Floating-point addition is not associative.",
                     True,
                 ),
@@ -147,7 +147,7 @@ questions = QuestionSet(
                     False,
                 ),
             ],
-            solution="Each rank adds in another order. Begin with rank 0 on every rank, or let one rank add and send the "
+            solution="Each rank adds in a different order. Begin with rank 0 on every rank, or let one rank add and send the "
             "result to the others, as a reduce-scatter and an all-gather do.",
         ),
         Question(
@@ -186,9 +186,9 @@ questions = QuestionSet(
                     "The order of the additions differs within the tensor.",
                     False,
                 ),
-                ("different numbers in different places", "Each chunk is added up in another order.", True),
+                ("different numbers in different places", "Each chunk is added up in a different order.", True),
             ],
-            solution="Different numbers in different places. Each chunk of the ring starts at another rank. Where a 1 is "
+            solution="Different numbers in different places. Each chunk of the ring starts at a different rank. Where a 1 is "
             "added to a large number it is lost, and where the large numbers cancel first it survives.",
         ),
         Question(

@@ -20,6 +20,10 @@ def main() -> None:
         parser.error(f"there is no notebook {path}")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     os.chdir(path.parent)
+    if (device := torchrun.own_device()) != "cpu":
+        import torch
+
+        torch.set_default_device(device)  # so that cells create their tensors where the ranks do
     names: dict[str, object] = {"__name__": "__main__"}
     quiet = contextlib.nullcontext() if torchrun.rank() == 0 else contextlib.redirect_stdout(None)
     with quiet:

@@ -51,7 +51,7 @@ def main(number: int, count: int, folder: str, sock: socket.socket) -> None:
         join(number, count, folder)
         send(sock, ("result", cloudpickle.dumps(function(*inputs))))
     except BaseException as error:
-        send(sock, ("error", told(error)))
+        send(sock, ("error", told(error, __file__)))
     receive(sock)
 
 
@@ -66,8 +66,8 @@ def join(number: int, count: int, folder: str) -> None:
     dist.init_process_group("gloo", store=store, rank=number, world_size=count)
 
 
-def told(error: BaseException) -> str:
-    """The traceback of an error without the frames of this file."""
-    while error.__traceback__ and error.__traceback__.tb_frame.f_code.co_filename == __file__:
+def told(error: BaseException, caller: str) -> str:
+    """The traceback of an error without the outer frames, which are those of the file that called the function."""
+    while error.__traceback__ and error.__traceback__.tb_frame.f_code.co_filename == caller:
         error.__traceback__ = error.__traceback__.tb_next
     return "".join(traceback.format_exception(error))

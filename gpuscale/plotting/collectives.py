@@ -138,12 +138,13 @@ def _before_and_after(sheet, title: str, schedule, x: float, y: float, wide: flo
     """The two grids of a collective under its name. Returns where they end."""
     sheet.write(x, y + 12, title, "plain", bold=True)
     y += LEADING + 6
-    side = (wide - _RANK - _TURN) / 2
+    turn = 0.7 * _TURN if sheet.narrow else _TURN
+    side = (wide - _RANK - turn) / 2
     for rank in range(schedule.ranks):
         sheet.write(x, y + rank * _ROW + 13.5, str(rank), "soft", say=False)
     middle = y + schedule.ranks * _ROW / 2 - 1
-    arrow(sheet, [x + _RANK + side + 4, x + _RANK + side + _TURN - 4], [middle, middle], "edge")
-    for step, left in ((0, x + _RANK), (schedule.steps, x + _RANK + side + _TURN)):
+    arrow(sheet, [x + _RANK + side + 3, x + _RANK + side + turn - 3], [middle, middle], "edge")
+    for step, left in ((0, x + _RANK), (schedule.steps, x + _RANK + side + turn)):
         for rank in range(schedule.ranks):
             _row(sheet, schedule, step, rank, left, y + rank * _ROW, side)
     return y + schedule.ranks * _ROW
@@ -157,7 +158,8 @@ def _row(sheet, schedule, step: int, rank: int, x: float, y: float, side: float)
     for place in range(places):
         sheet.box(x + place * each, y, each, _HIGH, "line", level=1)
     for i, (chunk, whose) in enumerate(held):
-        word = _letter(schedule, chunk, whose)
+        part = _letter(schedule, chunk, whose)
+        word = f"{part[0]}<sub>{part[1:]}</sub>" if part[1:] and each < 20 else part  # where there is little room
         _cell(sheet, x + (i if blocks else chunk) * each, y, each, _HIGH, word, _strength(whose, schedule.ranks))
 
 

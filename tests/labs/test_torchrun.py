@@ -7,6 +7,9 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
+
+from gpuscale.labs.torchrun import own_device
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
 # The ranks of each lab, and the labs that don't run yet, with the reason.
@@ -81,7 +84,8 @@ def test_every_process_raises_the_same_error_and_goes_on(script):
                 run(function, ranks=2, seconds=seconds)
             except (RankError, TimeoutError) as error:
                 line, *rest = str(error).splitlines()
-                print(os.environ["RANK"], type(error).__name__, line, rest[0], rest[-1], sep=" | ", flush=True)
+                parts = os.environ["RANK"], type(error).__name__, line, rest[0], rest[-1]
+                print(" | ".join(parts) + "\\n", end="")  # at once: torchrun's Python doesn't buffer
         assert run(dist.get_rank, ranks=3) == [0, 1, 2]
         """,
     )
@@ -98,6 +102,58 @@ def test_every_process_raises_the_same_error_and_goes_on(script):
             f"RankError | rank 1 failed | Traceback (most recent call last): | RuntimeError: {shapes}",
         )
     )
+
+
+def test_no_rank_leaves_before_all_have_answered(script):
+    """Rank 0 returns at once; half a second later, rank 1 still finds its connection open."""
+    script(
+        2,
+        """
+        import time, torch, torch.distributed as dist
+        from gpuscale.labs import run
+
+        def late():
+            if dist.get_rank() == 1:
+                time.sleep(0.5)
+                dist.irecv(torch.zeros(1), 0)
+            return dist.get_rank()
+
+        assert run(late, ranks=2) == [0, 1]
+        """,
+    )
+
+
+def test_live_lines_appear_at_once(script):
+    """Also those of the ranks that are silent otherwise, as in a notebook that runs as a script."""
+    said = script(
+        2,
+        """
+        import contextlib, time, torch.distributed as dist
+        from gpuscale.labs import run
+
+        def lines():
+            for i in range(3):
+                time.sleep(0.2 if i + dist.get_rank() == 3 else 0)
+                print("line", i)
+                dist.barrier()
+
+        with contextlib.redirect_stdout(None):
+            run(lines, ranks=2, output="live")
+        """,
+    )
+    assert sorted(said) == [f"rank {rank} | line {i}" for rank in range(2) for i in range(3)]
+    assert [line[-1] for line in said] == list("001122")
+
+
+@pytest.mark.parametrize(("gpus", "device", "current"), [(4, "cuda:1", [1]), (8, "cuda:1", [1]), (2, "cpu", [])])
+def test_each_rank_has_a_gpu_or_none_has(monkeypatch, gpus, device, current):
+    used = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.cuda, "set_device", used.append)
+    assert own_device() == "cpu"  # outside torchrun
+    for name, value in {"TORCHELASTIC_RUN_ID": "1", "LOCAL_WORLD_SIZE": "4", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
+    assert (own_device(), used) == (device, current)
 
 
 def test_every_lab_is_run_or_left_out():
