@@ -103,8 +103,8 @@ questions = QuestionSet(
             "by all rows; the average over ranks is then the gradient of the whole batch.",
         ),
         Question(
-            f"The network has just been initialized, and its {CLASSES} classes look alike to it. Which loss do you expect at "
-            "the first step?",
+            f"The network has just been initialized and gives all {CLASSES} classes about the same probability. Which loss do "
+            "you expect at the first step?",
             predict=True,
             choices=[
                 ("0", "That would be a perfect prediction.", False),
@@ -141,8 +141,8 @@ questions = QuestionSet(
             "its averaged square, so a common factor cancels.",
         ),
         Question(
-            f"A common bucket size is 25 MiB, the default of `DistributedDataParallel`. Our gradients take "
-            f"{show(BYTES, 'MB')}. How many all-reduces begin before the backward pass has ended?",
+            f"Our gradients take {show(BYTES, 'MB')}. With our `Buckets` and a size of 25 MiB, how many all-reduces begin "
+            "before the backward pass has ended?",
             predict=True,
             given={"V": BYTES, "V_bucket": 25 * MiB},
             choices=[
@@ -150,8 +150,9 @@ questions = QuestionSet(
                 ("1", "A bucket leaves when it is complete.", ceiling(V / V_bucket) > 1),
                 ("8", "That is one per tensor.", ceiling(V / V_bucket) > 2),
             ],
-            solution="None. All gradients fill one bucket, and it is complete only when the very last gradient is ready. For "
-            "such cases `DistributedDataParallel` closes its first bucket at 1 MiB.",
+            solution="None. All gradients fill one bucket, and it is complete only when the very last gradient is ready. "
+            "`DistributedDataParallel` makes its first bucket 1 MiB by default, so it would send one early. With "
+            "`bucket_cap_mb=25` it doesn't.",
         ),
         Question(
             f"The last matrix has {CLASSES} rows. How many of them does each of five ranks store under FSDP2?",
@@ -172,6 +173,31 @@ questions = QuestionSet(
             ],
             solution="4, 4, 4, 4 and 0. FSDP2 divides like `torch.chunk`. Every rank still sends and receives a shard of four "
             "rows, so the five ranks gather 20 rows instead of 16.",
+        ),
+        Question(
+            "In ZeRO-1, only one rank has the Adam moments of a chunk, so only this rank can update the chunk. An all-reduce "
+            "is a reduce-scatter and an all-gather. How does ZeRO-1 change it?",
+            predict=True,
+            given={"b_w": 4, "b_grad": 4},
+            choices=[
+                (
+                    "the all-gather sends new weights instead of summed gradients, and as many bytes",
+                    "The rank that updates a chunk needs its summed gradient; the others need its new weights.",
+                    Eq(b_w, b_grad),
+                ),
+                (
+                    "the reduce-scatter sends Adam's moments instead of gradients, and twice as many bytes",
+                    "Moments stay on the rank that uses them.",
+                    False,
+                ),
+                (
+                    "an all-gather of the new weights comes on top of both halves",
+                    "The other ranks no longer need the summed gradient of a chunk that they don't update.",
+                    False,
+                ),
+            ],
+            solution="The reduce-scatter stays: it gives each rank the summed gradient of its chunk. The rank updates the "
+            "chunk, and the all-gather sends the new weights. In fp32 they have as many bytes as the gradients.",
         ),
     ],
 )
