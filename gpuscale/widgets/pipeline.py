@@ -140,7 +140,8 @@ def _meter(run, counts, formula, over, unit) -> dict:
     mark, label = None, ""
     if formula is not None:
         mark, label = values[-1], f"formula: {formula.lhs.html} = {show(values[-1], '%')}"
-    return meter(f"Waited, {OVER[over]}", "wait", full, values, counts, mark, label)
+    title = f"Idle, {OVER[over].replace('the ', '')}"  # with its numbers one line at 320 px
+    return meter(title, "wait", full, values, counts, mark, label)
 
 
 def _told(runs, unit, steps) -> list[str]:
