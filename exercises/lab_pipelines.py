@@ -33,7 +33,7 @@ questions = QuestionSet(
     chapter="lab_pipelines",
     questions=[
         Question(
-            "In the lab, the activations of a microbatch have {V_hop} at every stage. How many bytes pass between rank 0 "
+            "In the lab, the activations of a microbatch take {V_hop} at every stage. How many bytes pass between rank 0 "
             "and rank 1 in a step, in both directions, with {N_MB} microbatches and {n_virt} virtual stages per rank?",
             answer=pipeline.pipeline_bytes,
             given=[
@@ -63,7 +63,7 @@ questions = QuestionSet(
         ),
         Question(
             "How many activations of virtual stages does the last of {N_stages} ranks store at most under interleaved zero "
-            "bubble, with {n_virt} virtual stages per rank?",
+            "bubble, with {n_virt} virtual stages per rank and at least as many microbatches as ranks?",
             answer=pipeline.interleaved_zb_held,
             given=[{"N_stages": 8, "n_virt": 2}, {"N_stages": 16, "n_virt": 4}],
             exact=True,

@@ -202,14 +202,14 @@ questions = QuestionSet(
         ),
         Question(
             "Two vector additions, each of them long enough to use the full HBM bandwidth, run on two streams at the same "
-            "time. How much less time do both take together than one after the other?",
+            "time. How much time does this save, compared with one after the other?",
             predict=True,
             choices=[
-                ("half", "Each of them needs the whole bandwidth.", False),
-                ("a quarter less", "They share one memory, which is busy in either case.", False),
-                ("none less", "The bytes are the same, and so is the bandwidth.", True),
+                ("half of it", "Each of them needs the whole bandwidth.", False),
+                ("a quarter of it", "They share one memory, which is busy in either case.", False),
+                ("none", "The bytes are the same, and so is the bandwidth.", True),
             ],
-            solution="None less. Overlap helps where two kernels need different things.",
+            solution="None. Overlap helps where two kernels need different things.",
         ),
     ],
 )

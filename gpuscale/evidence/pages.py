@@ -67,7 +67,7 @@ def _summary(mine: list[Family], link: Callable[[str, str], str]) -> list[str]:
         if not counted.deviate:
             said.append("All agree with it.")
         elif not counted.equal:
-            said.append(f"All differ from its formulas {_reasons(mine, link)}.")
+            said.append(f"Each differs from a formula {_reasons(mine, link)}.")
         else:
             said.append(
                 f"Of these, {counted.equal:,} agree with it and {counted.deviate:,} differ {_reasons(mine, link)}."

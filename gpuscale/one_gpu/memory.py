@@ -12,7 +12,7 @@ transfer_time = Formula("Time to move bytes", T_mem, alpha + V / W,
     approx=V / W, regime=((V, sympy.oo),))
 
 half_size = Formula("Size that reaches half of the bandwidth", V_half, alpha * W,
-    source="hockney1994", assumes="for a time of latency plus bytes over bandwidth")
+    source="hockney1994", assumes="for a time of latency plus bytes over bandwidth, both of the whole call")
 
 effective_bandwidth = Formula("Effective bandwidth of a transfer", W_eff, V / (alpha + V / W), source="hockney1994",
     assumes="for a time of latency plus bytes over bandwidth", approx=W, regime=((V, sympy.oo),))

@@ -66,7 +66,7 @@ def test_a_chapter_whose_cases_all_deviate():
     said = str(evidence_summary("lab_data_parallelism"))
     assert (
         said.startswith("PyTorch with fake process groups")
-        and "All differ from its formulas for a named reason" in said
+        and "Each differs from a formula for a named reason" in said
     )
 
 
