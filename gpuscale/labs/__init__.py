@@ -8,7 +8,7 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     errors="RankError",
-    launcher="run",
+    launcher="run warm_up",
     measure="measure_here",
     spec_file="write_spec",
     wire="bytes_sent peers_sent",

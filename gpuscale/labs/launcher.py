@@ -56,6 +56,15 @@ def run(function, *inputs, ranks: int = 4, seconds: float = 60, output: str = "o
             server.end()
 
 
+def warm_up() -> None:
+    """Load PyTorch in the background, so that the first call of `run` need not wait for it.
+
+    Does nothing where `run` starts no processes: under ``torchrun``, on Windows, and without PyTorch.
+    """
+    if not (torchrun.inside() or sys.platform == "win32" or _missing()):
+        _server()
+
+
 def _checked(function, ranks: int, seconds: float, output: str) -> None:
     if not callable(function):
         raise ValueError(f"run: the first argument is called on every rank, so it must be a function, not {function!r}")
@@ -67,9 +76,13 @@ def _checked(function, ranks: int, seconds: float, output: str) -> None:
         raise ValueError(f"run: output={output!r}; one of {', '.join(map(repr, OUTPUTS))} was expected")
     if sys.platform == "win32":
         raise ImportError("gpuscale.labs starts ranks by fork, which Windows does not have: use WSL (Linux on Windows)")
-    missing = [name for name in ("torch", "cloudpickle") if importlib.util.find_spec(name) is None]
-    if missing:
+    if missing := _missing():
         raise ImportError(f'the labs need {" and ".join(missing)}: pip install "gpuscale[labs]"')
+
+
+def _missing() -> list[str]:
+    """What the labs need and is not installed."""
+    return [name for name in ("torch", "cloudpickle") if importlib.util.find_spec(name) is None]
 
 
 def _packed(function, inputs) -> bytes:
@@ -88,17 +101,30 @@ class _Server:
         with far:
             command = [sys.executable, "-c", START, repr(sys.path), str(far.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[far.fileno()], stdin=subprocess.DEVNULL)
-        self._control, self.owner = near, os.getpid()
-        if wrong := self._answer():
-            raise ImportError(f"PyTorch does not load: {wrong}")
+        self._control, self.owner, self._loaded = near, os.getpid(), False
 
     def start(self, ranks: int, folder: str) -> list[socket.socket]:
-        """Fork the ranks; returns a socket to each."""
+        """Fork the ranks, as soon as PyTorch is loaded; returns a socket to each."""
+        self._load()
         pairs = [socket.socketpair() for _ in range(ranks)]
         self._ask(("start", ranks, folder, sys.path), [far.fileno() for _, far in pairs])
         for _, far in pairs:
             far.close()
         return [near for near, _ in pairs]
+
+    def _load(self) -> None:
+        """Wait for the server's first message: it is empty if PyTorch is loaded, else it says what is wrong."""
+        if self._loaded:
+            return
+        try:
+            wrong = self._answer()
+        except BaseException:  # an interrupt: see _ask
+            self.stop()
+            raise
+        if wrong:
+            self.stop()
+            raise ImportError(f"PyTorch does not load: {wrong}")
+        self._loaded = True
 
     def ask(self) -> None:
         """Let each rank write down where it stands."""
@@ -111,6 +137,8 @@ class _Server:
 
     def stop(self) -> None:
         """End the server, and with it all ranks."""
+        if not self._loaded:
+            self._process.kill()  # it would only find out when it has loaded everything
         self._control.close()
         self._process.wait()
 

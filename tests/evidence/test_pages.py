@@ -57,7 +57,7 @@ def test_a_chapter_says_what_its_cases_come_to(chapter):
     said, counted = str(evidence_summary(chapter)), totals(mine)
     assert f"run on {counted.cases:,} cases" in said
     assert ("All agree" in said) == (counted.deviate == 0)
-    assert ("All differ" in said) == (counted.equal == 0)
+    assert ("Each differs" in said) == (counted.equal == 0)
     for apart in (counted.ours, counted.replayed):
         assert not apart or f" {apart:,} " in said
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from gpuscale.labs import RankError, bytes_sent, run
+from gpuscale.labs import RankError, bytes_sent, launcher, run
 
 
 def square():
@@ -189,3 +189,65 @@ def test_the_kernel_counts_what_a_rank_sends():
 
     first, second = run(sends, ranks=2)
     assert 4000 <= first < 4200 and second < 200
+
+
+WARM = """
+import sys, time
+from gpuscale.labs import launcher, run, warm_up
+
+def answer():
+    return 42
+
+if __name__ == "__main__":
+    warm_up()
+    server, = launcher._started
+    print(server._process.pid, server._loaded)
+    if "run" in sys.argv:
+        print(run(answer, ranks=2), launcher._started == [server])
+    else:
+        time.sleep(0.2)
+"""
+
+
+def warmed(tmp_path, *words: str) -> tuple[int, list[str]]:
+    """A program that warms up: the process that this starts, and what the program prints."""
+    program = tmp_path / "program.py"
+    program.write_text(WARM)
+    path = os.pathsep.join(filter(None, sys.path))
+    ended = subprocess.run(
+        [sys.executable, str(program), *words], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert not ended.stderr
+    first, *lines = ended.stdout.splitlines()
+    pid, loaded = first.split()
+    assert loaded == "False"  # it has not waited
+    return int(pid), lines
+
+
+def test_a_run_uses_the_process_that_was_started_before(tmp_path):
+    pid, lines = warmed(tmp_path, "run")
+    assert lines == ["[42, 42] True"]
+    assert not alive(pid)
+
+
+def test_a_process_that_was_started_for_nothing_ends_too(tmp_path):
+    pid, lines = warmed(tmp_path)
+    assert lines == [] and not alive(pid)
+
+
+BROKEN = """
+import sys
+sys.path[:] = eval(sys.argv.pop(1))
+import socket
+from gpuscale.labs import server
+server.PRELOAD = ("no_such_module",)
+server.serve(socket.socket(fileno=int(sys.argv[1])))
+"""
+
+
+def test_pytorch_that_does_not_load_is_an_import_error(monkeypatch):
+    monkeypatch.setattr(launcher, "START", BROKEN)
+    monkeypatch.setattr(launcher, "_started", [])
+    with pytest.raises(ImportError, match="PyTorch does not load: No module named 'no_such_module'"):
+        run(square)
+    assert not launcher._started[0].alive
