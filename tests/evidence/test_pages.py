@@ -65,8 +65,7 @@ def test_a_chapter_says_what_its_cases_come_to(chapter):
 def test_a_chapter_whose_cases_all_deviate():
     said = str(evidence_summary("lab_data_parallelism"))
     assert (
-        said.startswith("PyTorch with fake process groups")
-        and "Each differs from a formula for a named reason" in said
+        said.startswith("PyTorch with fake process groups") and "Each differs from a formula for a named reason" in said
     )
 
 
