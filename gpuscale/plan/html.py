@@ -28,7 +28,9 @@ def html(plan) -> str:
     ask = plan.ask
     label = text.heading(ask)
     rows = [_row(row) for row in plan.rows] or [f"Nothing fits: {escape(plan.why_nothing)}."]
-    why = (f"{reason.count:,}: {reason.words}" for reason in text.ranked(plan))
+    told_why = [(reason, f"{reason.count:,}: {reason.words}") for reason in text.ranked(plan)]
+    full = [line for reason, line in told_why if reason.name.startswith("memory")]
+    impossible = [line for reason, line in told_why if not reason.name.startswith("memory")]
     told = (*text.efficiencies(ask), text.convention(ask))
     return element(
         "div",
@@ -36,8 +38,10 @@ def html(plan) -> str:
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(
-            f"{plan.tried:,} choices tried, {plan.fit:,} fit; why the others are excluded",
-            f"<p>{escape(text.room(ask))}</p>{_list(why)}",
+            f"{plan.tried:,} choices tried, {plan.fit:,} fit; why others don't",
+            f"<p>{escape(text.room(ask))}</p>",
+            _list(full) if full else "",
+            f"<p>Not tried, because it is impossible:</p>{_list(impossible)}" if impossible else "",
             class_="entry",
         ),
         details("Achieved rates, as fractions of the peaks", _list(told), class_="entry") if plan.rows else "",

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 import sys
 
@@ -339,3 +340,12 @@ def test_clusters_say_where_their_shares_come_from():
     took = specs.measured("vector_add_h100").rows[-1]["time"]
     assert of_memory["h100_superpod"].value == pytest.approx(12 * 2**30 / took / 3.35e12, rel=1e-3)
     assert "H100" in of_memory["b200_superpod"].words  # no other is at hand
+
+
+def test_the_page_tells_what_did_not_fit_from_what_was_not_tried():
+    found = plan("llama3_8b", "h100_superpod", 64, 2**19)
+    page = found._repr_html_()
+    full, impossible = page[page.index("why others don't") :].split("Not tried")
+    counts = [sum(int(n.replace(",", "")) for n in re.findall(r"<li>([\d,]+): ", part)) for part in (full, impossible)]
+    assert counts[0] == found.tried - found.fit > 0
+    assert counts[1] > 0
