@@ -10,8 +10,10 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
+    calibration="Calibration Run calibrate load_calibration read_runs shipped",
     clusters="Cluster cluster",
     errors="Refusal",
+    expected="expected_times ExpectedTimes",
     choice="Choice",
     outcome="Outcome",
     search="Plan evaluate_choice plan",

@@ -1,6 +1,7 @@
 """The planner from the shell.
 
     python -m gpuscale.plan --model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M
+    python -m gpuscale.plan calibrate runs.csv --cluster h100-superpod -o mine.toml
 
 The exit status is 0 for a plan, 1 if nothing fits, 2 for a request that cannot be met.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
 from gpuscale import specs
 from gpuscale.plan import clusters
@@ -90,9 +92,41 @@ def asked(options) -> tuple[Request, int]:
     return request(**{name: value for name, value in given.items() if name not in OUTPUT}), top
 
 
+def calibrate_parser() -> PlanParser:
+    """The options of ``calibrate``."""
+    told = "Find the constants of a real training step from measured runs, and write them to a file."
+    out = PlanParser("python -m gpuscale.plan calibrate", description=told, allow_abbrev=False)
+    out.add_argument("runs", help="a CSV file with the columns model, gpus, batch, seq, seconds, and those of a layout")
+    out.add_argument("--cluster", dest="cluster_key", required=True, help="a cluster from --list")
+    out.add_argument("--spec", action="append", default=[], metavar="FILE", help="a TOML file of your own parts")
+    out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
+    out.add_argument("--source", default="", help="where the runs are from, in words")
+    out.add_argument("-o", "--output", required=True, metavar="FILE", help="the TOML file to write")
+    return out
+
+
+def calibrate_runs(arguments: list[str]) -> int:
+    """Write a calibration, and say how good it is."""
+    options = calibrate_parser().parse_args(arguments)
+    for path in options.spec:
+        clusters.load(path)
+    from gpuscale.plan.calibration import calibrate, summary
+
+    found = calibrate(options.runs, options.cluster_key, options.recipe, options.source)
+    try:
+        Path(options.output).write_text(found.text(), encoding="utf-8")
+    except OSError as error:
+        raise Refusal(f"{options.output}: {error.strerror}; expected a file that can be written") from None
+    print(summary(found))
+    return 0
+
+
 def main(arguments=None) -> int:
     """Print the plan; the exit status."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
+        if arguments[:1] == ["calibrate"]:
+            return calibrate_runs(arguments[1:])
         options = parser().parse_args(arguments)
         own = [key for path in options.spec for key in clusters.load(path)]
         if options.cluster_key is None and len(own) == 1:

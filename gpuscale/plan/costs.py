@@ -78,7 +78,7 @@ class Tape:
             self.known[formula.lhs] = self.value(formula, **given)
 
 
-def _attention(tape: Tape, latent: bool) -> None:
+def attention(tape: Tape, latent: bool) -> None:
     """What depends on the kind of attention: activations, kernels, recomputation."""
     if latent:  # one key for all heads is rotated
         tape.take(llm.kept_latent_attention, llm.few_latent_attention, llm.latent_up_params)
@@ -112,7 +112,7 @@ def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
     }
 
 
-def _moved(tape: Tape, latent: bool) -> dict:
+def moved_bytes(tape: Tape, latent: bool) -> dict:
     """For TP, CP and EP the bytes over both levels, of a microbatch in a stage."""
     gathered = llm.latent_cp_bytes if latent else llm.cp_bytes
     return {
@@ -180,10 +180,10 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeSte
     """
     tape, (state, held, idle, exposed) = Tape(flop), SCHEDULES[schedule]
     tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
-    _attention(tape, latent)
+    attention(tape, latent)
     tape.take(*(getattr(llm, name) for name in WORK))
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, state, held)
-    moved = _moved(tape, latent)
+    moved = moved_bytes(tape, latent)
     out |= _bytes(tape, moved) | _times(tape, moved, idle, exposed)
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
     for rate, share in {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}.items():
@@ -199,7 +199,7 @@ def program(schedule: str, latent: bool):
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
-    lines = {value: _of_two(expr) for value, expr in lines.items()}
+    lines = {value: of_two(expr) for value, expr in lines.items()}
     order = TopologicalSorter({value: expr.free_symbols & lines.keys() for value, expr in lines.items()})
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
     ordered = [(value, lines[value]) for value in order.static_order()]
@@ -208,7 +208,7 @@ def program(schedule: str, latent: bool):
     return function, tuple(name.name for name in names)
 
 
-def _of_two(expr):
+def of_two(expr):
     """Maxima and choices as numpy's functions of two: several times as fast as those that sympy prints."""
     for many, two in {sympy.Max: "maximum", sympy.Min: "minimum"}.items():
         expr = expr.replace(many, lambda *args, two=two: reduce(sympy.Function(two), args))

@@ -84,3 +84,38 @@ V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
 # Efficiencies of both levels, and of memory
 eta_1, eta_2 = indexed(eta, 1), indexed(eta, 2)
 eta_hbm = Quantity("eta_hbm", "1", "fraction of HBM bandwidth that a kernel achieves", r"\eta_\mathrm{HBM}", most=1)
+
+# What a real step adds to its bounds; all are zero or one at the peaks
+C_attn = Quantity("C_attn", "FLOP/s", "FLOP/s that attention reaches", r"C_\mathrm{attn}")
+g_attn = Quantity("g_attn", "1", "FLOPs of attention's backward pass over those of its forward pass",
+    r"g_\mathrm{attn}")
+g_ker = Quantity("g_ker", "1", "bytes that kernels between the matmuls move, over the bytes counted for them",
+    r"g_\mathrm{ker}")
+b_loss = Quantity("b_loss", "B", "bytes that the loss moves for each logit, both passes", r"b_\mathrm{loss}", zero=True)
+b_acc = Quantity("b_acc", "B", "bytes per parameter that adding up the gradients of a microbatch moves",
+    r"b_\mathrm{acc}", zero=True)
+b_upd = Quantity("b_upd", "B", "bytes per parameter that the optimizer moves in a step", r"b_\mathrm{upd}", zero=True)
+t_host = Quantity("t_host", "s", "time of the host per layer of a microbatch, both passes", r"t_\mathrm{host}",
+    zero=True)
+t_cross = Quantity("t_cross", "s", "the same per tensor-parallel rank, added where a pipeline crosses nodes",
+    r"t_\mathrm{cross}", zero=True)
+t_head = Quantity("t_head", "s", "time of the host per microbatch for embedding, head and loss", r"t_\mathrm{head}",
+    zero=True)
+t_far = Quantity("t_far", "s", "delay per layer of a microbatch and tensor-parallel rank beyond the node",
+    r"t_\mathrm{far}", zero=True)
+t_fix = Quantity("t_fix", "s", "time of a step that depends on nothing", r"t_\mathrm{fix}", zero=True)
+alpha_dp = Quantity("alpha_dp", "s", "latency of data parallelism per step and replica", r"\alpha_\mathrm{DP}",
+    zero=True)
+g_dp = Quantity("g_dp", "1", "fraction of the gradients' exchange that waits for the backward pass", r"g_\mathrm{DP}",
+    most=1, zero=True)
+gamma_net = Quantity("gamma_net", "1", "exponent by which a node's bandwidth falls with the number of nodes",
+    r"\gamma_\mathrm{net}", zero=True)
+T_gpu = Quantity("T_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{GPU}")
+T_host = Quantity("T_host", "s", "time of the host for a microbatch in a stage", r"T_\mathrm{host}", zero=True)
+T_upd = Quantity("T_upd", "s",
+    "time of a step outside of its microbatches: the optimizer, and what depends on nothing",
+    r"T_\mathrm{upd}", zero=True)
+T_dp_best = Quantity("T_dp_best", "s", "exposed communication time of data parallelism if all that can overlap does",
+    r"T_\mathrm{DP,best}", zero=True)
+eta_attn = Quantity("eta_attn", "1", "fraction of the peak FLOP/s that attention reaches", r"\eta_\mathrm{attn}",
+    most=1)

@@ -1,0 +1,187 @@
+"""Calibrations: constants are found again in made-up runs, odd runs are named, files say what is wrong with them."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+
+from gpuscale import specs
+from gpuscale.plan import (
+    Choice,
+    Refusal,
+    Run,
+    calibrate,
+    calibration,
+    cluster,
+    evaluate_choice,
+    expected_times,
+    load_calibration,
+    read_runs,
+    request,
+    shipped,
+)
+from gpuscale.plan.__main__ import main
+
+TRUE = {
+    "eta": 0.66, "eta_attn": 0.5, "eta_1": 0.7, "eta_2": 0.5, "gamma_net": 0.2, "g_ker": 3.0, "b_loss": 40.0,
+    "b_acc": 10.0, "b_upd": 30.0, "t_host": 3e-3, "t_cross": 5e-4, "t_head": 4e-3, "t_far": 4e-4, "t_fix": 0.03,
+    "alpha_dp": 4e-4, "g_dp": 0.7, "g_attn": 2.5,
+}  # fmt: skip
+PEAK = {name: 0.0 for name in TRUE} | dict.fromkeys(("eta", "eta_attn", "eta_1", "eta_2", "eta_hbm", "g_ker"), 1.0)
+PEAK["g_attn"] = 2.0
+
+
+def made_up(count: int, seed: int = 0, noise: float = 0.01) -> list[Run]:
+    """Runs whose times follow from TRUE, up to noise."""
+    draw, found = random.Random(seed), []
+    share = cluster("h100_superpod").shares[3].value
+    while len(found) < count:
+        nodes, tp, pp = draw.choice((1, 2, 4, 8, 16)), draw.choice((1, 2, 4, 8, 16)), draw.choice((1, 2, 4, 8))
+        gpus, micro = 8 * nodes, draw.choice((1, 2, 4, 8))
+        if gpus % (tp * pp) or 256 % (gpus // (tp * pp) * micro):
+            continue
+        model, zero = draw.choice(("llama3_8b", "llama3_70b")), draw.choice((0, 1))
+        run = Run(model, gpus, 2**20, 4096, 1.0, dp=gpus // (tp * pp), tp=tp, pp=pp, micro=micro, zero=zero)
+        ask = request(model, "h100_superpod", gpus, 2**20, seq=4096)
+        seconds = expected_times(ask, [run.choice], TRUE | {"eta_hbm": share}).step[0]
+        found.append(dataclasses.replace(run, seconds=float(seconds * np.exp(draw.gauss(0, noise)))))
+    return found
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return calibrate(made_up(120), "h100_superpod")
+
+
+def test_constants_are_found_again(fitted):
+    known = [name for name in fitted.constants if name in TRUE and name not in fitted.unknown]
+    assert {"eta", "t_host", "eta_1"} <= set(known)
+    for name in known:
+        assert abs(np.log(fitted.constants[name] / TRUE[name])) < 3 * fitted.spread.get(name, 0) + 0.02, name
+    assert not fitted.far
+    assert fitted.band < 1.15
+
+
+def test_an_absurd_run_is_named_and_moves_nothing(fitted):
+    runs = made_up(120)
+    runs[7] = dataclasses.replace(runs[7], seconds=100 * runs[7].seconds)
+    found = calibrate(runs, "h100_superpod")
+    assert found.far == (7,)
+    for name, value in found.constants.items():
+        assert abs(np.log(value / fitted.constants[name])) < 0.5 * fitted.spread.get(name, 0) + 1e-6, name
+
+
+def test_a_handful_of_runs_keeps_what_it_does_not_know():
+    found = calibrate(made_up(10, seed=3), "h100_superpod")
+    assert all(0 < value < np.inf for value in found.constants.values())
+    assert len(found.unknown) > 5
+    with pytest.raises(Refusal, match="3 runs; expected four or more"):
+        calibrate(made_up(3), "h100_superpod")
+
+
+def test_at_the_peaks_the_expected_time_is_the_bound():
+    """All that a bound leaves out is zero or one there."""
+    draw, equal = random.Random(5), 0
+    for _ in range(60):
+        tp, pp, cp = draw.choice((1, 2, 4, 8)), draw.choice((1, 2, 4)), draw.choice((1, 2))
+        choice = Choice(
+            dp=64 // (tp * pp * cp), tp=tp, pp=pp, cp=cp, micro=draw.choice((1, 2)), zero=draw.choice((0, 1, 2, 3)),
+            sp=tp > 1, recompute=draw.choice(("none", "selective", "full")),
+        )  # fmt: skip
+        ask = request("llama3_8b", "h100_superpod", 64, 2**21, seq=8192, shares=(1, 1, 1, 1))
+        try:
+            bound = evaluate_choice(ask, choice).costs.peak
+        except Refusal:
+            continue
+        found = expected_times(ask, [choice], PEAK)
+        assert found.step[0] == pytest.approx(bound.step, rel=1e-9), choice
+        assert found.mfu[0] == pytest.approx(bound.mfu, rel=1e-9)
+        equal += 1
+    assert equal > 30
+
+
+def test_a_file_says_the_same_as_what_was_written(fitted, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(fitted.text())
+    again = load_calibration(path)
+    assert again.constants == pytest.approx(fitted.constants, rel=1e-3)
+    assert (again.unknown, again.far, again.cluster) == (fitted.unknown, fitted.far, fitted.cluster)
+    assert [one.left_out for one in again.checks] == [one.left_out for one in fitted.checks]
+
+
+def test_what_is_shipped_follows_from_the_runs():
+    specs.load(shipped("nanotron_h100").parent / "nanotron_models.toml")
+    kept = load_calibration(shipped("nanotron_h100"))
+    runs = read_runs(shipped("nanotron_h100").parent / "nanotron_h100.csv")
+    problem = calibration._Problem(runs, cluster(kept.cluster), "bf16_fp32_grads")
+    every = np.arange(len(runs))
+    logs = problem.fit(every)
+    for name, value in zip(problem.free, problem.constants(logs), strict=True):
+        assert abs(np.log(value / kept.constants[name])) < 0.1 * kept.spread[name], name
+    off = np.abs(np.log(problem.seconds / problem.expected(logs, every)))
+    assert set(every[off > 0.45]) <= set(kept.far) and not set(every[off < 0.35]) & set(kept.far)
+    near = np.expm1(off[off < calibration.FAR])
+    assert np.median(near) < 0.06
+
+
+HEAD = "model,gpus,batch,seq,seconds,tp,dp\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("model,gpus\n", "missing column batch, seq, seconds"),
+        (HEAD + "llama3_8b,8,1048576,4096,two,8,1\n", "line 2, column seconds: 'two'; expected a number"),
+        (HEAD + "llama3_8b,8,1048576,4096,,8,1\n", "line 2, column seconds: ''; expected a number"),
+        (HEAD + "llama3_8b,8,1048576,4096,1.5,8.5,1\n", "line 2, column tp: '8.5'; expected a whole number"),
+        (HEAD + "llama3_8b,8,1048576,4096,1.5,4,1\n", "line 2: dp x tp x pp x cp is 4; expected gpus, 8"),
+        (HEAD + "llama3_8b,8,1048576,4096,-1,8,1\n", "line 2: seconds is -1; expected a positive number"),
+        (HEAD + "llama3_8b,8,1048576,4096,nan,8,1\n", "line 2: seconds is nan; expected a positive number"),
+        (HEAD + "llama3_8b,8,1000000,4096,1,8,1\n", "line 2: a batch of 1,000,000 tokens is not a whole number"),
+        (HEAD + "llama3_8b,0,1048576,4096,1,8,1\n", "line 2: gpus is 0; expected 1 or more"),
+    ],
+)
+def test_a_wrong_row_is_named(tmp_path, text, said):
+    path = tmp_path / "runs.csv"
+    path.write_text(text)
+    with pytest.raises(Refusal, match=said.replace("(", r"\(")):
+        read_runs(path)
+
+
+def test_the_command_writes_a_file_and_says_how_good_it_is(tmp_path, capsys):
+    runs = made_up(40)
+    table = tmp_path / "runs.csv"
+    names = "model gpus batch seq seconds dp tp pp micro zero".split()
+    table.write_text(
+        "\n".join(",".join(map(str, row)) for row in [names, *[[getattr(r, n) for n in names] for r in runs]])
+    )
+    out = tmp_path / "mine.toml"
+    assert main(["calibrate", str(table), "--cluster", "h100-superpod", "-o", str(out)]) == 0
+    assert "40 runs, 0 of them too far" in capsys.readouterr().out
+    assert load_calibration(out).runs == 40
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["calibrate"], "the following arguments are required"),
+        (["calibrate", "none.csv", "--cluster", "h100-superpod", "-o", "x"], "none.csv"),
+        (["calibrate", "none.csv", "--cluster", "nowhere", "-o", "x"], "none.csv"),
+    ],
+)
+def test_a_wrong_command_gets_a_sentence(tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_calibration_is_refused(tmp_path):
+    path = tmp_path / "mine.toml"
+    with pytest.raises(Refusal, match="No such file"):
+        load_calibration(path)
+    path.write_text("runs = 3\n")
+    with pytest.raises(Refusal, match="not a calibration"):
+        load_calibration(path)
+    with pytest.raises(Refusal, match="expected one of nanotron_h100"):
+        shipped("elsewhere")
