@@ -34,6 +34,8 @@ def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARG
 time_of_steps = Formula("Time of a collective from its steps and bytes", T_comms, n_steps * alpha + V_rank / W,
     source="hockney1994",
     assumes="when each step has a latency of alpha and the busiest rank sends at the full bandwidth")
+bandwidth_floor = Formula("Bandwidth floor of a collective", T_comms, V / W, source="hockney1994",
+    assumes="for any algorithm that has to move V bytes through a link of bandwidth W, in one direction: a lower bound")
 
 # Rings: every rank sends to its right-hand neighbor
 ring_hop = Formula("Bytes per step of a ring", V_hop, V / N, source=_BOOK,
