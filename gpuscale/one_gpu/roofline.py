@@ -83,7 +83,7 @@ vector_add_intensity = Formula("Intensity of a vector addition", I, flop / (3 * 
 
 vector_add_time = Formula("Time of a vector addition", T, alpha + 3 * b * n / W_hbm, source=f"{_BOOK} question 7",
     assumes="when the launch is not hidden and memory sets the pace after it",
-    approx=3 * b * n / W_hbm, regime=((n, sympy.oo),))
+    approx=3 * b * n / W_hbm, regime=((n, sympy.oo),), optional=(alpha,))
 
 launch_bound_length = Formula("Length at which the launch takes as long as the bytes", n, alpha * W_hbm / (3 * b),
     source=f"{_BOOK} question 7", assumes="when the launch is not hidden")
