@@ -105,7 +105,7 @@ fsdp_tp_comms = Formula("Communication of FSDP with tensor parallelism", T_comms
     "an all-gather in and a reduce-scatter out over Y",
     approx=n_mat * b_w * D * F / (Y * W_dp) + 2 * b * B * D / (X * W_tp), regime=((X, oo), (Y, oo)))
 best_fsdp = Formula("Best FSDP degree next to tensor parallelism", X_best,
-    sqrt(2 * b * B * N_gpu * W_dp / (n_mat * b_w * F * W_tp)), source=_TRAIN,
+    sqrt(2 * b * B * N_gpu * W_dp / (n_mat * b_w * F * W_tp), evaluate=False), source=_TRAIN,  # as one root
     assumes="for the least communication in the forward pass of an MLP on N_gpu GPUs, N_gpu/X_best in each replica, "
     "when the two axes communicate one after the other, or at once and both are long; to be rounded to a whole number "
     "from 1 to N_gpu")
