@@ -26,7 +26,8 @@ from gpuscale.units.reading import read
 
 THIN = "\u2009"
 # The range in which show picks a prefix that people write, and parse therefore knows.
-READABLE = {"s": (1e-12, 900), "1": (1e-6, 1e12), "FLOP/B": (1e-6, 1e9), "USD/h": (1e-6, 1e9)}
+READABLE = {"s": (1e-12, 900), "1": (1e-6, 1e12), "FLOP/B": (1e-6, 1e9)}
+READABLE |= dict.fromkeys(["USD", "USD/h"], (1e-6, 1e9))
 
 
 @pytest.mark.parametrize(
@@ -218,6 +219,9 @@ READS = [
     ("2.50 USD per hour", "USD/h", 2.5),
     ("2.5 USD/hour", "USD/h", 2.5),
     ("2.5", "USD/h", 2.5),
+    ("$300", "USD", 300),
+    ("300 USD", "USD", 300),
+    ("300", "USD", 300),
     ("48 per cent", "%", 0.48),
     ("0.45", "%", 0.45),
     ("45 %", "%", 0.45),
@@ -454,7 +458,7 @@ def meaning(name):
         return SIZES[found[1]], {"H": "Hz", "h": "Hz", "W": "W", "w": "W", "s": "s"}[found[2][0]]
     if name.removesuffix("s") in LENGTHS:
         return LENGTHS[name.removesuffix("s")], "s"
-    return {"%": (0.01, "1"), "USD/h": (1, "USD/h")}.get(name, (1, "1"))
+    return {"%": (0.01, "1"), "USD": (1, "USD"), "USD/h": (1, "USD/h")}.get(name, (1, "1"))
 
 
 @pytest.mark.parametrize("first", sorted({name[0] for name in SCALE}))

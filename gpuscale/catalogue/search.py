@@ -47,7 +47,7 @@ def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable
     >>> find("all reduce bytes")[0]
     V_rank = 2*V*(N - 1)/N
     >>> [f.name for f in find(gives="T_comms", given=["V", "W"])]
-    ['ring_all_to_all_even']
+    ['bandwidth_floor', 'ring_all_to_all_even']
     >>> find("bubbles zero-bubble gpipe")
     No formula for 'bubbles zero-bubble gpipe'. No formula has all of these words: 'bubbles', 'zero', 'bubble', 'gpipe'.
     >>> find("occupncy")

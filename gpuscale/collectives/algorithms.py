@@ -33,7 +33,9 @@ def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARG
 
 time_of_steps = Formula("Time of a collective from its steps and bytes", T_comms, n_steps * alpha + V_rank / W,
     source="hockney1994",
-    assumes="when each step has a latency of alpha and the busiest rank sends at the full bandwidth")
+    assumes="when each step has a latency of alpha and the busiest rank sends at the full bandwidth", optional=(alpha,))
+bandwidth_floor = Formula("Bandwidth floor of a collective", T_comms, V / W, source="hockney1994",
+    assumes="for any algorithm that has to move V bytes through a link of bandwidth W, in one direction: a lower bound")
 
 # Rings: every rank sends to its right-hand neighbor
 ring_hop = Formula("Bytes per step of a ring", V_hop, V / N, source=_BOOK,
@@ -72,22 +74,23 @@ recursive_doubling_all_reduce = _costed(doubling_steps, recursive_doubling_bytes
 
 # Shots: behind a switch, a rank writes to all others at once
 one_shot_all_reduce = Formula("One-shot all-reduce", T_comms, alpha + V * (N - 1) / W, source="flashinfer",
-    assumes=_ALL + ": whole vectors, in one step", needs=(at_least(N, 2),))
+    assumes=_ALL + ": whole vectors, in one step", needs=(at_least(N, 2),), optional=(alpha,))
 two_shot_all_reduce = Formula("Two-shot all-reduce", T_comms, 2 * alpha + 2 * V * (N - 1) / (N * W),
     source="flashinfer", assumes=_ALL + ": a direct reduce-scatter, then a direct all-gather", needs=(at_least(N, 2),),
-    approx=2 * V / W, regime=_LARGE)
+    approx=2 * V / W, regime=_LARGE, optional=(alpha,))
 
 # Trees and chains: a vector goes from one rank to all, or from all to one
 tree_steps = Formula("Steps of a binomial tree", n_steps, ceiling(log2(N)), source=_THAKUR,
     assumes="when every rank that has the vector passes it on in each step")
 tree_broadcast = Formula("Binomial-tree broadcast", T_comms, ceiling(log2(N)) * (alpha + V / W), source=_THAKUR,
-    assumes="when every rank that has the vector passes all of it on in each step; a reduce runs in reverse")
+    assumes="when every rank that has the vector passes all of it on in each step; a reduce runs in reverse",
+    optional=(alpha,))
 tree_all_reduce = Formula("Tree all-reduce", T_comms, 2 * ceiling(log2(N)) * (alpha + V / W), source=_THAKUR,
-    assumes="for a reduce up a binomial tree, then a broadcast down the tree, without chunking")
+    assumes="for a reduce up a binomial tree, then a broadcast down the tree, without chunking", optional=(alpha,))
 chain_broadcast = Formula("Pipelined chain broadcast", T_comms, (N - 2 + n_chunk) * (alpha + V / (n_chunk * W)),
     source=_SANDERS,
     assumes="when the vector goes along a chain of at least two ranks in equal chunks, each passed on as it arrives",
-    needs=(at_least(N, 2),), approx=V / W, regime=((V, oo), (n_chunk, oo)))
+    needs=(at_least(N, 2),), approx=V / W, regime=((V, oo), (n_chunk, oo)), optional=(alpha,))
 best_chunks = Formula("Best number of chunks in a chain", n_chunk, sqrt((N - 2) * V / (alpha * W)), source=_SANDERS,
     assumes="for at least three ranks; to be rounded to a whole number of at least 1", needs=(at_least(N, 3),))
 best_chain_broadcast = Formula("Pipelined chain broadcast with the best number of chunks", T_comms,
@@ -104,7 +107,7 @@ double_tree_all_reduce = Formula("Double binary tree all-reduce", T_comms,
     source=_SANDERS,
     assumes="for a power of two of at least 8 ranks, and enough chunks to fill both trees: at least 4 log2 N",
     needs=(power_of_two(N), at_least(N, 8), divisible(n_chunk, 2), at_least(n_chunk, 4 * log2(N))),
-    approx=2 * V / W, regime=((V, oo), (n_chunk, oo)))
+    approx=2 * V / W, regime=((V, oo), (n_chunk, oo)), optional=(alpha,))
 scatter_bytes = Formula("Bytes the root sends in a scatter", V_rank, V * (N - 1) / N, source=_THAKUR,
     assumes="when the root keeps its own chunk and sends each of the others once; a gather runs in reverse",
     approx=V, regime=((N, oo),))
@@ -113,7 +116,8 @@ binomial_scatter = _costed(doubling_steps, scatter_bytes, "Binomial scatter", V 
     assumes="when each rank sends on the half of its chunks that is farther away; a gather runs in reverse; " + _TWO)
 scattered_broadcast = Formula("Scatter and all-gather broadcast", T_comms,
     (log2(N) + N - 1) * alpha + 2 * V * (N - 1) / (N * W), source=_THAKUR,
-    assumes="for a binomial scatter, then a ring all-gather; " + _TWO, needs=_POWER, approx=2 * V / W, regime=_LARGE)
+    assumes="for a binomial scatter, then a ring all-gather; " + _TWO, needs=_POWER, approx=2 * V / W, regime=_LARGE,
+    optional=(alpha,))
 
 # Any number of ranks
 bruck_all_gather = _costed(tree_steps, all_gather_bytes, "Bruck all-gather", V / W,
@@ -122,7 +126,7 @@ rabenseifner_bytes = Formula("Bytes the busiest rank sends in a folded all-reduc
     V * (2 - 2 ** (1 - floor(log2(N))) + Rational(3, 2) * _SURPLUS), source=_THAKUR, assumes=_FOLD)
 rabenseifner_all_reduce = Formula("Rabenseifner all-reduce", T_comms,
     (2 * floor(log2(N)) + 3 * _SURPLUS) * alpha + V / W * (2 - 2 ** (1 - floor(log2(N))) + 2 * _SURPLUS),
-    source=_THAKUR, assumes=_FOLD)
+    source=_THAKUR, assumes=_FOLD, optional=(alpha,))
 
 # The faster of two
 best_all_reduce = Formula("Faster of two all-reduces", T_comms,

@@ -16,8 +16,10 @@ all_reduce_bus = Formula("Bus bandwidth of an all-reduce", W_bus, 2 * W_alg * (N
     assumes="as if a ring had moved the bytes; a link carries that much only if one has")
 all_gather_bus = Formula("Bus bandwidth of an all-gather or reduce-scatter", W_bus, W_alg * (N - 1) / N, source=_TESTS,
     assumes="when V is the full buffer, not the shard of a rank")
+broadcast_bus = Formula("Bus bandwidth of a broadcast or reduce", W_bus, W_alg, source=_TESTS,
+    assumes="when the whole buffer crosses each link on its way, as in a chain of ranks")
 all_to_all_bus = Formula("Bus bandwidth of an all-to-all", W_bus, W_alg * (N - 1) / N, source=_TESTS,
-    assumes="when V is the buffer of ONE rank, as nccl-tests counts it")
+    assumes="when W_alg counts the buffer of one rank, as nccl-tests does: V/N where V is the whole array")
 nic_rate = Formula("Bandwidth of a NIC in a hierarchical all-reduce", W_nic, W_bus * (M - 1) / (N - 1),
     source="ml-engineering, network",
     assumes="when each GPU has a NIC, and a rail of one GPU per node reduces what each node has reduce-scattered",

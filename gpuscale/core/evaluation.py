@@ -73,6 +73,7 @@ def compiled(expr):
 def evaluate(expr, /, _what: str = "", **values):
     """A derived expression in numbers: floats or arrays in base units in, the same out (arrays broadcast).
 
+    A formula's optional inputs may be left out: they are 0.
     Every value must be a finite number that the quantity allows; infinity is returned only where the
     expression itself holds it. Raises TypeError for a missing or unknown name or a value that is not a number,
     ValueError for a value out of range, for values that break a condition of a formula, for shapes that do not fit;
@@ -88,6 +89,7 @@ def evaluate(expr, /, _what: str = "", **values):
     """
     needs: tuple[Condition, ...] = ()
     if hasattr(expr, "needs"):  # a Formula
+        values = {q.name: 0.0 for q in expr.optional} | values
         expr, needs, _what = expr.rhs, expr.needs, _what or expr.name or expr.title
     expr = sympy.sympify(expr)
     function, names = compiled(expr)

@@ -12,7 +12,16 @@ from gpuscale.core.evaluation import evaluate, expected, inputs
 from gpuscale.core.latex import tex
 from gpuscale.symbols import Quantity, quantities
 
-_TOLD = ("lhs", "title", "source", "assumes", "approx", "regime", "needs")  # no quantity has one of these names
+_TOLD = (
+    "lhs",
+    "title",
+    "source",
+    "assumes",
+    "approx",
+    "regime",
+    "needs",
+    "optional",
+)  # no quantity has one of these names
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +31,7 @@ class Formula:
     ``title`` is a noun phrase; ``source`` a key of the bibliography, with a place after a comma; ``assumes``
     the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
+    ``optional``: the inputs that a call may leave out, such as a latency; they are then 0.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
     Raises DimensionError if the sides do not balance, TypeError for a symbol that is not a quantity.
 
@@ -43,6 +53,7 @@ class Formula:
     approx: sympy.Expr | None = None
     regime: tuple = ()
     needs: tuple[Condition, ...] = ()
+    optional: tuple[Quantity, ...] = ()
     name: str = field(default="", repr=False)
     module: str = field(default="", repr=False)
 
@@ -60,6 +71,9 @@ class Formula:
                 raise ValueError(f"{self.title}: needs that {need}, which never holds")
             if not need.symbols <= set(self.inputs):
                 raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
+        for q in self.optional:
+            if q not in self.inputs or not q.zero:
+                raise ValueError(f"{self.title}: {q} cannot be optional; expected an input that can be zero")
 
     @property
     def room(self) -> str:
@@ -78,7 +92,8 @@ class Formula:
         """This formula with others put in for their left-hand side, and expressions for symbols, all at once.
 
         ``f.where(g, N=n, V=b*n)``. Other parts that change are passed by name: ``lhs``, ``title``, ``source``,
-        ``assumes``, ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``.
+        ``assumes``, ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``,
+        ``optional`` in place of the inputs that every formula with them has as optional.
         Raises if two formulas give one quantity, if a name is not an input, or if an expression's dimension is not
         its symbol's.
 
@@ -105,7 +120,11 @@ class Formula:
         rhs = self.rhs.subs(swaps, simultaneous=True)
         needs = [need.put(swaps) for need in self.needs] + [need for other in others for need in other.needs]
         needs = tuple(dict.fromkeys(need for need in needs if need.relation != True))  # noqa: E712
+        parts = (self, *others)
+        asked = {q for part in parts for q in part.inputs if q not in part.optional}
+        spare = dict.fromkeys(q for part in parts for q in part.optional if q not in asked)
         new = {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "name": "", "module": ""}
+        new["optional"] = tuple(q for q in spare if q in rhs.free_symbols)
         return replace(self, **new | told)
 
     def equation(self) -> sympy.Eq:

@@ -45,6 +45,10 @@ ep_fan_out = Formula("Dispatch and combine inside the nodes", T_comms,
     approx=f_hit * _both * B * D / W_nvl, regime=((G, oo),),
     assumes="for tokens that enter a node on their sender's rail and are forwarded to each GPU that needs them, "
     "f_hit counting GPUs")
+free_experts = Formula("Experts per token at no extra NVLink time", k_free, M_lim * W_nvl / W_nic,
+    source="deepseek-v3, section 3.2.2",
+    assumes="when a token goes to M_lim nodes, crosses the NICs once per node and NVLink once per expert, its own node "
+    "and GPU counted alike, and NVLink takes as long as the NICs")
 
 # The narrowest expert whose arithmetic hides its communication
 ep_width = Formula("Expert width that hides dispatch and combine", F_crit,

@@ -13,7 +13,7 @@ parallelism, the one all-gather of x has one reduce-scatter for a gradient.
 
 # fmt: off
 
-from sympy import Max, Min, oo
+from sympy import Max, Min, oo, sqrt
 
 from gpuscale.collectives.algorithms import ring_all_gather
 from gpuscale.core.conditions import at_least, divisible, nested
@@ -96,5 +96,18 @@ mixed_dp_limit = Formula("Tokens that hide data parallelism combined with model 
     assumes="for models of Y ranks in part of a node or in whole nodes, both levels working at once, against the "
     "backward pass",
     needs=(nested(Y, G), divisible(X * Y, G)))
+
+# FSDP over X, tensor parallelism over Y: fewer replicas gather less, and their larger batches have more activations
+_TRAIN = "scaling-book-training, mixed FSDP and tensor parallelism"
+fsdp_tp_comms = Formula("Communication of FSDP with tensor parallelism", T_comms,
+    n_mat * b_w * D * F * (X - 1) / (X * Y * W_dp) + 2 * b * B * D * (Y - 1) / (X * Y * W_tp), source=_TRAIN,
+    assumes="for the forward pass of an MLP, its B tokens spread over X replicas: an all-gather of the weights over X, "
+    "an all-gather in and a reduce-scatter out over Y",
+    approx=n_mat * b_w * D * F / (Y * W_dp) + 2 * b * B * D / (X * W_tp), regime=((X, oo), (Y, oo)))
+best_fsdp = Formula("Best FSDP degree next to tensor parallelism", X_best,
+    sqrt(2 * b * B * N_gpu * W_dp / (n_mat * b_w * F * W_tp), evaluate=False), source=_TRAIN,  # as one root
+    assumes="for the least communication in the forward pass of an MLP on N_gpu GPUs, N_gpu/X_best in each replica, "
+    "when the two axes communicate one after the other, or at once and both are long; to be rounded to a whole number "
+    "from 1 to N_gpu")
 
 declare(globals())

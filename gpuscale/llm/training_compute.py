@@ -62,5 +62,13 @@ mfu_step_time = Formula("Time of a step at a given utilization", T_step, ops / (
     source="llama3, table 4", assumes="when the utilization is known from this run or a similar one")
 run_time = Formula("Time of a run", T_run, T_step * B_run / B, source="megatron2021, section 5.1",
     assumes="for steps of equal length")
+gpu_time = Formula("GPU-hours of a run", T_gpu, N_gpu * T_run, source="megatron2021, section 5.1",
+    assumes="for GPUs that all belong to the run from its start to its end, idle or not")
+flops_gpu_time = Formula("GPU-hours of a run from its FLOPs", T_gpu, ops / (C * MFU),
+    source="megatron2021, section 5.1",
+    assumes="for the FLOPs of the whole run; the number of GPUs cancels where the utilization does not depend on it")
+run_cost = Formula("Cost of a run", cost, p_gpu * T_gpu / 3600, source="deepseek-v3, table 1",
+    assumes="for a price per GPU and hour; T_gpu counts seconds, of which an hour has 3600; other money than dollars "
+    "works alike")
 
 declare(globals())

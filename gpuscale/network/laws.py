@@ -65,7 +65,8 @@ wire_latency = Formula("Latency through the switches", T_comms, (n_hop - 1) * t_
     assumes="for n_hop links with a switch between each two of them, and no queuing", needs=(at_least(n_hop, 1),))
 
 
-# Rings and tori with links to neighbors only, as TPUs are wired. W is one link, one direction.
+# Rings and tori with links to neighbors only, as TPUs are wired. W is one link, one direction. V is the full buffer; in
+# an all-to-all it is the whole distributed array, of which each of N chips owns V/N.
 _TPU = "scaling-book-tpus, networking"
 
 torus_egress = Formula("Bandwidth out of a chip of a torus", W_node, 2 * n_dim * W_link, source=_TPU,
@@ -79,6 +80,16 @@ torus_bisection = Formula("Bisection bandwidth of a torus", W_bis, 2 * W_link * 
 torus_all_gather = Formula("All-gather on a torus", T_comms, V * (N - 1) / (2 * n_dim * N * W), source=_TPU,
     assumes="when the buffer is split so that all axes work at once, each in both directions, for equal sides",
     approx=V / (2 * n_dim * W), regime=((N, oo),))
+torus_reduce_scatter = Formula("Reduce-scatter on a torus", T_comms, torus_all_gather.rhs, source=_TPU,
+    assumes=torus_all_gather.assumes, approx=torus_all_gather.approx, regime=((N, oo),))
+torus_all_reduce = Formula("All-reduce on a torus", T_comms, 2 * torus_all_gather.rhs, source=_TPU,
+    assumes="for a reduce-scatter, then an all-gather; the buffer is split so that all axes work at once, each in both "
+    "directions, for equal sides",
+    approx=2 * torus_all_gather.approx, regime=((N, oo),))
+ring_all_to_all_one_way = Formula("All-to-all on a one-way ring", T_comms, V * (N - 1) / (2 * N * W), source=_TPU,
+    assumes="for a unidirectional ring: every rank sends to its right-hand neighbor alone, which passes on what is not "
+    "its own",
+    approx=V / (2 * W), regime=((N, oo),))
 ring_load_even = Formula("Bytes on a link, all-to-all on an even ring", V_link, V / 8, source=_TPU,
     assumes="for 4, 6, ... ranks, or 2 with two links: blocks take the shorter direction; those halfway around are "
     "split in two")

@@ -9,7 +9,7 @@ from gpuscale.symbols import *
 
 transfer_time = Formula("Time to move bytes", T_mem, alpha + V / W,
     source="hockney1994", assumes="for one transfer with a latency of alpha, then at the full bandwidth",
-    approx=V / W, regime=((V, sympy.oo),))
+    approx=V / W, regime=((V, sympy.oo),), optional=(alpha,))
 
 half_size = Formula("Size that reaches half of the bandwidth", V_half, alpha * W,
     source="hockney1994", assumes="for a time of latency plus bytes over bandwidth, both of the whole call")

@@ -36,6 +36,13 @@ matmul_intensity = Formula("Intensity of a matrix multiplication", I, matmul_ops
     source=f"{_BOOK} question 3", assumes=f"{_STREAMED}, all in one precision",
     approx=2 * flop * B / b, regime=((D, sympy.oo), (F, sympy.oo)))
 
+mlp_intensity = Formula("Intensity of a gated MLP", I,
+    2 * n_mat * flop * B * D * F / (n_mat * b_w * D * F + b * B * (2 * D + n_mat * F)), source=_ROOF,
+    assumes="for n_mat = 3 matrices, or 2 without a gate, in two matmuls: gate and up projection read the input "
+    "together, the down projection follows; each reads its inputs once and writes its output, and the bytes between "
+    "them are left out",
+    approx=2 * flop * B / b_w, regime=((D, sympy.oo), (F, sympy.oo)))
+
 matmul_math_time = Formula("Compute time of a matrix multiplication", T_math, matmul_ops.rhs / C,
     source=f"{_BOOK} question 4", assumes="at the peak rate of the Tensor Cores")
 
@@ -76,7 +83,7 @@ vector_add_intensity = Formula("Intensity of a vector addition", I, flop / (3 * 
 
 vector_add_time = Formula("Time of a vector addition", T, alpha + 3 * b * n / W_hbm, source=f"{_BOOK} question 7",
     assumes="when the launch is not hidden and memory sets the pace after it",
-    approx=3 * b * n / W_hbm, regime=((n, sympy.oo),))
+    approx=3 * b * n / W_hbm, regime=((n, sympy.oo),), optional=(alpha,))
 
 launch_bound_length = Formula("Length at which the launch takes as long as the bytes", n, alpha * W_hbm / (3 * b),
     source=f"{_BOOK} question 7", assumes="when the launch is not hidden")

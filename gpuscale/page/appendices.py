@@ -64,6 +64,7 @@ def _entry(key: str, f) -> str:
         heading(f.title, call(f)),
         region(f"Equation: {f.title}", equation(f), kind="equation"),
         f'<p class="note">Holds {worded(f.assumes)}. Source: {cite(f.source)}.</p>',
+        "".join(f'<p class="note">{inline(q)} may be left out of a call: it is 0 then.</p>' for q in f.optional),
         f'<p class="note">Tends to {inline(f.approx)} as {limit(f)}.</p>' if f.approx is not None else "",
         class_="entry",
         id=f"index-{anchor(key)}",

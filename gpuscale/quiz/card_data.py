@@ -95,7 +95,7 @@ def _common(question: Question, found: list) -> list:
     out = []
     for factor, message in SLIPS.items():
         value = factor * found[0][1]
-        if factor not in (2.0, 0.5) and question.base in ("1", "FLOP/B", "USD/h"):
+        if factor not in (2.0, 0.5) and question.base in ("1", "FLOP/B", "USD", "USD/h"):
             continue
         if not any(question.close(value, v) for _, v in found + out):
             out.append((message, value))

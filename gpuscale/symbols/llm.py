@@ -72,6 +72,10 @@ ops_run = Quantity("ops_run", "FLOP", "FLOPs that the GPUs do, recomputation inc
     r"\mathrm{FLOPs}_\mathrm{done}")
 B_run = Quantity("B_run", "1", "tokens of the whole run", r"B_\mathrm{run}", also="D of a scaling law, training tokens")
 T_run = Quantity("T_run", "s", "time of the whole run", r"T_\mathrm{run}")
+T_gpu = Quantity("T_gpu", "s", "GPU time of a run: the time of all its GPUs, added up", r"T_\mathrm{GPU}",
+    also="GPU-hours")
+p_gpu = Quantity("p_gpu", "USD/h", "price of a GPU for an hour", r"p_\mathrm{GPU}", also="price per GPU-hour")
+cost = Quantity("cost", "USD", "price of a run", r"\mathrm{cost}")
 
 # Activations and the KV cache
 V_act = Quantity("V_act", "B", "bytes of activations that a rank stores per layer per microbatch", r"V_\mathrm{act}")

@@ -21,6 +21,8 @@ F_crit = Quantity("F_crit", "1", "expert width at which arithmetic takes as long
     r"F_\mathrm{crit}")
 g_rows = Quantity("g_rows", "1", "rows of the fullest rank over the mean", r"g_\mathrm{rows}", least=1)
 
+k_free = Quantity("k_free", "1", "experts per token at which NVLink takes as long as the NICs", r"k_\mathrm{free}")
+
 # Tensor, sequence and context parallelism
 Y_lim = Quantity("Y_lim", "1", "largest number of tensor-parallel ranks whose arithmetic hides the communication",
     r"Y_\mathrm{lim}", also="most TP")
@@ -31,6 +33,12 @@ n_use = Quantity("n_use", "1", "matmuls that read the same input: 1 if their wei
     r"n_\mathrm{use}", least=1, whole=True)
 S_cp = Quantity("S_cp", "1", "tokens of the sequence on a context-parallel rank", r"S_\mathrm{cp}", also="S/cp")
 g_work = Quantity("g_work", "1", "work of the busiest rank over the mean", r"g_\mathrm{work}", least=1)
+W_dp = Quantity("W_dp", "B/s", "bandwidth of a GPU along the data-parallel axis, one direction", r"W_\mathrm{DP}",
+    also="M_X W_ici")
+W_tp = Quantity("W_tp", "B/s", "bandwidth of a GPU along the tensor-parallel axis, one direction", r"W_\mathrm{TP}",
+    also="M_Y W_ici")
+X_best = Quantity("X_best", "1", "data-parallel ranks with the least communication", r"X_\mathrm{best}",
+    also="X_opt, best FSDP degree")
 
 # Overlap
 r_comm = Quantity("r_comm", "1", "communication time over the time of the arithmetic it overlaps with",

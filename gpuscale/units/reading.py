@@ -33,7 +33,7 @@ UNIT_RULES = (
     (r"^/s$", "Hz"),
     (r"^per ?cent$", "%"),
 )
-NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD/h")  # a bare number can mean only one thing
+NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD", "USD/h")  # a bare number can mean only one thing
 BITS = r"(?:^[kKMGTPE]?i?|/)b(?:/s|ps)?$"  # a small b, which some write for bytes
 
 

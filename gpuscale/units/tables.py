@@ -16,7 +16,7 @@ ONE, BYTE = "1", "B"
 SHARE, COUNT = "%", "count"  # shown in percent, shown as an exact whole number
 STEPS = "nµm kMGTP"  # the prefixes with which amounts are shown
 TYPED_STEPS = STEPS.replace("µ", "u")
-BARE = ("", ONE, "FLOP/B", "USD/h")  # shown without an SI prefix
+BARE = ("", ONE, "FLOP/B", "USD", "USD/h")  # shown without an SI prefix
 
 # Each base unit: exponents of the base dimensions, what it measures in words, two examples.
 BASE_UNITS: dict[str, tuple[dict[str, int], str, str, str]] = {
@@ -29,6 +29,7 @@ BASE_UNITS: dict[str, tuple[dict[str, int], str, str, str]] = {
     "FLOP/B": ({"FLOP": 1, "B": -1}, "an arithmetic intensity", "40 FLOP/B", "12 FLOP/B"),
     "Hz": ({"s": -1}, "a frequency", "1.83 GHz", "1.2 GHz"),
     "W": ({"W": 1}, "a power", "700 W", "1 kW"),
+    "USD": ({"USD": 1}, "an amount of money", "20 USD", "3 USD"),
     "USD/h": ({"USD": 1, "s": -1}, "a price per hour", "2 USD/h", "3 USD/h"),
 }
 DIMENSIONS = {unit: row[0] for unit, row in BASE_UNITS.items()}
@@ -47,12 +48,12 @@ PREFIXES = {
 # The units themselves: kinds of prefix, names, size, base unit, and the endings that each name may have. An ending that
 # makes another base unit of this one does so (B/s); any other leaves it (FLOP/cycle, GPUs).
 UNITS: tuple[tuple, ...] = (
-    ("", "1 half halves USD way switch switches microbatch microbatches x ×", 1, "1"),
+    ("", "1 half halves way switch switches microbatch microbatches x ×", 1, "1"),
     ("", "GPU SM core unit lane warp thread block register word link port token element parameter", 1, "1", "s"),
     ("", "layer head ALU row cycle time step hop node rank expert stage chip level group", 1, "1", "s"),
     ("", "instruction operation", 1, "1", "s"),
     ("", "%", 0.01, "1"),
-    ("", "USD/h", 1, "USD/h"),
+    ("", "USD", 1, "USD", "/h"),
     ("small large", "s", 1, "s"),
     ("small", "sec secs", 1, "s"),
     ("spelled", "second", 1, "s", "s"),

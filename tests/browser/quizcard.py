@@ -19,6 +19,7 @@ OTHER = {
     "FLOP/B": ("kFLOP/B", "FLOP/byte"),
     "Hz": ("MHz", "kHz"),
     "W": ("kW",),
+    "USD": ("USD",),
     "USD/h": ("USD/h",),
     "1": ("",),
 }

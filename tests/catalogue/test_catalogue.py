@@ -603,8 +603,17 @@ def test_called_without_inputs_it_says_what_it_takes(f):
     with pytest.raises(TypeError) as caught:
         f()
     said = str(caught.value)
-    assert said.startswith(f"{f.name}: missing {', '.join(q.name for q in f.inputs)}; expected ")
+    asked = [q.name for q in f.inputs if q not in f.optional]
+    assert said.startswith(f"{f.name}: missing {', '.join(asked)}; expected ")
     assert all(f"{q.name} [{q.unit}]" in said for q in f.inputs)
+
+
+@functools.partial(every, keep=lambda f: f.optional)
+def test_what_may_be_left_out_is_a_latency_that_is_zero(f):
+    values = points(f, 40, rng(f))
+    rest = {name: value for name, value in values.items() if name != "alpha"}
+    assert [q.name for q in f.optional] == ["alpha"] and np.any(f(**rest) > 0)
+    assert list(f(**rest)) == list(f(**rest, alpha=0)) and np.any(f(**rest) < f(**values))
 
 
 @taking

@@ -232,8 +232,8 @@ def test_a_text_is_pointed_to_parse():
 @pytest.mark.parametrize(
     "values, says",
     [
-        ({}, "missing alpha, V, W"),
-        ({"V": 1, "W": 1}, "missing alpha"),
+        ({}, "missing V, W"),
+        ({"alpha": 1, "W": 1}, "missing V"),
         ({"alpha": 0, "V": 1, "w": 1}, "missing W; unknown w"),
         (USUAL | {"N": 8}, "unknown N"),
         (USUAL | {"flop": 1}, "unknown flop"),
@@ -244,6 +244,32 @@ def test_wrong_names_are_named_with_what_is_expected(values, says):
     with pytest.raises(TypeError) as caught:
         time(**values)
     assert str(caught.value) == f"transfer_time: {says}; expected alpha [s], V [B], W [B/s]"
+
+
+def test_an_optional_input_is_zero_where_it_is_left_out():
+    assert time.optional == (alpha,) and time(V=3, W=2) == time(alpha=0, V=3, W=2) == 1.5
+    assert evaluate(time, V=3, W=2) == 1.5 and time(alpha=1, V=3, W=2) == 2.5
+    assert list(time(V=np.array([2, 4]), W=2)) == [1, 2]
+    with pytest.raises(TypeError, match="missing alpha; expected alpha"):
+        evaluate(time.rhs, V=3, W=2)  # an expression alone asks for all
+    with pytest.raises(TypeError, match=r"^half_size: missing alpha; expected alpha \[s\], W"):
+        memory.half_size(W=2)
+    assert pickle.loads(pickle.dumps(time.where(V=b * n))).optional == (alpha,)
+
+
+def test_what_is_put_in_decides_what_stays_optional():
+    assert time.where(V=b * n).optional == (alpha,)
+    assert time.where(alpha=0).optional == time.where(optional=()).optional == ()
+    strict = Formula("Bytes that a latency hides", V, alpha * W, "nobody", "always")
+    assert time.where(strict).optional == ()
+    spare = dataclasses.replace(strict, optional=(alpha,))
+    assert time.where(spare).optional == (alpha,) and time.where(spare)() == 0
+
+
+@pytest.mark.parametrize("odd", [W, T])
+def test_only_an_input_that_can_be_zero_is_optional(odd):
+    with pytest.raises(ValueError, match=f"{odd} cannot be optional; expected an input that can be zero"):
+        Formula("Odd", T_mem, alpha + V / W, "nobody", "always", optional=(odd,))
 
 
 def test_inputs_have_no_order_to_mistake():

@@ -81,8 +81,9 @@ class Mutant(Formula):
 def planted(formula, rhs) -> Mutant:
     """A copy of a formula with another right side; conditions on inputs that it lost go as well."""
     needs = tuple(need for need in formula.needs if need.symbols <= rhs.free_symbols)
+    optional = tuple(q for q in formula.optional if q in rhs.free_symbols)
     parts = {part.name: getattr(formula, part.name) for part in dataclasses.fields(formula)}
-    return Mutant(**parts | {"rhs": rhs, "needs": needs, "approx": None, "regime": ()})
+    return Mutant(**parts | {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "optional": optional})
 
 
 def factors(rhs) -> dict:

@@ -169,7 +169,7 @@ CASES = st.sampled_from([str, str.lower, str.upper, str.swapcase, str.capitalize
 SPELT = st.sampled_from(
     [*SCALE, "GB/second", "GB/sec", "FLOP/sec", "$/h", "percent", "per cent", "MB/s/GPU", "lanes/SM"]
 )
-ASKED = st.sampled_from(["s", "B", "B/s", "1", "%", "FLOP", "FLOP/s", "FLOP/B", "Hz", "W", "USD/h"])
+ASKED = st.sampled_from(["s", "B", "B/s", "1", "%", "FLOP", "FLOP/s", "FLOP/B", "Hz", "W", "USD", "USD/h"])
 
 
 @given(
@@ -251,7 +251,24 @@ def test_grading_is_quick(page):
 
 # --- numbers ---
 
-SHOWN = ["", "1", "s", "B", "B/s", "FLOP", "FLOP/s", "FLOP/B", "Hz", "USD/h", "%", "count", "KiB", "MiB", "FLOP/cycle"]
+SHOWN = [
+    "",
+    "1",
+    "s",
+    "B",
+    "B/s",
+    "FLOP",
+    "FLOP/s",
+    "FLOP/B",
+    "Hz",
+    "USD",
+    "USD/h",
+    "%",
+    "count",
+    "KiB",
+    "MiB",
+    "FLOP/cycle",
+]
 SIZES = st.one_of(st.floats(1e-15, 1e18), st.floats(-1e18, -1e-15), st.floats(0.9, 1.1), st.integers(-(10**9), 10**9))
 
 

@@ -19,6 +19,7 @@ USUAL = {
     "FLOP/B": (1e-2, 1e4),
     "Hz": (1e8, 1e10),
     "W": (1.0, 1e6),
+    "USD": (1.0, 1e9),
     "USD/h": (1e-2, 1e3),
 }
 # Where the unit alone says too little: ranges that meet each other, so that floors are seldom zero.

@@ -59,6 +59,18 @@ def time_round_a_ring(lib, case):
         assert at(lib.time_of_steps, alpha=costs["alpha"], W=costs["W"], **counted) == schedule.time(**costs)
 
 
+@checks("bandwidth_floor", over=st.tuples(st.integers(1, 5).map(lambda e: 2**e), PRICED))
+def no_algorithm_is_faster_than_what_has_to_arrive(lib, case):
+    """What a rank lacks at the start, every all-gather has to bring in; a ring takes no longer than that."""
+    n, costs = case
+    for made in (ring, doubling, bruck, direct):
+        schedule = made.all_gather(n)
+        lacked = Fraction(int((schedule.end & ~schedule.start)[0].sum()), schedule.chunks) * costs["V"]
+        floor = at(lib.bandwidth_floor, V=lacked, W=costs["W"])
+        assert schedule.time(0, costs["W"], costs["V"]) >= floor
+        assert made is not ring or schedule.time(0, costs["W"], costs["V"]) == floor
+
+
 @checks("doubling_steps", "halving_doubling_steps", "recursive_doubling_bytes", over=POWERS)
 def partners_ever_farther_away(lib, n):
     assert at(lib.doubling_steps, N=n) == doubling.all_gather(n).steps == doubling.reduce_scatter(n).steps

@@ -166,7 +166,34 @@ def the_busiest_link_of_a_cube(lib, sides):
     assert at(lib.cube_all_to_all, n_x=sides[0], n_dim=len(sides), V=3, W=2) == load * 3 / 2
 
 
-@checks("torus_all_gather", over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]))
+@checks(
+    "torus_all_gather",
+    "torus_reduce_scatter",
+    "torus_all_reduce",
+    over=st.sampled_from([(2,), (5,), (2, 2), (3, 3), (4, 4), (2, 2, 2), (3, 3, 3)]),
+)
 def all_sides_at_work(lib, sides):
-    took = torus.all_gather(sides).link_time(TorusRoutes(sides), lambda _: Fraction(2), 0, 3)
-    assert at(lib.torus_all_gather, V=3, W=2, n_dim=len(sides), N=int(np.prod(sides))) == took
+    for name in ("all_gather", "reduce_scatter", "all_reduce"):
+        took = getattr(torus, name)(sides).link_time(TorusRoutes(sides), lambda _: Fraction(2), 0, 3)
+        formula = getattr(lib, f"torus_{name}")
+        assert at(formula, V=3, W=2, n_dim=len(sides), N=int(np.prod(sides))) == took
+
+
+class OneWay:
+    """The links of a ring that lead to the right: link i leaves rank i."""
+
+    def __init__(self, ranks: int):
+        self.ranks = ranks
+
+    def ways(self, source: int, target: int):
+        hops = (target - source) % self.ranks
+        return [(Fraction(1), tuple((source + hop) % self.ranks for hop in range(hops)))]
+
+
+@checks("ring_all_to_all_one_way", over=st.tuples(st.integers(2, 12), PRICED))
+def blocks_that_all_go_to_the_right(lib, case):
+    n, costs = case
+    loads = exchange.all_to_all(n).per_link(OneWay(n))
+    assert len(loads) == n and len(set(loads.values())) == 1
+    ours = at(lib.ring_all_to_all_one_way, V=costs["V"], W=costs["W"], N=n)
+    assert ours == loads[0] * costs["V"] / costs["W"]

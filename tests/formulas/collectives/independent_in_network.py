@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.reference_machines import transfer
 
 from gpuscale.ledger import claim
-from gpuscale.schedules.collectives import exchange, hierarchical, in_network, ring
+from gpuscale.schedules.collectives import exchange, hierarchical, in_network, ring, trees
 from gpuscale.schedules.collectives.routes import Tree
 
 SIZES = st.integers(2, 24)
@@ -94,6 +94,14 @@ def links_of_a_ring_as_a_benchmark_sees_them(lib, case):
         carried = schedule.busiest() * costs["V"] / took
         assert at(getattr(lib, bus), N=n, W_alg=costs["V"] / took) == carried
         close(transfer(float(costs["V"]), 0, float(seen)), float(took))
+
+
+@checks("broadcast_bus", over=st.tuples(SIZES, st.integers(1, 8), PRICED))
+def links_of_a_chain_as_a_benchmark_sees_them(lib, case):
+    n, chunks, costs = case
+    for schedule in (ring.broadcast(n, chunks), trees.reduce(n)):
+        took = schedule.time(**costs)
+        assert at(lib.broadcast_bus, W_alg=costs["V"] / took) == schedule.busiest() * costs["V"] / took
 
 
 @checks("all_to_all_bus", over=st.tuples(SIZES, PRICED))

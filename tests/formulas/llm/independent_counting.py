@@ -2,10 +2,11 @@
 
 from fractions import Fraction
 
-from formulas.harness import at, checks
+from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 
 from gpuscale.emulate import shapes
+from gpuscale.ledger import claim
 
 # Small models. All dimensions differ, so that none can replace another.
 SMALL, TINY = st.integers(1, 7), st.integers(1, 3)
@@ -311,7 +312,14 @@ def a_gpt_with_layers_run_again(lib, case):
 
 
 @checks(
-    "mfu", "hfu", "mfu_from_hfu", "mfu_step_time", "run_time", over=st.tuples(dense(), SMALL, RATES, st.integers(1, 4))
+    "mfu",
+    "hfu",
+    "mfu_from_hfu",
+    "mfu_step_time",
+    "run_time",
+    "gpu_time",
+    "flops_gpu_time",
+    over=st.tuples(dense(), SMALL, RATES, st.integers(1, 4)),
 )
 def a_run_watched_by_the_clock(lib, case):
     """GPUs that do the FLOPs one by one at their rate, and are idle for as long again."""
@@ -326,3 +334,21 @@ def a_run_watched_by_the_clock(lib, case):
     assert at(lib.mfu_from_hfu, HFU=Fraction(1, 2), ops=needed, ops_run=done) == share
     assert at(lib.mfu_step_time, ops=needed, N_gpu=gpus, C=rate, MFU=share) == step
     assert at(lib.run_time, T_step=step, B_run=5 * tokens, B=tokens) == sum([step] * 5)
+    clocks = sum(sum([step] * 5) for _ in range(gpus))  # one in each GPU
+    assert at(lib.gpu_time, N_gpu=gpus, T_run=sum([step] * 5)) == clocks
+    assert at(lib.flops_gpu_time, ops=sum([needed] * 5), C=rate, MFU=share) == clocks
+
+
+@checks("run_cost", over=st.tuples(st.integers(1, 3), st.integers(1, 4), st.fractions(0, 5, max_denominator=100)))
+def every_hour_of_every_gpu_paid(lib, case):
+    gpus, hours, price = case
+    minutes = range(hours * 60)
+    seconds = sum(60 for _ in range(gpus) for _ in minutes)
+    assert at(lib.run_cost, p_gpu=price, T_gpu=seconds) == sum(price for _ in range(gpus) for _ in minutes[::60])
+
+
+@checks("run_cost", "gpu_time")
+def published_cost(lib):
+    """DeepSeek-V3, table 1: dollars of the pre-training at 2 dollars per GPU-hour."""
+    hours, dollars = (claim(f"deepseek-v3:{of}-pretraining").published for of in ("hours", "cost"))
+    close(lib.run_cost(p_gpu=2, T_gpu=lib.gpu_time(N_gpu=2048, T_run=hours / 2048)), dollars)

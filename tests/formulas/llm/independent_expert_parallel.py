@@ -238,6 +238,30 @@ def gradients_of_a_rank_s_experts(lib, case):
     assert at(lib.ep_gradient_batch, **given) == took / of_one
 
 
+# Copies over NVLink
+
+
+@checks("free_experts", over=st.tuples(*[st.integers(1, 9)] * 3))
+def copies_handed_on_until_nvlink_is_as_late_as_the_nics(lib, case):
+    """Tokens come in over the NICs, one copy per node; copies over NVLink are added one by one."""
+    limit, fast, slow = case
+    tokens = range(slow)
+    arrived = sum(Fraction(1, slow) for _ in tokens for _ in range(limit))
+    handed, copies = Fraction(0), 0
+    while handed < arrived:
+        handed, copies = handed + Fraction(1, fast), copies + 1
+    assert handed == arrived
+    assert at(lib.free_experts, M_lim=limit, W_nvl=fast, W_nic=slow) == Fraction(copies, len(tokens))
+
+
+@checks("free_experts")
+def published_experts_per_node(lib):
+    """160 and 50 GB/s: about 3.2 experts per node, and up to 13 on four nodes. DeepSeek-V3, section 3.2.2."""
+    rates = {"W_nvl": 160e9, "W_nic": 50e9}
+    close(lib.free_experts(M_lim=1, **rates), 3.2)
+    assert round(lib.free_experts(M_lim=4, **rates)) == 13
+
+
 # Published
 
 H100 = {"C": 990e12, "G": 8, "W_node": 400e9}

@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import numpy as np
-from formulas.harness import at, checks
+from formulas.harness import at, checks, close
 from hypothesis import strategies as st
 from support.other_layers import exchanged_attention, gathered_attention, whole_mlp, whole_mlp_backward
+from support.reference_machines import bisected
 
 from gpuscale.emulate import ring_attention, sharded
 from gpuscale.schedules.collectives import hierarchical, ring
@@ -157,6 +158,54 @@ def gradients_beside_a_model_of_several_ranks(lib, case):
         assert at(lib.mixed_dp_limit, **given, W_nvl=rates[0], W_node=rates[1]) == tokens
         if inner % gpus == 0:
             assert at(lib.relaxed_dp_limit, **given, W_node=rates[1]) == tokens
+
+
+# FSDP over one axis, tensor parallelism over the other
+
+AXES = st.tuples(st.integers(1, 5), st.integers(1, 4), *[st.integers(1, 3)] * 3, st.sampled_from([2, 3]), *[RATES] * 4)
+
+
+@checks("fsdp_tp_comms", over=AXES)
+def weights_over_one_axis_and_tokens_over_the_other(lib, case):
+    copies, ranks, tokens, width, hidden, matrices, weight, size, slow, fast = case
+    x = numbers(tokens * copies * ranks, width)
+    mine = np.split(x, copies)[0]  # the tokens of a replica
+    sliced = sum(sharded.columns(numbers(width, hidden * ranks), ranks)[0].size for _ in range(matrices))
+    gathered = ring.all_gather(copies).busiest() * sliced * weight / slow
+    swapped = (ring.all_gather(ranks).busiest() + ring.reduce_scatter(ranks).busiest()) * mine.size * size / fast
+    given = {"B": len(x), "D": width, "F": hidden * ranks, "n_mat": matrices, "X": copies, "Y": ranks}
+    assert at(lib.fsdp_tp_comms, **given, b_w=weight, b=size, W_dp=slow, W_tp=fast) == gathered + swapped
+
+
+POSITIVE = st.floats(0.1, 10)
+
+
+@checks("best_fsdp", over=st.tuples(st.integers(4, 9), st.sampled_from([2, 3]), *[POSITIVE] * 4))
+def every_split_of_the_gpus(lib, case):
+    """The least of the two times together: by halving an interval, and among all pairs of powers of two."""
+    power, matrices, weight, size, slow, fast = case
+    gpus, tokens, hidden = 2**power, 96, 64
+
+    def took(copies):
+        ranks = gpus / copies
+        lacked = sum(hidden / ranks - hidden / gpus for _ in range(matrices))  # rows of the weights, and then of tokens
+        moved = (tokens / copies - tokens / gpus) + (tokens / copies - tokens / gpus)
+        return lacked * weight / slow + moved * size / fast
+
+    best = bisected(lambda x: took(x * 1.01) - took(x / 1.01), 1e-6, 1e9)  # as long on both sides of it
+    given = {"B": tokens, "F": hidden, "n_mat": matrices, "b_w": weight, "b": size, "W_dp": slow, "W_tp": fast}
+    ours = lib.best_fsdp(N_gpu=gpus, **given)
+    close(ours, best, 1e-6)
+    whole = min((2**i for i in range(power + 1)), key=took)
+    assert whole / 2 <= min(max(ours, 1), gpus) <= 2 * whole
+
+
+@checks("best_fsdp")
+def published_degree(lib):
+    """Two axes of a torus for FSDP and one for tensor parallelism. How to Scale Your Model, parts 5 and 6."""
+    for gpus, tokens, hidden, degree in ((64, 48 * 1024, 32_768, 13.9), (8960, 4.19e6, 28_672, 1618)):
+        given = {"B": tokens, "N_gpu": gpus, "F": hidden, "n_mat": 2, "b": 2, "b_w": 2}
+        close(lib.best_fsdp(**given, W_dp=180e9, W_tp=90e9), degree, 4e-3)
 
 
 # Attention by heads

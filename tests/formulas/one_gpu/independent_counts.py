@@ -38,6 +38,16 @@ def a_product_counted_element_by_element(lib):
                 close(lib.matmul_intensity(**sizes, b=width), ops / moved)
 
 
+@checks("mlp_intensity")
+def an_mlp_counted_element_by_element(lib):
+    for tokens, width, hidden, matrices in ((1, 1, 1, 2), (2, 3, 4, 3), (5, 2, 3, 3), (3, 4, 2, 2)):
+        for size, weight in ((2, 2), (2, 1), (4, 0.5)):
+            _, into_ops, into_bytes = product(tokens, width, (matrices - 1) * hidden, size, weight)
+            _, out_ops, out_bytes = product(tokens, hidden, width, size, weight)
+            given = dict(B=tokens, D=width, F=hidden, n_mat=matrices, b=size, b_w=weight)
+            close(lib.mlp_intensity(**given), (into_ops + out_ops) / (into_bytes + out_bytes))
+
+
 @checks("vector_add_ops", "vector_add_bytes", "vector_add_intensity", "vector_add_time", "launch_bound_length")
 def a_vector_sum_counted_element_by_element(lib):
     for length, width in ((1, 4), (17, 2), (64, 8)):
