@@ -57,7 +57,19 @@ NO_COST = {
     "search._solve": "choices counted",
     "search.evaluate_choice": "the GPUs that a choice takes",
 }
-APART = {"__init__", "__main__", "choice", "errors", "figure", "hints", "html", "layouts", "requests", "text"}
+APART = {
+    "__init__",
+    "__main__",
+    "choice",
+    "errors",
+    "figure",
+    "hints",
+    "html",
+    "layouts",
+    "numbers",
+    "requests",
+    "text",
+}
 
 
 def arithmetic(path):
