@@ -12,8 +12,9 @@ __getattr__, __dir__ = face(
     __name__,
     clusters="Cluster cluster",
     errors="Refusal",
+    batch="evaluate_choices",
     choice="Choice",
-    outcome="Outcome",
+    outcome="Outcome Outcomes",
     search="Plan evaluate_choice plan",
     requests="Request request",
 )

@@ -16,8 +16,8 @@ from gpuscale.plan import clusters
 from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.numbers import number, whole
 from gpuscale.plan.requests import SCHEDULES, Request, request
+from gpuscale.plan.typed import number, whole
 
 OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
 

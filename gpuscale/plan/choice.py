@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from gpuscale.plan.columns import described
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.numbers import shown, whole
+from gpuscale.plan.typed import shown, whole
 
 RECOMPUTE = ("none", "selective", "full")
 MOST = 10**6  # of any degree

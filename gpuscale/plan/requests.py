@@ -11,7 +11,7 @@ from gpuscale import specs
 from gpuscale.plan.choice import pinned
 from gpuscale.plan.clusters import Cluster, cluster, found
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.numbers import amount, number, shown, some, whole
+from gpuscale.plan.typed import amount, number, shown, some, whole
 
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
 RESERVE = 0.05  # of the memory stays free by default: for CUDA contexts, NCCL buffers and fragmentation

@@ -11,9 +11,9 @@ from gpuscale.plan.choice import MESH, OPTIONS, Choice
 from gpuscale.plan.columns import Costs
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason, Rows
-from gpuscale.plan.numbers import shown, some, whole
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import Request, request
+from gpuscale.plan.typed import shown, some, whole
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from gpuscale.plan import Choice, Refusal, evaluate_choice, plan, request
 from gpuscale.plan.__main__ import main, parser
 from gpuscale.plan.choice import PINS
-from gpuscale.plan.numbers import LONGEST
+from gpuscale.plan.typed import LONGEST
 
 TEXTS = ["0", "-1", "1e400", "-1e400", "1e308", "1e300", "nan", "inf", "-inf", "", "  ", "7 GB", "3 parsecs", "1,5"]
 TEXTS += [str(10**30), str(10**400), "9" * 500, "0x10", "1_000", "1e-400", "0.5", "2**70", "2^70", "10^400", "2^-9"]
