@@ -14,8 +14,9 @@ __getattr__, __dir__ = face(
     clusters="Cluster cluster",
     errors="Refusal",
     expected="expected_times ExpectedTimes",
+    batch="evaluate_choices",
     choice="Choice",
-    outcome="Outcome",
+    outcome="Outcome Outcomes",
     search="Plan evaluate_choice plan",
     requests="Request request",
 )

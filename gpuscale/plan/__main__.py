@@ -18,7 +18,8 @@ from gpuscale.plan import clusters
 from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.requests import SCHEDULES, Request, number, request, whole
+from gpuscale.plan.requests import SCHEDULES, Request, request
+from gpuscale.plan.typed import number, whole
 
 OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
 
@@ -28,6 +29,14 @@ class PlanParser(argparse.ArgumentParser):
 
     def error(self, message):
         raise Refusal(message)
+
+    def parse_args(self, arguments=None, namespace=None):
+        """The options. Raises Refusal for ``--gpus=--``, of which argparse makes an empty list."""
+        options = super().parse_args(arguments, namespace)
+        for name, value in vars(options).items():
+            if value == [[]] or (value == [] and name != "spec"):
+                self.error("an option has '--' for its value; expected a value")
+        return options
 
 
 def parser() -> PlanParser:

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from gpuscale.plan.columns import described
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.typed import shown, whole
 
 RECOMPUTE = ("none", "selective", "full")
+MOST = 10**6  # of any degree
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to lay a run out. ``recompute`` is "none", "selective" or "full"."""
+    """One way to lay a run out. ``recompute`` is "none", "selective" or "full". Raises Refusal for another value."""
 
     dp: int = described("data-parallel replicas", 1, quantity="X")
     tp: int = described("tensor-parallel ranks", 1, quantity="Y")
@@ -24,6 +27,10 @@ class Choice:
     zero: int = described("the stage of ZeRO", 1, quantity="n_zero")
     sp: bool = described("sequence parallelism", False, quantity="n_sp")
     recompute: str = described("what the backward pass recomputes", "none", quantity="n_recompute")
+
+    def __post_init__(self):
+        for name in PINS:
+            object.__setattr__(self, name, checked(name, getattr(self, name)))
 
     @classmethod
     def of(cls, columns: Mapping) -> Choice:
@@ -50,6 +57,27 @@ class Choice:
         if self.zero or self.dp * self.cp > 1:  # a single replica leaves ZeRO nothing to shard
             shown += [f"ZeRO-{self.zero}" if self.zero else "no ZeRO"]
         return ", ".join(shown) + f", microbatch {self.micro}{again}"
+
+
+def checked(name: str, value):
+    """A value of an axis of a choice. Raises Refusal with what was expected."""
+    if name not in PINS:
+        raise Refusal(f"{name!r} is not an option of a plan; expected one of {', '.join(PINS)}")
+    if name == "recompute":
+        if not isinstance(value, str) or value not in RECOMPUTE:
+            raise Refusal(f"recompute: {shown(value)!r}; expected one of {', '.join(RECOMPUTE)}")
+        return value
+    if name == "sp":
+        if (said := shown(value)) not in {"0", "1", "False", "True"}:
+            raise Refusal(f"sp: {said!r}; expected 0 or 1")
+        return said in {"1", "True"}
+    return whole(f"{name} ({PINS[name]})", value, *((0, 3) if name == "zero" else (1, MOST)))
+
+
+def pinned(name: str, value) -> int:
+    """The same as the number that stands for it in a column. Raises Refusal."""
+    found = checked(name, value)
+    return RECOMPUTE.index(found) if name == "recompute" else int(found)
 
 
 PINS = {axis.name: axis.metadata["meaning"] for axis in fields(Choice)}  # what can be fixed, in words

@@ -13,7 +13,8 @@ from gpuscale.llm.training_memory import optimizer_bytes, zero3_gpus
 from gpuscale.plan import layouts
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.evaluation import recipe_inputs, value
-from gpuscale.plan.requests import Request, check_gpus, check_pins, some
+from gpuscale.plan.requests import Request, check_gpus, check_pins
+from gpuscale.plan.typed import some
 from gpuscale.units import show
 
 NEAR = 64  # counts to try on either side

@@ -166,6 +166,15 @@ def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tu
     return rows.keep(left), reasons
 
 
+def _cut_stages(rows: Rows) -> np.ndarray:
+    """The mask of the rows whose virtual stages are cut out of a pipeline: one stage has none."""
+    return (rows["n_virt"] == 1) | (rows["N_stages"] > 1)
+
+
+def _of_schedule(ask: Request) -> tuple[Constraint, ...]:
+    return OF_SCHEDULE.get(ask.schedule, (UNCUT, *OF_ALL))
+
+
 def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
     """All possible layouts, and the reasons why the others are excluded."""
     few = [n for n in divisors(ask.sequences) if n <= MICRO]
@@ -173,17 +182,27 @@ def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
     grown = (  # options added to each layout, and the constraints after that
         ("ep", "Z", divisors(model["E"]), OF_EXPERTS),
         ("micro", "n_seq", few, OF_BATCH),
-        ("virtual", "n_virt", cuts, OF_SCHEDULE.get(ask.schedule, (UNCUT, *OF_ALL))),
+        ("virtual", "n_virt", cuts, _of_schedule(ask)),
     )
     rows = mesh(ask)
     rows, reasons = sieve(rows, OF_MESH, _facts(model, ask, rows))
     for name, quantity, values, constraints in grown:
         rows = rows.times(quantity, [ask.pins[name]] if name in ask.pins else values)
-        if name == "virtual":  # one stage has none
-            rows = rows.keep((rows["n_virt"] == 1) | (rows["N_stages"] > 1))
+        if name == "virtual":
+            rows = rows.keep(_cut_stages(rows))
         rows, why = sieve(rows, constraints, _facts(model, ask, rows))
         reasons += why if name == "virtual" or name in ask.pins else []
     return rows, reasons
+
+
+def possible(model: Mapping, ask: Request, rows: Rows) -> np.ndarray:
+    """The mask of the rows that ``layouts`` would list if their degrees were fixed; each column holds whole numbers."""
+    gpus = np.prod([rows[name].astype(float) for name in ("X", "Y", "n_cp", "N_stages")], axis=0)
+    out = (gpus == ask.gpus) & _cut_stages(rows)
+    known = _facts(model, ask, rows.keep(out))
+    constraints = (*OF_MESH, *OF_EXPERTS, *OF_BATCH, *_of_schedule(ask))
+    out[out] = ~np.logical_or.reduce([one.broken(known) for one in constraints])
+    return out
 
 
 def options(ask: Request) -> Rows:

@@ -1,8 +1,10 @@
-"""One choice: its costs, whether it fits, and its bottleneck."""
+"""One choice: its costs, whether it fits, and its bottleneck; many: the same as arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
 
 from gpuscale.core.evaluation import evaluate
 from gpuscale.llm.training_step import level_time
@@ -90,6 +92,46 @@ class Outcome:
     def record(self) -> dict:
         """As plain data."""
         return {"choice": vars(self.choice), "fits": self.fits, "binds": self.binds, **self.costs.record()}
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Many choices, each number of an ``Outcome`` as an array with an element per choice.
+
+    ``possible`` is False for a choice that has no layout at all: its costs are nan, and it does not fit. ``costs`` has
+    the columns of ``gpuscale.plan.columns``, ``room`` the bytes of a GPU that may be used.
+    """
+
+    possible: np.ndarray
+    costs: Costs
+    room: float
+
+    @property
+    def memory(self) -> np.ndarray:
+        """Bytes that a GPU needs, an upper bound."""
+        return self.costs.memory
+
+    @property
+    def fits(self) -> np.ndarray:
+        """Whether a GPU has that much."""
+        return self.memory <= self.room
+
+    @property
+    def step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Seconds of a step, at the peaks and at the achieved rates."""
+        return self.costs.peak.step, self.costs.reached.step
+
+    @property
+    def mfu(self) -> tuple[np.ndarray, np.ndarray]:
+        """Model FLOPs utilization as a fraction, at the peaks and at the achieved rates."""
+        return self.costs.peak.mfu, self.costs.reached.mfu
+
+    def __len__(self) -> int:
+        return len(self.possible)
+
+    def record(self) -> dict[str, np.ndarray]:
+        """All arrays by name, as for a table."""
+        return {"possible": self.possible, "fits": self.fits, **self.costs.record()}
 
 
 def _bytes(value: float, digits: int = 4) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuscale import specs
-from gpuscale.plan.choice import PINS, RECOMPUTE
+from gpuscale.plan.choice import pinned
 from gpuscale.plan.clusters import Cluster, cluster, found
 from gpuscale.plan.errors import Refusal
-from gpuscale.units import SCALE, parse
+from gpuscale.plan.typed import amount, number, shown, some, whole
 
 SCHEDULES = {"1f1b": "1F1B", "gpipe": "GPipe", "zb-h1": "ZB-H1", "dualpipe": "DualPipe"}
 RESERVE = 0.05  # of the memory stays free by default: for CUDA contexts, NCCL buffers and fragmentation
+MOST_TOKENS, MOST_GPUS = 10**12, 10**6  # so that whole numbers stay exact in arrays
 _SUFFIX = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
@@ -49,53 +50,18 @@ class Request:
         return self.cluster.hbm - self.reserve
 
 
-def some(n: int, what: str) -> str:
-    """A number of things: "1 GPU", "4,096 GPUs"."""
-    return f"{n:,} {what}" + ("" if n == 1 else "s")
-
-
-def whole(what: str, value, least: int = 1, most: int | None = None, typed=None) -> int:
-    """A whole number in a range. Raises Refusal with what was expected and the value as it was typed."""
-    try:
-        found = int(_amount(value))
-        good = _amount(value) == found and not isinstance(value, bool)
-    except (TypeError, ValueError, OverflowError):
-        good = False
-    limit = f"{least} or more" if most is None else f"{least} to {most}"
-    if not good or found < least or (most is not None and found > most):
-        raise Refusal(f"{what}: {value if typed is None else typed}; expected a whole number, {limit}")
-    return found
-
-
-def _amount(value, unit: str = "1") -> float:
-    """A number in base units: in ``unit`` if it is written without one, else in its own unit. Raises ValueError."""
-    try:
-        return float(value) * SCALE[unit][0]
-    except ValueError:
-        return parse(value, unit)
-
-
-def number(what: str, value, least: float = 0.0, unit: str = "1") -> float:
-    """A finite number of at least that much; a text without a unit is in ``unit``. Raises Refusal."""
-    try:
-        found = _amount(value, unit)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not least <= found < math.inf:
-        raise Refusal(f"{what}: {value}; expected a number, {least:g} or more")
-    return found
-
-
 def tokens(what: str, value) -> int:
     """A number of tokens. "4M" means 4 x 2**20, as the papers count batches; 4e6 is four million."""
     typed = value
     if isinstance(value, str):
         text, suffix = re.fullmatch(r"(.*?)(?:([kKmMgG])(?: *tokens?)?)?\s*", value, re.S).groups()
         try:
-            value = _amount(text) * _SUFFIX[(suffix or "").lower()]
+            value = amount(text) * _SUFFIX[(suffix or "").lower()]
         except ValueError:
-            raise Refusal(f"{what}: {value!r}; expected tokens such as 4M (4 x 2**20), 16M, 65536 or 4e6") from None
-    return whole(what, value, typed=typed)
+            raise Refusal(
+                f"{what}: {shown(value)!r}; expected tokens such as 4M (4 x 2**20), 16M, 65536 or 4e6"
+            ) from None
+    return whole(what, value, 1, MOST_TOKENS, typed=typed)
 
 
 def request(
@@ -116,24 +82,27 @@ def request(
 
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
     """
-    model = found("model", model) if isinstance(model, str) else model
-    place = cluster_key if isinstance(cluster_key, Cluster) else cluster(cluster_key)
+    model = model if isinstance(model, specs.Part) else found("model", _name(model))
+    place = cluster_key if isinstance(cluster_key, Cluster) else cluster(_name(cluster_key))
     place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))
-    if schedule not in SCHEDULES:
-        raise Refusal(f"schedule: {schedule!r}; expected one of {', '.join(SCHEDULES)}")
+    if not isinstance(schedule, str) or schedule not in SCHEDULES:
+        raise Refusal(f"schedule: {shown(schedule)!r}; expected one of {', '.join(SCHEDULES)}")
     if schedule == "dualpipe" and waits is None:
         waits = (1.0, 1.0, 0.0)  # it was designed so that the all-to-alls of one microbatch hide behind another
-    if isinstance(recipe, str):
-        recipe = found("recipe", recipe)
+    recipe = recipe if isinstance(recipe, specs.Part) else found("recipe", _name(recipe))
     gpus = check_gpus(gpus, place)
     batch, seq = _batch(batch, seq)
     shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
     waits = (1.0, 1.0, 1.0) if waits is None else _shares("exposed fractions", waits, 0, 3)
-    asked = {name: _pin(name, value) for name, value in pins.items() if value is not None}
+    asked = {name: pinned(name, value) for name, value in pins.items() if value is not None}
     check_pins(asked, gpus, model)
     free = _reserve(reserve, place)
     shares = shares or tuple(share.value for share in place.shares)
     return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, free)
+
+
+def _name(value) -> str:
+    return value if isinstance(value, str) else shown(value)
 
 
 def _reserve(value, place: Cluster) -> float:
@@ -145,9 +114,11 @@ def _reserve(value, place: Cluster) -> float:
 
 def check_gpus(gpus, place: Cluster) -> int:
     """A number of GPUs that a cluster has: part of a node, or whole nodes."""
-    gpus = whole("GPUs", gpus)
+    gpus = whole("GPUs", gpus, 1, 10**9)
     if place.most and gpus > place.most:
         raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key})")
+    if gpus > MOST_GPUS:
+        raise Refusal(f"{some(gpus, 'GPU')}: expected {MOST_GPUS:,} or fewer")
     if gpus > place.node and gpus % place.node:
         low = gpus // place.node * place.node
         use = ", or 64 GPUs per node (--per-node 64)" if place.node == 72 else ""
@@ -173,27 +144,13 @@ def _batch(batch, seq) -> tuple[int, int]:
 def _shares(what: str, values, least: float, count: int) -> tuple:
     given = values
     try:
-        values = tuple(_amount(v) for v in (values.split(",") if isinstance(values, str) else values))
+        values = tuple(amount(v) for v in (values.split(",") if isinstance(values, str) else values))
     except (TypeError, ValueError):
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):
         many = {3: "three", 4: "four"}[count]
-        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {given!r}")
+        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {shown(given)!r}")
     return values
-
-
-def _pin(name: str, value) -> int:
-    if name not in PINS:
-        raise Refusal(f"{name!r} is not an option of a plan; expected one of {', '.join(PINS)}")
-    if name == "recompute":
-        if value not in RECOMPUTE:
-            raise Refusal(f"recompute: {value!r}; expected one of {', '.join(RECOMPUTE)}")
-        return RECOMPUTE.index(value)
-    if name == "sp":
-        if str(value) not in {"0", "1", "False", "True"}:
-            raise Refusal(f"sp: {value!r}; expected 0 or 1")
-        return int(str(value) in {"1", "True"})
-    return whole(f"{name} ({PINS[name]})", value, *((0, 3) if name == "zero" else (1,)))
 
 
 def check_pins(pins: Mapping[str, int], gpus: int, model: specs.Part):

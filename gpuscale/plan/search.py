@@ -12,7 +12,8 @@ from gpuscale.plan.columns import Costs
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason, Rows
 from gpuscale.plan.outcome import Outcome
-from gpuscale.plan.requests import Request, request, some
+from gpuscale.plan.requests import Request, request
+from gpuscale.plan.typed import shown, some, whole
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Pla
     contexts, buffers of NCCL and fragmentation: 5% of its memory by default, and 0 is allowed).
     Raises Refusal, with the reason, for an impossible request.
     """
-    return solve(request(model, cluster, gpus, batch, seq, **choices), top)
+    return solve(request(model, cluster, gpus, batch, seq, **choices), whole("top", top))
 
 
 def solve(ask: Request, top: int = 10) -> Plan:
@@ -132,8 +133,8 @@ def _solve(ask: Request, top: int) -> Plan:
 def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
     seen = np.empty((3, len(rows), len(picks)))
     for part, found in evaluation.costs(ask, rows, picks, ("memory", "states", "step_reached")):
-        for whole, block in zip(seen, found, strict=True):
-            whole[part] = block
+        for column, block in zip(seen, found, strict=True):
+            column[part] = block
     return _Sweep(rows, picks, *seen)
 
 
@@ -184,6 +185,8 @@ def _crowded(ask: Request, swept: list[_Sweep]) -> list[Reason]:
 
 def evaluate_choice(ask: Request, choice: Choice) -> Outcome:
     """The costs of one choice, whether it fits or not. Raises Refusal if it has no layout at all."""
+    if not isinstance(choice, Choice):
+        raise Refusal(f"{shown(choice)!r}: a plan takes a Choice, such as Choice(dp=8, tp=8)")
     axes = ("dp", "tp", "cp", "ep", "pp", "virtual", "micro")
     fixed = replace(ask, pins={name: getattr(choice, name) for name in axes})
     used = choice.dp * choice.tp * choice.cp * choice.pp

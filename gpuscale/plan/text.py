@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpuscale.core.html import aligned
 from gpuscale.plan.layouts import VIRTUAL
 from gpuscale.plan.outcome import Outcome
-from gpuscale.plan.requests import SCHEDULES, Request, some
+from gpuscale.plan.requests import SCHEDULES, Request
+from gpuscale.plan.typed import some
 from gpuscale.units import show
 
 HEADS = ("TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory", "step", "MFU", "ideal", "bottleneck")

@@ -15,7 +15,7 @@ from support.reference_planner import Slow
 
 from gpuscale.collectives import exchange, hierarchy
 from gpuscale.one_gpu import limits, memory, processor, roofline
-from gpuscale.plan import Choice, evaluation, request
+from gpuscale.plan import Choice, evaluate_choice, evaluate_choices, evaluation, request
 from gpuscale.plan import layouts as layouts_of_plan
 from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree
@@ -206,11 +206,38 @@ def plans() -> None:
         taken = min(seconds(sweep, 1) for _ in range(9))  # the shortest: other load disturbs it least
         ratio = slow * count / taken
         print(f"{name:38}{count:12,}{taken:10.2f}{count / taken:12,.0f}{slow * 1e3:13.1f} ms{ratio:10,.0f}")
+    print(f"\n{'arbitrary choices, all outputs':38}{'possible':>12}{'one by one':>12}{'together':>12}{'ratio':>10}")
+    for name, run in runs.items():
+        ask = request(*run)
+        columns = arbitrary(ask, 50_000)
+        possible = evaluate_choices(ask, columns).possible
+        kept = {key: column[possible] for key, column in columns.items()}
+        few = [Choice(**{key: column[i] for key, column in kept.items()}) for i in range(100)]
+        alone = seconds(lambda ask=ask, few=few: [evaluate_choice(ask, one) for one in few], 3) / len(few)
+        taken = min(seconds(lambda ask=ask, kept=kept: evaluate_choices(ask, kept), 1) for _ in range(9))
+        each = taken / possible.sum()
+        print(f"{name:38}{possible.sum():12,}{1 / alone:10,.0f}/s{1 / each:10,.0f}/s{alone / each:10,.0f}")
+    print()
     ask = "--model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M".split()
     for what, more in (("the whole answer", ask), ("a refusal", [*ask, "--gpus", "0"]), ("--list", ["--list"])):
         command = [sys.executable, "-m", "gpuscale.plan", *more]
         done = [seconds(lambda c=command: subprocess.run(c, capture_output=True, check=False), 1) for _ in range(5)]
         print(f"{'from the shell: ' + what:38}{'':12}{min(done):10.2f}")
+
+
+def arbitrary(ask, count: int) -> dict:
+    """Columns of random choices, powers of two, in no order."""
+    draw = np.random.default_rng(0)
+    tp, cp, pp, ep = (2 ** draw.integers(0, most + 1, count) for most in (3, 1, 4, 3))
+    out = {
+        "tp": tp,
+        "cp": cp,
+        "pp": pp,
+        "dp": ask.gpus // (tp * cp * pp),
+        "ep": ep if "experts" in ask.model else ep**0,
+    }
+    out |= {"zero": draw.integers(0, 4, count), "sp": draw.integers(0, 2, count)}
+    return out | {"recompute": draw.choice(["none", "selective", "full"], count)}
 
 
 def pages() -> None:

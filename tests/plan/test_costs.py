@@ -38,6 +38,7 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
 # Arithmetic in the planner's files that is no cost, with the reason. Words, files of words, pixels (figure) and whole
 # numbers that are counted, typed or factored (hints, layouts, requests) are not looked at.
 NO_COST = {
+    "batch.evaluate_choices": "the size of a block of rows",
     "clusters.Cluster.with_node": "a GPU brings its own NIC",
     "clusters._carried": "the ranks of a benchmark",
     "clusters._fraction": "a rate that was measured, over its peak",
@@ -57,7 +58,19 @@ NO_COST = {
     "search._solve": "choices counted",
     "search.evaluate_choice": "the GPUs that a choice takes",
 }
-APART = {"__init__", "__main__", "choice", "errors", "figure", "hints", "html", "layouts", "requests", "text"}
+APART = {
+    "__init__",
+    "__main__",
+    "choice",
+    "errors",
+    "figure",
+    "hints",
+    "html",
+    "layouts",
+    "requests",
+    "text",
+    "typed",
+}
 
 
 def arithmetic(path):
