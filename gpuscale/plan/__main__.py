@@ -38,7 +38,9 @@ def parser() -> PlanParser:
         epilog=f"columns of --json, base units:\n{explained()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    out.add_argument("--model", help="a model from --list, such as llama3-70b")
+    out.add_argument(
+        "--model", help="a model from --list, such as llama3-70b, or the path of a Hugging Face config.json"
+    )
     out.add_argument("--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod")
     out.add_argument(
         "--spec",

@@ -80,7 +80,12 @@ def load(path) -> list[str]:
 
 
 def found(kind: str, key: str) -> specs.Part:
-    """A part of that kind; hyphens, underscores and capitals may differ. Raises Refusal naming close ones."""
+    """A part of that kind; hyphens, underscores and capitals may differ. Raises Refusal naming close ones.
+
+    A model may be the path of a Hugging Face configuration; SpecError says what is wrong with one.
+    """
+    if kind == "model" and specs.is_file(key):
+        return specs.model(key)
     plain = str(key).lower().replace("-", "_")
     same = [name for name in specs.parts(kind) if _bare(name) == _bare(plain)]
     try:

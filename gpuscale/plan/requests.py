@@ -116,7 +116,7 @@ def request(
 
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
     """
-    model = found("model", model) if isinstance(model, str) else model
+    model = model if isinstance(model, specs.Part) else found("model", model)
     place = cluster_key if isinstance(cluster_key, Cluster) else cluster(cluster_key)
     place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))
     if schedule not in SCHEDULES:

@@ -53,7 +53,7 @@ def cells(row: Outcome) -> list[str]:
 
 def text(plan, colour: bool = False, why: bool = False) -> str:
     """The plan for a terminal."""
-    lines = [heading(plan.ask), ""]
+    lines = [heading(plan.ask), *([f"Model: {plan.ask.model.note}."] if "note" in plan.ask.model else []), ""]
     lines += table(plan.rows, colour) if plan.rows else [f"Nothing fits: {plan.why_nothing}."]
     lines += [f"Hint: {plan.hint}"] if plan.hint else []
     if plan.rows:
