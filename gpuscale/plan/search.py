@@ -69,6 +69,7 @@ class Plan:
         """As plain data, for JSON."""
         return {
             "request": text.heading(self.ask),
+            "remarks": text.remarks(self.ask),
             "tried": self.tried,
             "fit": self.fit,
             "reserve": self.ask.reserve,

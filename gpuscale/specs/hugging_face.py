@@ -286,7 +286,7 @@ class _Reading:
                 x[ours], said[ours] = self._whole(default[theirs]), f"{default[theirs]}, as {theirs} is not there"
             elif isinstance(default.get(theirs), int):
                 x[ours], said[ours] = default[theirs], f"{theirs}: what the type has where a file does not say"
-            elif theirs not in default:
+            elif theirs not in default and ours != "max_tokens":
                 raise self.where.at(field=theirs).wrong("is missing", f"a whole number, the model's {ours}")
         x |= self.kind.fixed
         x.setdefault("kv_heads", x["heads"])
