@@ -23,6 +23,9 @@ def heading(ask: Request) -> str:
 def remarks(ask: Request) -> list[str]:
     """What the counts of the model leave out, and a run larger than its cluster."""
     out = [f"Model: {ask.model.note}."] if "note" in ask.model else []
+    if "uncounted" in ask.model and not out:
+        spec = ask.model.spec("uncounted")
+        out.append(f"Model: left out of the counts, in parameters: {spec.basis} ({spec.value:,}).")
     if ask.cluster.most and ask.gpus > ask.cluster.most:
         out.append(f"Cluster: {ask.cluster.most:,} GPUs in the data; more are assumed to have the same network.")
     return out
