@@ -3,6 +3,8 @@
     from gpuscale.plan import plan
     plan("llama3_70b", "h100_superpod", gpus=4096, batch="4M")
 
+A model may be the path of a Hugging Face ``config.json``, a cluster the path of a TOML file or
+``own_cluster("h100_sxm", per_node=8, nic="400 Gbit/s")``.
 From the shell: ``python -m gpuscale.plan --model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M``.
 """
 
@@ -16,7 +18,8 @@ __getattr__, __dir__ = face(
     expected="expected_times ExpectedTimes",
     batch="evaluate_choices",
     choice="Choice",
-    outcome="Outcome Outcomes",
+outcome="Outcome Outcomes",
+    own_cluster="own_cluster",
     search="Plan evaluate_choice plan",
     requests="Request request",
 )

@@ -22,6 +22,7 @@ from gpuscale.plan.requests import SCHEDULES, Request, request
 from gpuscale.plan.typed import number, whole
 
 OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
+PLACE = ("gpu", "nic", "nvlink", "nodes")  # options that describe a cluster
 
 
 class PlanParser(argparse.ArgumentParser):
@@ -49,8 +50,15 @@ def parser() -> PlanParser:
         epilog=f"columns of --json, base units:\n{explained()}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    out.add_argument("--model", help="a model from --list, such as llama3-70b")
-    out.add_argument("--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod")
+    out.add_argument(
+        "--model", help="a model from --list, such as llama3-70b, or the path of a Hugging Face config.json"
+    )
+    out.add_argument(
+        "--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod, or a TOML file"
+    )
+    out.add_argument("--gpu", help="instead of a cluster: a chip from --list, such as h100-sxm")
+    out.add_argument("--nic", help="with --gpu: network bandwidth per GPU, such as 400Gbit/s (the chip's)")
+    out.add_argument("--nvlink", help="with --gpu: bandwidth within the node per GPU, one direction (the chip's)")
     out.add_argument(
         "--spec",
         action="append",
@@ -59,11 +67,12 @@ def parser() -> PlanParser:
         help="a TOML file of your own parts; its cluster, if it has one",
     )
     out.add_argument("--gpus", help="number of GPUs")
+    out.add_argument("--nodes", help="number of nodes, instead of --gpus")
     out.add_argument("--batch", help="tokens per step: 4M is 4 x 2**20, 4e6 is four million")
     out.add_argument("--seq", default="8192", help="tokens per sequence (8192)")
     out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
     out.add_argument("--schedule", default="1f1b", help=f"{', '.join(SCHEDULES)}; 1f1b may be interleaved")
-    out.add_argument("--per-node", help="GPUs used per node (all)")
+    out.add_argument("--per-node", help="GPUs used per node (all); with --gpu, GPUs of a node")
     out.add_argument("--reserve", help="GB of each GPU's memory to leave free (5%% of it); 0 uses all")
     out.add_argument(
         "--reach", dest="shares", help="achieved fractions of the peaks: arithmetic,NVLink,network,HBM (measured)"
@@ -75,13 +84,13 @@ def parser() -> PlanParser:
     out.add_argument("--top", default="10", help="rows to show (10)")
     out.add_argument("--why", action="store_true", help="also say why the other choices are excluded")
     out.add_argument("--json", action="store_true", help="print plain data, in base units")
-    out.add_argument("--list", action="store_true", help="list the known models, clusters and recipes")
+    out.add_argument("--list", action="store_true", help="list the known models, clusters, chips and recipes")
     return out
 
 
 def listing() -> str:
-    """Models, clusters and recipes by key."""
-    kinds = {"models": "model", "clusters": "cluster", "recipes": "recipe"}
+    """Models, clusters, chips and recipes by key."""
+    kinds = {"models": "model", "clusters": "cluster", "chips": "chip", "recipes": "recipe"}
     lines = []
     for head, kind in kinds.items():
         lines += [f"{head}:"]
@@ -92,13 +101,37 @@ def listing() -> str:
 def asked(options) -> tuple[Request, int]:
     """The Request and how many rows to show."""
     given = vars(options)
-    names = {"model": "model", "cluster_key": "cluster", "gpus": "gpus", "batch": "batch"}
+    described(given)
+    names = {"model": "model", "cluster_key": "cluster (or --gpu)", "gpus": "gpus (or --nodes)", "batch": "batch"}
     if lacking := [f"--{said}" for name, said in names.items() if given[name] is None]:
         raise Refusal(f"missing {', '.join(lacking)}; try --list, or --help")
     if options.reserve is not None:
         given["reserve"] = number("reserve, in GB", options.reserve, unit="GB")
     top = whole("top", options.top)
-    return request(**{name: value for name, value in given.items() if name not in OUTPUT}), top
+    return request(**{name: value for name, value in given.items() if name not in (*OUTPUT, *PLACE)}), top
+
+
+def described(given: dict) -> None:
+    """Put the cluster that the options describe in the place of a key, and the GPUs of so many nodes."""
+    if given["gpu"] is not None:
+        if given["cluster_key"] is not None:
+            raise Refusal(f"--gpu {given['gpu']} and --cluster {given['cluster_key']}; expected one of the two")
+        from gpuscale.plan.own_cluster import own_cluster
+
+        alone = given["nodes"] is not None and whole("nodes", given["nodes"]) == 1
+        given["cluster_key"] = own_cluster(*(given[name] for name in ("gpu", "per_node", "nic", "nvlink")), alone)
+        given["per_node"] = None
+    elif lone := [f"--{name}" for name in ("nic", "nvlink") if given[name] is not None]:
+        raise Refusal(f"{' and '.join(lone)} without --gpu; expected the chip as well, such as --gpu h100-sxm")
+    if given["nodes"] is None or given["cluster_key"] is None:
+        return
+    if not isinstance(given["cluster_key"], clusters.Cluster):
+        given["cluster_key"] = clusters.cluster(given["cluster_key"])
+    each = given["cluster_key"].node if given["per_node"] is None else whole("GPUs per node", given["per_node"])
+    many = whole("nodes", given["nodes"]) * each
+    if given["gpus"] is not None and whole("GPUs", given["gpus"]) != many:
+        raise Refusal(f"--nodes {given['nodes']} of {each} are {many:,} GPUs, and --gpus says {given['gpus']}")
+    given["gpus"] = many
 
 
 def calibrate_parser() -> PlanParser:

@@ -47,11 +47,24 @@ class Cluster:
     W_nvl: float
     W_node: float
     most: int | None
+    like: str = ""  # the cluster of the library whose measured fractions it has, if it is not one itself
+    other: str = ""  # the chip, if that cluster has another
 
     @property
     def shares(self) -> tuple[Share, Share, Share, Share]:
         """The measured fractions of C, W_nvl, W_node and W_hbm, computed when they are needed."""
-        return _shares(self.key)
+        found = _shares(self.like or self.key)
+        if self.other:
+            found = tuple(replace(share, words=f"not measured on {self.other}; {share.words}") for share in found)
+        entry = specs.parts("cluster").get(self.key) if self.like else None  # may say where some were measured
+        return tuple(
+            _share(entry, what) if entry and what in entry else f for what, f in zip(_PEAK, found, strict=True)
+        )
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one node, with nothing beyond."""
+        return self.most == self.node and self.W_node == self.node * self.W_nvl
 
     def with_node(self, gpus: int) -> Cluster:
         """The same with only that many GPUs used per node, and their own NICs."""
@@ -63,9 +76,14 @@ class Cluster:
 def cluster(key: str) -> Cluster:
     """A cluster by key, such as ``cluster("h100_superpod")``. Raises Refusal naming close ones.
 
-    One whose network has a single level is one node, of as many GPUs as that level joins.
+    One whose network has a single level is one node, of as many GPUs as that level joins. The path of a TOML file
+    loads it, and gives the cluster in it.
     """
-    part = found("cluster", key)
+    part = _of_file(key) if str(key).endswith(".toml") else found("cluster", key)
+    if "network" not in part:
+        from gpuscale.plan.own_cluster import own  # it needs this file
+
+        return own(part)
     chip, levels = specs.chip(part.chip), topology(part.network).tiers
     memory = chip.get("hbm") or part.hbm, chip.get("hbm_bw") or part.hbm_bw
     node, single = levels[0].degree, len(levels) == 1
@@ -79,8 +97,21 @@ def load(path) -> list[str]:
     return [part.key for part in specs.load(path) if part.kind == "cluster"]
 
 
+def _of_file(path) -> specs.Part:
+    keys = load(path)
+    if len(keys) != 1:
+        has = f"{len(keys)} clusters: {', '.join(keys)}" if keys else 'no part with kind = "cluster"'
+        raise Refusal(f"{path} has {has}; expected one" + (" (--spec FILE --cluster KEY picks one)" if keys else ""))
+    return specs.part("cluster", keys[0])
+
+
 def found(kind: str, key: str) -> specs.Part:
-    """A part of that kind; hyphens, underscores and capitals may differ. Raises Refusal naming close ones."""
+    """A part of that kind; hyphens, underscores and capitals may differ. Raises Refusal naming close ones.
+
+    A model may be the path of a Hugging Face configuration; SpecError says what is wrong with one.
+    """
+    if kind == "model" and specs.is_file(key):
+        return specs.model(key)
     plain = str(key).lower().replace("-", "_")
     same = [name for name in specs.parts(kind) if _bare(name) == _bare(plain)]
     try:

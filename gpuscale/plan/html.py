@@ -35,6 +35,7 @@ def html(plan) -> str:
     return element(
         "div",
         f"<p>{escape(label)}.</p>",
+        *(f"<p>{escape(line)}</p>" for line in text.remarks(ask)),
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(

@@ -113,15 +113,17 @@ def _reserve(value, place: Cluster) -> float:
 
 
 def check_gpus(gpus, place: Cluster) -> int:
-    """A number of GPUs that a cluster has: part of a node, or whole nodes."""
+    """A number of GPUs that a cluster can have: part of a node, or whole nodes. Its size limits nothing that has a
+    network."""
     gpus = whole("GPUs", gpus, 1, 10**9)
-    if place.most and gpus > place.most:
-        raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key})")
+    if place.alone and gpus > place.most:
+        raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key}) and no network beyond")
     if gpus > MOST_GPUS:
         raise Refusal(f"{some(gpus, 'GPU')}: expected {MOST_GPUS:,} or fewer")
     if gpus > place.node and gpus % place.node:
         low = gpus // place.node * place.node
-        use = ", or 64 GPUs per node (--per-node 64)" if place.node == 72 else ""
+        part = max(n for n in range(1, place.node + 1) if gpus % n == 0)
+        use = f", or {part} GPUs per node (--per-node {part})" if part > 1 else ""
         have = f"{some(gpus // place.node, 'node')} of {place.node} and {gpus % place.node} more"
         raise Refusal(f"{gpus:,} GPUs are {have}; expected whole nodes, such as {low:,} or {low + place.node:,}{use}")
     return gpus

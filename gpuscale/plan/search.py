@@ -70,6 +70,7 @@ class Plan:
         """As plain data, for JSON."""
         return {
             "request": text.heading(self.ask),
+            "remarks": text.remarks(self.ask),
             "tried": self.tried,
             "fit": self.fit,
             "reserve": self.ask.reserve,
@@ -88,6 +89,7 @@ class Plan:
 def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Plan:
     """The best ways to train a model on a cluster.
 
+    A model is a key, or the path of a Hugging Face configuration, as in ``plan("path/to/config.json", ...)``.
     ``plan("llama3_70b", "h100_superpod", 4096, "4M")``: a batch in tokens ("4M" is 4 x 2**20), sequences of ``seq``
     tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute; ask for another ``recipe``
     (bytes per parameter), ``schedule``, ``per_node`` (GPUs used per node), ``shares`` of the peaks

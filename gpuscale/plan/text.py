@@ -21,6 +21,17 @@ def heading(ask: Request) -> str:
     )
 
 
+def remarks(ask: Request) -> list[str]:
+    """What the counts of the model leave out, and a run larger than its cluster."""
+    out = [f"Model: {ask.model.note}."] if "note" in ask.model else []
+    if "uncounted" in ask.model and not out:
+        spec = ask.model.spec("uncounted")
+        out.append(f"Model: left out of the counts, in parameters: {spec.basis} ({spec.value:,}).")
+    if ask.cluster.most and ask.gpus > ask.cluster.most:
+        out.append(f"Cluster: {ask.cluster.most:,} GPUs in the data; more are assumed to have the same network.")
+    return out
+
+
 def efficiencies(ask: Request) -> list[str]:
     """The achieved fractions of the peaks, and where they come from."""
     what = ("arithmetic", "NVLink", "network", "HBM")
@@ -54,7 +65,7 @@ def cells(row: Outcome) -> list[str]:
 
 def text(plan, colour: bool = False, why: bool = False) -> str:
     """The plan for a terminal."""
-    lines = [heading(plan.ask), ""]
+    lines = [heading(plan.ask), *remarks(plan.ask), ""]
     lines += table(plan.rows, colour) if plan.rows else [f"Nothing fits: {plan.why_nothing}."]
     lines += [f"Hint: {plan.hint}"] if plan.hint else []
     if plan.rows:

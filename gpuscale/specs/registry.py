@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from gpuscale import sources
 from gpuscale.core.html import Html
-from gpuscale.specs import html, measured_table
+from gpuscale.specs import html, hugging_face, measured_table
 from gpuscale.specs.entry import Part
 from gpuscale.specs.measured_table import MeasuredTable
 from gpuscale.specs.number import DATA
@@ -126,9 +126,10 @@ def links() -> Mapping[str, Part]:
     return parts("link")
 
 
-def model(key: str) -> Part:
-    """A language model, such as ``model("llama3_70b")``."""
-    return part("model", key)
+def model(key: str | os.PathLike) -> Part:
+    """A language model, such as ``model("llama3_70b")``, or that of a configuration of Hugging Face, by its path:
+    ``model("path/to/config.json")``."""
+    return hugging_face.read(key) if hugging_face.is_file(key) else part("model", key)
 
 
 def models() -> Mapping[str, Part]:

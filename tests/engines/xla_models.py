@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from engines.xla_compile import MERGES, array, built
 from engines.xla_hlo import matmul_flops
+from support.alike import ALIKE
 
 from gpuscale import specs
 
@@ -126,6 +127,8 @@ def program(m, how: str):
 def flops() -> Iterator:
     """FLOPs of the forward pass, of a training step, and with recomputation of layers or of attention."""
     for name, m in specs.models().items():
+        if name in ALIKE:
+            continue
         weights = [layer_weights(m, number) for number in range(LAYERS)]
         latent, sparse = "kv_rank" in m, "experts" in m
         kind = "latent" if latent else "experts" if sparse else "dense"

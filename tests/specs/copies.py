@@ -14,6 +14,7 @@ PORT = "link connectx_7.bw"  # of InfiniBand NDR, or of Ethernet: 400 Gbit/s
 PORTS = """
     link ib_ndr.bw, link eth_400.bw, link quantum_2.link_bw, link transceiver_400g.bw, link transceiver_400g_mm.bw,
     chip h100_sxm.nic_bw, chip h200_sxm.nic_bw, chip h800_sxm.nic_bw, chip b200_sxm.nic_bw, chip gb200.nic_bw,
+    cluster aws_p5.nic_bw,
     level h100_leaf.link_bw, level h100_spine.link_bw, level gb200_su.link_bw,
     level llama3_rack.link_bw, level llama3_pod.link_bw, level llama3_cluster.link_bw
 """
@@ -25,13 +26,15 @@ OTHERS = """
     link ib_hdr.bw = link eth_200.bw; link ib_edr.bw = link eth_100.bw
     link ib_edr.lanes = link ib_hdr.lanes; link ib_hdr.lanes = link ib_ndr.lanes; link ib_ndr.lanes = link ib_xdr.lanes
     link transceiver_2x400g.bw = link copper_800g.bw; link transceiver_400g.power = link transceiver_400g_mm.power
+    chip a100_sxm.l2 = chip a100_sxm_40gb.l2; level h100_node.degree = cluster aws_p5.per_node
+    chip b300_sxm.hbm = chip gb300.hbm; chip b300_sxm.nic_bw = chip gb300.nic_bw
     link tpu_ici_v4.link_bw = torus tpu_v4_cube.link_bw
     topology h100_16384.gpus = cluster h100_superpod.gpus; topology h100_16384.gpus = cluster b200_superpod.gpus
     topology llama3_24k.gpus = cluster llama3_24k.gpus; model deepseek_v3.train_gpus = cluster h800.gpus
 """
 
-# Where a second source differs: 2,039 GB/s on the data sheet, rounded; Google now writes GiB.
-ROUNDED = {("a100_sxm", "hbm_bw"): 0.02, ("tpu_v5p", "hbm"): 0.07}
+# Where a second source differs: 2,039 GB/s on the data sheet and 1,307 TFLOP/s, rounded; Google now writes GiB.
+ROUNDED = {("a100_sxm", "hbm_bw"): 0.02, ("tpu_v5p", "hbm"): 0.07, ("mi300x", "bf16"): 0.01}
 
 
 def place(name: str) -> Number:
@@ -104,7 +107,7 @@ def _links() -> Iterator[tuple[Number, Number, float]]:
 
 def _models() -> Iterator[tuple[Number, Number, float]]:
     for key, model in specs.models().items():
-        if model.kv_heads == model.heads:
+        if model.get("kv_heads") == model.heads:
             yield from _all(f"model {key}", f"model {key}", "heads=kv_heads")
         if "positions" in model:
             yield from _all(f"model {key}", f"model {key}", "positions=max_tokens positions=train_seq")

@@ -102,7 +102,7 @@ for field in ("fp32", "fp64"):
 
 for narrow, wide, but in (
     ("fp8", "bf16", ""),
-    ("fp4", "fp8", "b300_sxm"),  # built for fp4, at the cost of int8 and fp64
+    ("fp4", "fp8", "b300_sxm gb300"),  # built for fp4, at the cost of int8 and fp64
     ("int8", "bf16", "b300_sxm"),
     ("bf16", "tf32", ""),
 ):
@@ -143,7 +143,7 @@ def slower_links(c) -> bool:
     return c.nvlink_bw < specs.link(c.link).bw
 
 
-@each("chip", "hbm", but="gb200 tpu_v5e tpu_v5p")
+@each("chip", "hbm", but="gb200 gb300 tpu_v5e tpu_v5p")
 def name_of_the_product(c) -> bool:
     """The product's name states its memory."""
     return c.spec("hbm").value == float(re.search(r"(\d+) GB", c.title)[1])
@@ -354,3 +354,21 @@ def other_volta(c) -> bool:
 def cache_of_ampere(c) -> bool:
     """Another source has the value of Ampere."""
     return near(other(c, "smem_l1_per_sm"), specs.capability("cc_8_0").smem_l1_per_sm)
+
+
+@of("chip", "a100_sxm_40gb")
+def half_the_memory(c) -> bool:
+    """Half the memory of the later version, with an interface of 5,120 bits at 1215 MHz, two per cycle."""
+    return 2 * c.hbm == specs.chip("a100_sxm").hbm and near(c.hbm_bw, 5120 / 8 * 2 * 1.215e9, 1e-3)
+
+
+@of("chip", "gb300")
+def memory_of_a_rack(c) -> bool:
+    """72 GPUs read 576 TB/s."""  # verda-gb300
+    return near(72 * c.hbm_bw, 576e12)
+
+
+@of("chip", "mi300x")
+def twice_as_fast_in_fp8(c) -> bool:
+    """fp8 is twice as fast as 16 bits, and 7 links of 64 GB/s make up the bandwidth."""  # ml-engineering, network
+    return near(c.fp8, 2 * c.bf16, 1e-4) and c.fp16 == c.bf16 and c.nvlink_bw == 7 * 64 * GB

@@ -58,7 +58,10 @@ for field, forms in FORM.items():
         return m.get(field) == next(number for words, number in forms.items() if words in m.spec(field).basis)
 
 
-@each("model", "head_dim", but="gpt_oss_120b")  # whose heads are wider than the model
+WIDER = "gpt_oss_120b gpt_oss_20b gemma2_9b qwen3_32b qwen3_30b_a3b qwen3_235b_a22b"  # heads wider than the model
+
+
+@each("model", "head_dim", but=WIDER)
 def heads_times_width(m) -> bool:
     """The heads together are as wide as the model."""
     return m.head_dim * m.heads == m.d_model
@@ -73,7 +76,7 @@ def four_times_the_width(m) -> bool:
 @each("model", "checkpoint")
 def two_bytes_each(m) -> bool:
     """Two bytes for each parameter of the count, to the last one."""
-    return m.checkpoint == 2 * counts(m).P
+    return m.checkpoint == 2 * (counts(m).P + m.get("uncounted", 0))
 
 
 @of("model", "llama3_8b")
@@ -119,7 +122,7 @@ def tokens_of_deepseek(m) -> bool:
     return near(m.train_tokens / 1e12 * RATE, hours, 1e-3) and near(RATE / m.train_gpus / 24, 3.7, 0.02)
 
 
-@of("model", "deepseek_v3")
+@of("model", "deepseek_v2", "deepseek_v3")
 def width_without_experts(m) -> bool:
     """A layer without experts is as wide as the experts of a token."""
     return m.d_ff_dense == m.d_ff * (m.active_experts + m.shared_experts)
