@@ -14,17 +14,17 @@ from gpuscale.symbols import *
 
 _PLAYBOOK, _FLASH, _NCCL = "playbook", "flashattention2", "nccl-tests-cluster"
 
-gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_gpu,
+microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_mb_gpu,
     ((3 * (ops_stage - L_stage * ops_attn) + L_stage / L * ops_recompute) / C
      + (1 + g_attn) * L_stage * ops_attn / C_attn) * B_mb / Y
     + (g_ker * (V_fwd + V_bwd) + b_loss * n_vocab * B_mb / Y + b_acc * P_rank) / W_hbm, source=_FLASH,
     needs=(at_most(L_stage * ops_attn, ops_stage),),
     assumes="for matmuls at one rate and attention at another; kernels, the loss and the sums of gradients move bytes")
-host_time = Formula("Time of the host for a microbatch in a stage", T_host,
+microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T_host,
     L_stage * (t_host + t_cross * Y * Piecewise((0, N_stages < 2), (0, X * Y * n_cp < G), (1, True))) + t_head,
     source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer")
 expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
-    Max(T_gpu + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,
+    Max(T_mb_gpu + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,
     assumes="when GPU and host work at the same time, and the slower one sets the pace")
 spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(N / G, 1), source=_NCCL,
     assumes="for neighboring ranks, in nodes of G GPUs")

@@ -68,7 +68,13 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list, dict]:
     }
     tape.known[q.T_scatter] = level(tape.values(COPIES, b=q.b_grad), copies)
     tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w), copies)
-    tape.take(llm.stage_forward, llm.stage_backward, llm.gpu_time, llm.host_time, llm.expected_microbatch)
+    tape.take(
+        llm.stage_forward,
+        llm.stage_backward,
+        llm.microbatch_gpu_time,
+        llm.microbatch_host_time,
+        llm.expected_microbatch,
+    )
     if q.t_F in idle.inputs:
         tape.take(llm.forward_slot, llm.backward_slot)
         tape.known[q.t_W] = tape.value(llm.stage_forward, V_fwd=0)
@@ -76,7 +82,7 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list, dict]:
     tape.take(llm.stage_hop, idle, exposed, llm.expected_dp, llm.update_time, llm.expected_step)
     known = tape.known
     found = {
-        "gpu": known[q.T_gpu],
+        "gpu": known[q.T_mb_gpu],
         "tp": known[q.T_tp],
         "cp": known[q.T_cp],
         "ep": known[q.T_ep],

@@ -110,7 +110,7 @@ g_dp = Quantity("g_dp", "1", "fraction of the gradients' exchange that waits for
     most=1, zero=True)
 gamma_net = Quantity("gamma_net", "1", "exponent by which a node's bandwidth falls with the number of nodes",
     r"\gamma_\mathrm{net}", zero=True)
-T_gpu = Quantity("T_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{GPU}")
+T_mb_gpu = Quantity("T_mb_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{MB,GPU}")
 T_host = Quantity("T_host", "s", "time of the host for a microbatch in a stage", r"T_\mathrm{host}", zero=True)
 T_upd = Quantity("T_upd", "s",
     "time of a step outside of its microbatches: the optimizer, and what depends on nothing",

@@ -173,4 +173,6 @@ def test_the_package_list_is_the_folders():
     """Setuptools is given what the folders hold; the code that builds the book is not part of the wheel."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     found = {name_of(path.parent / "__init__.py") for path in sources() if room(path) != "book"}
-    assert set(listed) == found | {f"gpuscale.{name}.data" for name in ("evidence", "plan", "specs")} | {"gpuscale_exercises"}
+    assert set(listed) == found | {f"gpuscale.{name}.data" for name in ("evidence", "plan", "specs")} | {
+        "gpuscale_exercises"
+    }

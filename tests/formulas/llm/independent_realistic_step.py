@@ -11,7 +11,7 @@ TIME = st.fractions(0, 20, max_denominator=20)
 
 
 @checks(
-    "gpu_time",
+    "microbatch_gpu_time",
     over=st.tuples(
         st.lists(st.tuples(SMALL, SMALL), min_size=1, max_size=4),
         st.tuples(*[SMALL] * 4),
@@ -52,10 +52,10 @@ def matmuls_and_attention_one_by_one(lib, case):
         "P_rank": params,
         "ops_recompute": 2 * sum(matmul for matmul, _ in layers) if again else 0,
     }  # of the whole model
-    assert at(lib.gpu_time, **given) == seconds + moved / memory
+    assert at(lib.microbatch_gpu_time, **given) == seconds + moved / memory
 
 
-@checks("host_time", over=st.tuples(st.tuples(*[SMALL] * 6), TIME, TIME, TIME), examples=400)
+@checks("microbatch_host_time", over=st.tuples(st.tuples(*[SMALL] * 6), TIME, TIME, TIME), examples=400)
 def a_host_launches_layer_by_layer(lib, case):
     (stages, copies, ranks, pieces, layers, node), each, more, head = case
     where = {}  # the nodes of a stage's ranks: stages are outermost
@@ -80,7 +80,7 @@ def a_host_launches_layer_by_layer(lib, case):
         "t_cross": more,
         "t_head": head,
     }
-    assert at(lib.host_time, **given) == now
+    assert at(lib.microbatch_host_time, **given) == now
 
 
 @checks("expected_microbatch", over=st.tuples(st.tuples(*[TIME] * 5), SMALL, SMALL, SMALL, TIME))
@@ -90,7 +90,7 @@ def the_slower_of_gpu_and_host(lib, case):
     ends = [gpu + tp / 2 + cp / 3 + ep / 5, host]
     late = sum(far for _ in range(layers) for rank in range(ranks) if rank >= node)
     given = {
-        "T_gpu": gpu,
+        "T_mb_gpu": gpu,
         "T_tp": tp,
         "T_cp": cp,
         "T_ep": ep,
