@@ -12,11 +12,10 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    clusters="Cluster cluster",
+    clusters="Cluster cluster own_cluster",
     errors="Refusal",
     choice="Choice",
     outcome="Outcome",
-    own_cluster="own_cluster",
     search="Plan evaluate_choice plan",
     requests="Request request",
 )
