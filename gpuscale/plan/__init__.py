@@ -12,14 +12,13 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    calibration="Calibration Run calibrate load_calibration read_runs shipped",
-    clusters="Cluster cluster",
-    errors="Refusal",
-    expected="expected_times ExpectedTimes",
     batch="evaluate_choices",
+    calibration="Calibration Run calibrate load_calibration read_runs shipped",
     choice="Choice",
+    clusters="Cluster cluster own_cluster",
+    errors="Refusal",
+    expected="ExpectedTimes expected_times",
     outcome="Outcome Outcomes",
-    own_cluster="own_cluster",
-    search="Plan evaluate_choice plan",
     requests="Request request",
+    search="Plan evaluate_choice plan",
 )

@@ -116,10 +116,10 @@ def described(given: dict) -> None:
     if given["gpu"] is not None:
         if given["cluster_key"] is not None:
             raise Refusal(f"--gpu {given['gpu']} and --cluster {given['cluster_key']}; expected one of the two")
-        from gpuscale.plan.own_cluster import own_cluster
-
         alone = given["nodes"] is not None and whole("nodes", given["nodes"]) == 1
-        given["cluster_key"] = own_cluster(*(given[name] for name in ("gpu", "per_node", "nic", "nvlink")), alone)
+        given["cluster_key"] = clusters.own_cluster(
+            *(given[name] for name in ("gpu", "per_node", "nic", "nvlink")), alone
+        )
         given["per_node"] = None
     elif lone := [f"--{name}" for name in ("nic", "nvlink") if given[name] is not None]:
         raise Refusal(f"{' and '.join(lone)} without --gpu; expected the chip as well, such as --gpu h100-sxm")

@@ -11,13 +11,14 @@ from gpuscale import specs
 from gpuscale.network.known import topology
 from gpuscale.plan.errors import Refusal
 from gpuscale.sources import cited
-from gpuscale.specs.reading import Where
-from gpuscale.units import show
+from gpuscale.specs.reading import SpecError, Where
+from gpuscale.units import UnitError, parse, show
 
 _PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
 _PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
 _NODE = 8  # GPUs of the nodes between which the network was measured
 _FORM = '"chip: table.column[name=value]", such as "h100_sxm: collectives_h100.all_gather"'
+FALLBACK = "h100_superpod"  # its measured fractions stand in for a chip of which nothing is known
 LEAST = 0.02  # of a peak: less is a wrong unit or a wrong row, not an efficiency
 
 
@@ -47,6 +48,7 @@ class Cluster:
     W_nvl: float
     W_node: float
     most: int | None
+    alone: bool = False  # one node, with nothing beyond
     like: str = ""  # the cluster of the library whose measured fractions it has, if it is not one itself
     other: str = ""  # the chip, if that cluster has another
 
@@ -60,11 +62,6 @@ class Cluster:
         return tuple(
             _share(entry, what) if entry and what in entry else f for what, f in zip(_PEAK, found, strict=True)
         )
-
-    @property
-    def alone(self) -> bool:
-        """Whether it is one node, with nothing beyond."""
-        return self.most == self.node and self.W_node == self.node * self.W_nvl
 
     def with_node(self, gpus: int) -> Cluster:
         """The same with only that many GPUs used per node, and their own NICs."""
@@ -81,20 +78,103 @@ def cluster(key: str) -> Cluster:
     """
     part = _of_file(key) if str(key).endswith(".toml") else found("cluster", key)
     if "network" not in part:
-        from gpuscale.plan.own_cluster import own  # it needs this file
-
         return own(part)
     chip, levels = specs.chip(part.chip), topology(part.network).tiers
     memory = chip.get("hbm") or part.hbm, chip.get("hbm_bw") or part.hbm_bw
     node, single = levels[0].degree, len(levels) == 1
     links = chip.nvlink_bw, node * chip.nvlink_bw if single else float(levels[1].child_bw)
     most = node if single else part.get("gpus")
-    return Cluster(part.key, part.title, chip.short, node, chip.bf16, *memory, *links, most)
+    return Cluster(part.key, part.title, chip.short, node, chip.bf16, *memory, *links, most, single)
 
 
 def load(path) -> list[str]:
     """Load a file of the reader's own parts; returns the keys of its clusters. Raises SpecError."""
     return [part.key for part in specs.load(path) if part.kind == "cluster"]
+
+
+def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = False, title: str = "") -> Cluster:
+    """A cluster of chips of the library, of any size; ``alone``: a single node, which needs no network.
+
+    ``nic`` is the bandwidth of the network per GPU and ``nvlink`` that within the node per GPU, each in one direction
+    and with its unit. Raises Refusal that names what is missing, and what was expected.
+    """
+    chip = found("chip", gpu)
+    like, same = _like(chip)
+    levels = topology(like.network).tiers
+    if per_node is None and not same:
+        raise Refusal(f"missing --per-node: no cluster of the library has {chip.short}; expected its GPUs per node")
+    node = levels[0].degree if per_node is None else _count(per_node)
+    network = _rate(
+        "--nic", nic, chip.get("nic_bw") or (float(levels[1].child_bw) / levels[0].degree if same else None)
+    )
+    inside = _rate("--nvlink", nvlink, chip.get("nvlink_bw"))
+    if inside is None and node > 1:
+        raise _missing("--nvlink", chip, "within the node", "450GB/s")
+    inside = inside or network
+    if alone:
+        network = inside
+    if network is None:
+        raise _missing("--nic", chip, "of its NICs", "400Gbit/s")
+    sizes = [chip.get(name) or (like.get(name) if same else None) for name in ("bf16", "hbm", "hbm_bw")]
+    if None in sizes:
+        lacks = ("bf16", "hbm", "hbm_bw")[sizes.index(None)]
+        raise Refusal(f"{chip.title} ({chip.key}) has no {lacks}; expected a chip with bf16, hbm and hbm_bw")
+    beyond = "" if alone else f", {show(network, 'B/s', short=True)} of network per GPU"
+    words = title or f"{chip.short}, nodes of {node}{beyond}"
+    C, hbm, W_hbm = sizes
+    rates = (C, hbm, W_hbm, inside or network, node * network)
+    most, other = node if alone else None, "" if same else chip.short
+    return Cluster(f"{chip.key}_own", words, chip.short, node, *rates, most, alone, like.key, other)
+
+
+def own(part: specs.Part) -> Cluster:
+    """The cluster of an entry that has no network of the library: its chip, and what it states itself."""
+    if "chip" not in part:
+        raise SpecError(f"cluster {part.key!r} has no chip; expected the key of one, such as h100_sxm")
+    place = own_cluster(part.chip, part.get("per_node"), part.get("nic_bw"), part.get("nvlink_bw"), title=part.title)
+    return replace(place, key=part.key, most=part.get("gpus"))
+
+
+def _like(chip: specs.Part) -> tuple[specs.Part, bool]:
+    """The cluster of the library that stands in for what is not said, and whether it has this very chip."""
+    known = [part for part in specs.parts("cluster").values() if "network" in part]
+    for part in known:
+        if part.chip == chip.key:
+            return part, True
+    kind = chip.get("architecture", "none").split()[0]  # Blackwell Ultra is close to Blackwell
+    kin = [part for part in known if specs.chip(part.chip).get("architecture", "").startswith(kind)]
+    return (kin or [specs.part("cluster", FALLBACK)])[0], False
+
+
+def _rate(flag: str, given, default) -> float | None:
+    """A bandwidth in B/s: a number of the data, or a text with its unit."""
+    if given is None:
+        return default
+    try:
+        rate = parse(given, "B/s") if isinstance(given, str) else float(given)
+        bare = isinstance(given, str) and given.strip()[-1:].isdigit()
+    except (UnitError, ValueError, TypeError):
+        rate, bare = 0.0, True
+    if bare or not 0 < rate < float("inf"):
+        raise Refusal(f"{flag}: {given}; expected a bandwidth with its unit, such as 400Gbit/s or 50GB/s")
+    return rate
+
+
+def _missing(flag: str, chip: specs.Part, what: str, example: str) -> Refusal:
+    return Refusal(
+        f"missing {flag}: {chip.short} has none in the data; expected its bandwidth {what}, such as {example}"
+    )
+
+
+def _count(value) -> int:
+    """GPUs of a node, which options give as a text."""
+    try:
+        found = int(value)
+    except (TypeError, ValueError):
+        found = 0
+    if found < 1 or float(value) != found:
+        raise Refusal(f"GPUs per node: {value}; expected a whole number, 1 or more")
+    return found
 
 
 def _of_file(path) -> specs.Part:

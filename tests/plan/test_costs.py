@@ -43,6 +43,7 @@ NO_COST = {
     "clusters._carried": "the ranks of a benchmark",
     "clusters._fraction": "a rate that was measured, over its peak",
     "clusters.cluster": "the links of a single node, those of all its GPUs",
+    "clusters.own_cluster": "a GPU brings its own NIC",
     "columns.Costs.of": "places in a list",
     "columns.StepTimes.extra": "the difference of two columns, for print",
     "costs.Tape.value": "sets of names",

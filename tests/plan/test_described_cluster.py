@@ -62,7 +62,7 @@ def test_a_description_of_a_cluster_of_the_library_is_that_cluster():
     rates = "node C hbm W_hbm W_nvl W_node shares".split()
     assert [getattr(known, name) for name in rates] == [getattr(described, name) for name in rates]
     assert own_cluster("h100_sxm") == own_cluster("h100_sxm", per_node="8", nic=50e9, nvlink="450GB/s")
-    assert described.title.replace("\N{NO-BREAK SPACE}", " ") == "H100 SXM, 8 GPUs per node, 50 GB/s of network per GPU"
+    assert described.title.replace("\N{NO-BREAK SPACE}", " ") == "H100 SXM, nodes of 8, 50 GB/s of network per GPU"
     a100 = own_cluster("a100_sxm")  # whose data have no NIC: that of the cluster that has this chip
     assert a100.W_node == cluster("a100").W_node and own_cluster("h800_sxm").hbm == 80e9
 
@@ -114,7 +114,7 @@ def test_options_describe_a_cluster(config, capsys):
     line = f"--model {config} --gpu h100_sxm --per-node 8 --nic 400Gbit/s --nodes 8 --batch 1M --top 1"
     assert main(line.split()) == 0
     said = capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " ")
-    assert "on 64 GPUs (H100 SXM, 8 GPUs per node, 50 GB/s of network per GPU)" in said
+    assert "on 64 GPUs (H100 SXM, nodes of 8, 50 GB/s of network per GPU)" in said
     assert main("--model llama3-8b --cluster h100-superpod --per-node 4 --nodes 3 --batch 3M --top 1".split()) == 0
     assert "on 12 GPUs" in capsys.readouterr().out
 
