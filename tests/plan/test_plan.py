@@ -49,16 +49,65 @@ def some_choices(ask, count, refused=False):
     return out
 
 
+RATES = {"shares": (0.5, 0.75, 0.625, 0.875), "waits": (0.5, 0.25, 0.75)}  # short fractions are fast to play
+
+
+def agrees(ask, choice):
+    """Every column of the planner, against counting: exact fractions against floats."""
+    ours, theirs = evaluate_choice(ask, choice).costs.record(), Slow(ask, choice).numbers()
+    assert set(theirs) == set(ours)
+    for name, value in theirs.items():
+        assert ours[name] == pytest.approx(float(value), rel=1e-9, abs=1e-12), (str(choice), name)
+
+
 @pytest.mark.parametrize("run", RUNS)
 def test_the_function_agrees_with_counting(run, monkeypatch):
-    """Memory by term, bytes by axis and level, times: 24 random choices, exact fractions against floats."""
+    """Memory by term, bytes by axis and level, times at peaks and at reached rates: 16 random choices."""
     monkeypatch.setattr(layouts, "SHORT", 8)  # short sequences are fast to count: split them all the same
-    ask = request(*RUNS[run])
-    for choice in some_choices(ask, 24):
-        ours, theirs = evaluate_choice(ask, choice).costs.record(), Slow(ask, choice).numbers()
-        assert set(theirs) <= set(ours)
-        for name, value in theirs.items():
-            assert ours[name] == pytest.approx(float(value), rel=1e-9, abs=1e-12), (str(choice), name)
+    ask = request(*RUNS[run], **RATES)
+    for choice in some_choices(ask, 16):
+        agrees(ask, choice)
+
+
+@pytest.mark.parametrize("schedule", [name for name in SCHEDULES if name != "1f1b"])
+@pytest.mark.parametrize("run", [name for name in RUNS if name != "biases"])
+def test_every_schedule_agrees_with_its_timetable(run, schedule, monkeypatch):
+    """The same, played slot by slot: what is held, how long a rank idles, which transfers nothing hides."""
+    monkeypatch.setattr(layouts, "SHORT", 8)
+    ask = request(*RUNS[run], schedule=schedule, pp=4, **RATES)
+    for choice in some_choices(ask, 8):
+        if schedule != "dualpipe" or (ask.sequences // choice.dp // choice.micro) % 2 == 0:
+            agrees(ask, choice)
+
+
+# Sequences so long that arithmetic takes longer than reading weights; experts over several nodes.
+FURTHER = {
+    "latent": (
+        ("deepseek_v3", "h800", 64, 2**18, 4096, "deepseek_v3"),
+        Choice(dp=16, ep=16, pp=4, recompute="selective"),
+    ),
+    "dense": (("llama3_8b", "h100_superpod", 64, 2**18, 4096), Choice(dp=4, tp=4, cp=2, pp=2, zero=3)),
+    "experts": (("gpt_oss_120b", "h100_superpod", 64, 2**13, 128), Choice(dp=64, ep=32, zero=2)),
+}
+
+
+@pytest.mark.parametrize("run", FURTHER)
+def test_further_choices_agree_with_counting(run):
+    asked, choice = FURTHER[run]
+    ask = request(*asked, **RATES)
+    assert (evaluate_choice(ask, choice).costs.ep_network_node == 0) == (run == "dense")
+    agrees(ask, choice)
+
+
+@pytest.mark.parametrize("microbatches", [4, 16])
+def test_transfers_longer_than_a_pass_are_exposed(microbatches):
+    """GPipe over a network so slow that a transfer takes longer than a backward pass."""
+    shares = (1, 1, 2**-10, 1)
+    ask = request("llama3_8b", "h100_superpod", 16, microbatches * 128, 128, schedule="gpipe", shares=shares)
+    choice = Choice(tp=4, pp=4)
+    reached = evaluate_choice(ask, choice).costs.reached
+    assert reached.pp_wait > 2 * (reached.math + reached.kernels + reached.tp_wait) / 3
+    agrees(ask, choice)
 
 
 @pytest.mark.parametrize("run", ["experts", "latent"])

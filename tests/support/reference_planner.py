@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction as F
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from math import comb, prod
 
@@ -12,7 +12,7 @@ from support import traffic
 from gpuscale.emulate import shapes
 from gpuscale.schedules.collectives import hierarchical
 from gpuscale.schedules.collectives.routes import Tree, worst
-from gpuscale.schedules.pipelines import orders
+from gpuscale.schedules.pipelines import both_ways, orders
 
 
 def model_of(part) -> shapes.Model:
@@ -62,7 +62,7 @@ def _size(m: shapes.Model) -> int:
 
 
 class Slow:
-    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks.
+    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks and at the reached rates.
 
     Ranks hold whole heads: with more of them than key heads, it counts a model with one key head per rank.
     """
@@ -73,8 +73,6 @@ class Slow:
         self.node = min(ask.cluster.node, ask.gpus)
         self.width = F(ask.recipe.activations)
         self.tokens = ask.seq * choice.micro // choice.cp
-        place = ask.cluster
-        self.nvlink, self.network = F(place.W_nvl), F(place.W_node) * self.node / place.node
         self.count = len(range(0, ask.batch // ask.seq // choice.dp, choice.micro))
         self._work()
         self._params()
@@ -116,6 +114,8 @@ class Slow:
     def states(self) -> Counter:
         c, recipe, out = self.c, self.ask.recipe, Counter()
         widths = {"weights": recipe.weights, "gradients": recipe.gradients}
+        if self.ask.schedule == "dualpipe":  # a stage of each direction; two ranks share the optimizer of both
+            widths = {name: 2 * width for name, width in widths.items()}
         widths["optimizer"] = recipe.master + 2 * recipe.moment
         parts = ((self.dense / c.tp, c.dp * c.cp), (self.routed / c.ep, F(c.dp * c.cp * c.tp, c.ep)))
         for (mine, copies), (i, (name, width)) in product(parts, enumerate(widths.items())):
@@ -148,10 +148,7 @@ class Slow:
     def held(self) -> F:
         """Microbatches in flight on the first rank, in shares of its layers: the timetable's peak."""
         c = self.c
-        run = orders.one_f_one_b(c.pp, self.count)
-        if c.virtual > 1:
-            run = orders.interleaved(c.pp, self.count, c.virtual)
-        return F(run.peak_activations(0), c.virtual)
+        return F(self._shape.peak_activations(0), c.virtual)
 
     def memory(self) -> Counter:
         c, m, out = self.c, self.m, self.states()
@@ -162,6 +159,7 @@ class Slow:
         buffers = [recipe.gradients] * (c.zero > 1) + [recipe.weights] * 2 * (c.zero > 2)
         out["working"] = sum(one * F(width) for width in buffers) + (self.kept("none") if c.recompute != "none" else 0)
         out["memory"] = sum(out.values())
+        out["states"] = sum(out[name] for name in ("weights", "gradients", "optimizer"))
         return out
 
     def kernels(self) -> tuple[F, F]:
@@ -215,37 +213,91 @@ class Slow:
             late += max(sent + (gather if zero == 3 else 0) - back, 0)
         return late
 
-    def _timetable(self, forward, back, hop):
-        c = self.c
+    def _copies(self) -> F:
+        """Bytes that data parallelism sends for a parameter in a step, pass by pass."""
+        zero, recipe, sent = self.c.zero, self.ask.recipe, F(0)
+        for i in range(self.count):
+            gathers = 2 if zero == 3 else 1 if zero and i == 0 else 0
+            scatters = (2 if zero == 0 else 1) if zero > 1 or i == self.count - 1 else 0
+            sent += gathers * F(recipe.weights) + scatters * F(recipe.gradients)
+        return sent
+
+    def _timetable(self, forward, back, hop, weights):
+        """The schedule of the request, played: the times of a whole stage, ``weights`` that of its weight gradients."""
+        c, schedule = self.c, self.ask.schedule
         if c.virtual > 1:
             return orders.interleaved(c.pp, self.count, c.virtual, forward / c.virtual, back / c.virtual, hop)
-        return orders.one_f_one_b(c.pp, self.count, forward, back, hop)
+        if schedule in {"zb-h1", "dualpipe"}:
+            play = orders.zb_h1 if schedule == "zb-h1" else both_ways.dualpipe
+            return play(c.pp, self.count, forward, back, weights, t_hop=hop)
+        play = {"1f1b": orders.one_f_one_b, "gpipe": orders.gpipe}[schedule]
+        return play(c.pp, self.count, forward, back, hop)
+
+    def _idle_and_exposed(self, forward, back, hop, weights) -> tuple[F, F]:
+        """How long a rank idles without transfers, and what these add; with split backward passes and from both sides
+        they are assumed to add what they add to 1F1B."""
+        c, work = self.c, self.count * (forward + back)
+        if c.pp == 1:
+            return F(0), F(0)
+        if self.ask.schedule not in {"zb-h1", "dualpipe"}:
+            run = self._timetable(forward, back, hop, weights)
+            return run.bare - work, run.exposed
+        usual = orders.one_f_one_b(c.pp, self.count, forward, back, hop)
+        return self._timetable(forward, back, 0, weights).makespan - work, usual.exposed
+
+    @cached_property
+    def _shape(self):
+        """The schedule with simple times: what is held and how often something is sent does not depend on them."""
+        return self._timetable(1, 2, 1, F(1, 2))
+
+    def _passed_on(self) -> int:
+        """Transfers in a step between the first rank and the next, both directions."""
+        run = self._shape
+        home = {(slot.kind, slot.microbatch, slot.stage): slot.rank for slot in run.slots}
+        step = {"F": 1, "B": -1}
+        ends = [
+            (home[m.kind, m.microbatch, m.stage], home[m.kind, m.microbatch, m.stage + step[m.kind]])
+            for m in run.transfers
+        ]
+        return sum(pair in {(0, 1), (1, 0)} for pair in ends)
 
     def numbers(self) -> dict:
-        c, place, recipe = self.c, self.ask.cluster, self.ask.recipe
+        c, place = self.c, self.ask.cluster
         links, out = self.links(), dict(self.memory())
-        for axis in ("tp", "cp", "ep"):
-            out |= {f"{axis}_nvlink": self.count * links[axis][0], f"{axis}_network_node": self.count * links[axis][1]}
+        for axis, times in {"tp": self.count, "cp": self.count, "ep": self.count, "dp": self._copies()}.items():
+            out |= {f"{axis}_nvlink": times * links[axis][0], f"{axis}_network_node": times * links[axis][1]}
+        sent = self._passed_on() if c.pp > 1 and c.virtual == 1 else 2 * c.virtual * self.count * (c.pp > 1)
+        out |= {"microbatches": self.count, "stage_layers": self.layers}
+        out |= {"pp_bytes": sent * self.width * self.tokens * self.m.d_model / c.tp}
+        node = F(place.W_node) * self.node / place.node
+        peaks = F(place.C), F(place.W_nvl), node, F(place.W_hbm)
+        reached = [peak * F(share) for peak, share in zip(peaks, self.ask.shares, strict=True)]
+        out |= self._times(*peaks)
+        return out | {f"{name}_reached": value for name, value in self._times(*reached).items()}
+
+    def _times(self, rate, nvlink, network, hbm) -> dict:
+        c, recipe, links, out = self.c, self.ask.recipe, self.links(), {}
         again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer}[c.recompute]
-        per = F(self.tokens, c.tp) / F(place.C)
-        forward = max(self.work * per, F(recipe.weights) * self.rank / F(place.W_hbm))
+        per = F(self.tokens, c.tp) / rate
+        weights = forward = max(self.work * per, F(recipe.weights) * self.rank / hbm)
         read = F(recipe.weights) + 2 * F(recipe.gradients)
-        back = max((2 * self.work + self.layers * again) * per, read * self.rank / F(place.W_hbm))
-        between = [moved / F(place.W_hbm) for moved in self.kernels()]
+        back = max((2 * self.work + self.layers * again) * per, read * self.rank / hbm)
+        between = [moved / hbm for moved in self.kernels()]
         forward, back = forward + between[0], back + between[1]
-        wait = {a: max(links[a][0] / self.nvlink, links[a][1] / self.network) for a in links}
-        micro = forward + back + wait["tp"] + wait["cp"] + wait["ep"]
-        run = self._timetable(micro / 3, 2 * micro / 3, 0)
+        wait = {a: max(links[a][0] / nvlink, links[a][1] / network) for a in links}
+        seen = {a: F(share) * wait[a] for a, share in zip(("tp", "cp", "ep"), self.ask.waits, strict=True)}
+        micro = forward + back + sum(seen.values())
+        slots = micro * forward / (forward + back), micro * back / (forward + back)
         late = self._beside(forward, back, F(recipe.gradients) * wait["dp"], F(recipe.weights) * wait["dp"])
-        slow = self.nvlink if self.ask.gpus <= self.node else min(self.nvlink, self.network / self.node)
+        slow = nvlink if self.ask.gpus <= self.node else min(nvlink, network / self.node)
         hop = self.width * self.tokens * self.m.d_model / c.tp / slow
-        hops = self._timetable(micro / 3, 2 * micro / 3, hop).exposed if c.pp > 1 else 0
-        out["need"] = 3 * self.ask.batch * (self.asked + self.head) / (self.ask.gpus * F(place.C))
+        idle, hops = self._idle_and_exposed(*slots, hop, weights)
+        out["need"] = 3 * self.ask.batch * (self.asked + self.head) / (self.ask.gpus * rate)
         out |= {"kernels": self.count * sum(between), "math": self.count * (forward + back - sum(between))}
-        out |= {"bubble": run.makespan - self.count * micro, "dp_wait": late}
-        out |= {"pp_wait": hops, "step": run.makespan + late + hops}
+        out |= {f"{axis}_wait": self.count * time for axis, time in seen.items()}
+        out |= {"bubble": idle, "dp_wait": late, "pp_wait": hops, "step": self.count * micro + idle + late + hops}
         counted = 3 * self.ask.batch * (self.told + self.head)
-        return out | {"mfu": counted / (self.ask.gpus * F(place.C) * out["step"])}
+        return out | {"mfu": counted / (self.ask.gpus * F(self.ask.cluster.C) * out["step"])}
 
     def _up(self) -> int:
         named = ("query up", "key up", "value up")
