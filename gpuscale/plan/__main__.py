@@ -19,7 +19,7 @@ from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.requests import SCHEDULES, Request, request
-from gpuscale.plan.typed import number, whole
+from gpuscale.plan.typed import number, shown, whole
 
 OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
 PLACE = ("gpu", "nic", "nvlink", "nodes")  # options that describe a cluster
@@ -115,7 +115,8 @@ def described(given: dict) -> None:
     """Put the cluster that the options describe in the place of a key, and the GPUs of so many nodes."""
     if given["gpu"] is not None:
         if given["cluster_key"] is not None:
-            raise Refusal(f"--gpu {given['gpu']} and --cluster {given['cluster_key']}; expected one of the two")
+            typed = f"--gpu {shown(given['gpu'])} and --cluster {shown(given['cluster_key'])}"
+            raise Refusal(f"{typed}; expected one of the two")
         alone = given["nodes"] is not None and whole("nodes", given["nodes"]) == 1
         given["cluster_key"] = clusters.own_cluster(
             *(given[name] for name in ("gpu", "per_node", "nic", "nvlink")), alone
@@ -130,7 +131,9 @@ def described(given: dict) -> None:
     each = given["cluster_key"].node if given["per_node"] is None else whole("GPUs per node", given["per_node"])
     many = whole("nodes", given["nodes"]) * each
     if given["gpus"] is not None and whole("GPUs", given["gpus"]) != many:
-        raise Refusal(f"--nodes {given['nodes']} of {each} are {many:,} GPUs, and --gpus says {given['gpus']}")
+        raise Refusal(
+            f"--nodes {shown(given['nodes'])} of {each} are {many:,} GPUs, and --gpus says {shown(given['gpus'])}"
+        )
     given["gpus"] = many
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -102,7 +103,7 @@ def request(
 
 
 def _name(value) -> str:
-    return value if isinstance(value, str) else shown(value)
+    return str(value) if isinstance(value, str | os.PathLike) else shown(value)
 
 
 def _reserve(value, place: Cluster) -> float:

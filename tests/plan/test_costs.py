@@ -49,6 +49,8 @@ NO_COST = {
     "costs.Tape.value": "sets of names",
     "costs.program": "sets of symbols",
     "evaluation.costs": "the size of a block of rows",
+    "expected.compose": "the ranks of a stage, to see which nodes they are on",
+    "expected.program": "sets of symbols",
     "formulas": "which copies a figure draws: the rest of the GPUs",
     "formulas.above": "whether something is more, for a figure",
     "outcome.Outcome.losses": "shares of a step, for print",
@@ -62,6 +64,7 @@ NO_COST = {
 APART = {
     "__init__",
     "__main__",
+    "calibration",  # fits constants: what it fits are formulas
     "choice",
     "errors",
     "figure",
