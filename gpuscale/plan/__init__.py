@@ -13,12 +13,14 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     batch="evaluate_choices",
-    calibration="Calibration Run calibrate load_calibration read_runs shipped",
+    calibration="Calibration load_calibration shipped",
     choice="Choice",
     clusters="Cluster cluster own_cluster",
     errors="Refusal",
     expected="ExpectedTimes expected_times",
+    fit="calibrate",
     outcome="Outcome Outcomes",
     requests="Request request",
+    runs="Run read_runs",
     search="Plan evaluate_choice plan",
 )

@@ -155,7 +155,8 @@ def calibrate_runs(arguments: list[str]) -> int:
     options = calibrate_parser().parse_args(arguments)
     for path in options.spec:
         clusters.load(path)
-    from gpuscale.plan.calibration import calibrate, summary
+    from gpuscale.plan.calibration import summary
+    from gpuscale.plan.fit import calibrate
 
     found = calibrate(options.runs, options.cluster_key, options.recipe, options.source)
     try:

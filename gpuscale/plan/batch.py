@@ -39,9 +39,7 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
     >>> found.step[1].round(3)
     array([0.568, 0.628, 0.748,   nan])
     """
-    columns = choices if isinstance(choices, Mapping) else _listed(choices)
-    rows, good = _rows(columns)
-    good[good] = layouts.possible(evaluation.model_inputs(ask), ask, rows.keep(good))
+    rows, good = possible_rows(ask, choices)
     out = np.full((len(NAMES), len(good)), np.nan)
     at, rows = np.flatnonzero(good), rows.keep(good)
     for start in range(0, len(at), evaluation.BLOCK):
@@ -50,6 +48,13 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
         for column, block in zip(out, found.record().values(), strict=True):
             column[at[part]] = block
     return Outcomes(good, Costs.of(list(out)), ask.room)
+
+
+def possible_rows(ask: Request, choices: Sequence[Choice] | Mapping[str, object]) -> tuple[Rows, np.ndarray]:
+    """The choices as columns by quantity, and the mask of those that have a layout."""
+    rows, good = _rows(choices if isinstance(choices, Mapping) else _listed(choices))
+    good[good] = layouts.possible(evaluation.model_inputs(ask), ask, rows.keep(good))
+    return rows, good
 
 
 def _listed(choices: Sequence[Choice]) -> dict[str, list]:

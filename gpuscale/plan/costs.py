@@ -78,7 +78,7 @@ class Tape:
             self.known[formula.lhs] = self.value(formula, **given)
 
 
-def attention(tape: Tape, latent: bool) -> None:
+def _attention(tape: Tape, latent: bool) -> None:
     """What depends on the kind of attention: activations, kernels, recomputation."""
     if latent:  # one key for all heads is rotated
         tape.take(llm.kept_latent_attention, llm.few_latent_attention, llm.latent_up_params)
@@ -112,7 +112,7 @@ def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
     }
 
 
-def moved_bytes(tape: Tape, latent: bool) -> dict:
+def _moved(tape: Tape, latent: bool) -> dict:
     """For TP, CP and EP the bytes over both levels, of a microbatch in a stage."""
     gathered = llm.latent_cp_bytes if latent else llm.cp_bytes
     return {
@@ -173,17 +173,23 @@ def _times(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     }
 
 
+def work(latent: bool, flop=sympy.S.One) -> tuple[Tape, dict]:
+    """A tape with what no schedule and no rate changes: the work of a stage; and the bytes that each axis moves."""
+    tape = Tape(flop)
+    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
+    _attention(tape, latent)
+    tape.take(*(getattr(llm, name) for name in WORK))
+    return tape, _moved(tape, latent)
+
+
 def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
     """The steps, and the columns by name; ``latent``: for latent attention.
 
     ``flop`` is 1, or the quantity where units are to be checked.
     """
-    tape, (state, held, idle, exposed) = Tape(flop), SCHEDULES[schedule]
-    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
-    attention(tape, latent)
-    tape.take(*(getattr(llm, name) for name in WORK))
+    tape, moved = work(latent, flop)
+    state, held, idle, exposed = SCHEDULES[schedule]
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, state, held)
-    moved = moved_bytes(tape, latent)
     out |= _bytes(tape, moved) | _times(tape, moved, idle, exposed)
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
     for rate, share in {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}.items():
@@ -196,19 +202,23 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeSte
 def program(schedule: str, latent: bool):
     """The function that gives all NAMES, and the names of its inputs in order."""
     steps, out = compose(schedule, latent)
+    return printed(steps, [out[name] for name in NAMES])
+
+
+def printed(steps: list[TapeStep], wanted: list):
+    """Steps as one numpy function that gives the wanted values, and the names of its inputs in order."""
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
-    lines = {value: of_two(expr) for value, expr in lines.items()}
+    lines = {value: _of_two(expr) for value, expr in lines.items()}
     order = TopologicalSorter({value: expr.free_symbols & lines.keys() for value, expr in lines.items()})
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
     ordered = [(value, lines[value]) for value in order.static_order()]
-    wanted = [out[name] for name in NAMES]
     function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))
     return function, tuple(name.name for name in names)
 
 
-def of_two(expr):
+def _of_two(expr):
     """Maxima and choices as numpy's functions of two: several times as fast as those that sympy prints."""
     for many, two in {sympy.Max: "maximum", sympy.Min: "minimum"}.items():
         expr = expr.replace(many, lambda *args, two=two: reduce(sympy.Function(two), args))

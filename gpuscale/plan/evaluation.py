@@ -109,10 +109,15 @@ def costs(ask: Request, rows: Rows, picks: Rows, wanted=NAMES):
         yield part, [found[i] for i in at]
 
 
+def known(ask: Request, rows: Rows) -> dict:
+    """Every input of a program for choices given one by one: ``rows`` has the columns of layouts and of options."""
+    return constants(ask) | {name: np.asarray(rows[name], float) for name in (*MESH, *OPTIONS)} | hits(ask, rows["Z"])
+
+
 def table(ask: Request, rows: Rows) -> Costs:
-    """The columns of choices given one by one: ``rows`` has the columns of layouts and of options."""
+    """The columns of such choices."""
     function, names = _program(ask)
-    known = constants(ask) | {name: np.asarray(rows[name], float) for name in (*MESH, *OPTIONS)} | hits(ask, rows["Z"])
+    given = known(ask, rows)
     with np.errstate(all="ignore"):
-        found = function(*(known[name] for name in names))
+        found = function(*(given[name] for name in names))
     return Costs.of([np.broadcast_to(value, len(rows)) for value in found])

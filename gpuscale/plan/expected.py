@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from graphlib import TopologicalSorter
 
 import numpy as np
 import sympy
 
 from gpuscale import llm
 from gpuscale import symbols as q
-from gpuscale.core.evaluation import inputs
 from gpuscale.plan import evaluation
+from gpuscale.plan.batch import possible_rows
 from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import described
-from gpuscale.plan.costs import COPIES, SCHEDULES, WORK, Tape, attention, moved_bytes, of_two
+from gpuscale.plan.costs import COPIES, SCHEDULES, TapeStep, printed, work
 from gpuscale.plan.requests import Request
 
 
@@ -41,13 +40,10 @@ class ExpectedTimes:
 NAMES = tuple(field.name for field in fields(ExpectedTimes))
 
 
-def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list, dict]:
+def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
     """The steps, and the columns by name."""
-    tape, (_, _, idle, exposed) = Tape(flop), SCHEDULES[schedule]
-    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
-    attention(tape, latent)
-    tape.take(*(getattr(llm, name) for name in WORK))
-    moved = moved_bytes(tape, latent)
+    tape, moved = work(latent, flop)
+    _, _, idle, exposed = SCHEDULES[schedule]
     peak = q.C
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=peak)
     tape.known[q.C_attn] = tape.value(llm.reached_flops, C_ref=peak, eta=q.eta_attn)
@@ -102,33 +98,26 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list, dict]:
 def program(schedule: str, latent: bool):
     """The function that gives all NAMES, and the names of its inputs in order."""
     steps, out = compose(schedule, latent)
-    lines = {step.value: of_two(step.expr) for step in steps}
-    order = TopologicalSorter({value: expr.free_symbols & lines.keys() for value, expr in lines.items()})
-    names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
-    ordered = [(value, lines[value]) for value in order.static_order()]
-    function = sympy.lambdify(names, [out[name] for name in NAMES], modules="numpy", cse=lambda e: (ordered, e))
-    return function, tuple(name.name for name in names)
+    return printed(steps, [out[name] for name in NAMES])
 
 
-def inputs_of(ask: Request, choice: Choice) -> dict[str, float]:
-    """What the program needs of a request and a choice; a calibration has the rest."""
-    known = evaluation.constants(ask) | {name: float(value) for name, value in choice.columns().items()}
-    return known | {name: value[0] for name, value in evaluation.hits(ask, np.array([choice.ep])).items()}
+def expected_times(
+    ask: Request, choices: Sequence[Choice] | Mapping[str, object], constants: Mapping[str, float]
+) -> ExpectedTimes:
+    """The ExpectedTimes of choices, given as to ``evaluate_choices``, with the constants of a Calibration.
 
+    An impossible choice has nan. Raises Refusal for columns that ``evaluate_choices`` would refuse.
 
-def expected_times(ask: Request, choices: Sequence[Choice], constants: Mapping[str, float]) -> ExpectedTimes:
-    """The ExpectedTimes of choices, with the constants of a Calibration.
-
-    >>> from gpuscale.plan import Choice, load_calibration, request, shipped
+    >>> from gpuscale.plan import load_calibration, request, shipped
     >>> ask = request("llama3_8b", "h100_superpod", 64, 2**20, seq=4096)
     >>> mine = load_calibration(shipped("nanotron_h100"))
-    >>> found = expected_times(ask, [Choice(dp=8, tp=8, sp=True, zero=1)], mine.constants)
-    >>> found.step.shape
-    (1,)
+    >>> found = expected_times(ask, {"tp": [8, 7], "dp": [8, 9], "sp": True, "zero": 1}, mine.constants)
+    >>> np.isfinite(found.step)
+    array([ True, False])
     """
+    rows, good = possible_rows(ask, choices)
     function, names = program(ask.schedule, "kv_rank" in ask.model)
-    rows = [inputs_of(ask, choice) for choice in choices]
-    known = {name: np.array([row[name] for row in rows], float) for name in names if name in rows[0]} | dict(constants)
+    given = evaluation.known(ask, rows) | dict(constants)
     with np.errstate(all="ignore"):
-        found = function(*(known[name] for name in names))
-    return ExpectedTimes(*(np.broadcast_to(value, len(rows)) for value in found))
+        found = function(*(given[name] for name in names))
+    return ExpectedTimes(*(np.where(good, value, np.nan) for value in found))

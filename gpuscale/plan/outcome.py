@@ -13,15 +13,11 @@ from gpuscale.plan.columns import Costs
 from gpuscale.units import show
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``rates`` its bandwidth over NVLink and
-    that of a node over the network."""
+class _Numbers:
+    """What follows from ``costs`` and ``room``, for one choice or as arrays for many."""
 
-    choice: Choice
     costs: Costs
     room: float
-    rates: tuple[float, float]
 
     @property
     def memory(self) -> float:
@@ -46,6 +42,17 @@ class Outcome:
         sum of times counts what fused attention does), and the peak is that of dense bf16 matmuls for every recipe.
         """
         return self.costs.peak.mfu, self.costs.reached.mfu
+
+
+@dataclass(frozen=True)
+class Outcome(_Numbers):
+    """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``rates`` its bandwidth over NVLink and
+    that of a node over the network."""
+
+    choice: Choice
+    costs: Costs
+    room: float
+    rates: tuple[float, float]
 
     @property
     def losses(self) -> dict[str, float]:
@@ -95,7 +102,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class Outcomes(_Numbers):
     """Many choices, each number of an ``Outcome`` as an array with an element per choice.
 
     ``possible`` is False for a choice that has no layout at all: its costs are nan, and it does not fit. ``costs`` has
@@ -105,26 +112,6 @@ class Outcomes:
     possible: np.ndarray
     costs: Costs
     room: float
-
-    @property
-    def memory(self) -> np.ndarray:
-        """Bytes that a GPU needs, an upper bound."""
-        return self.costs.memory
-
-    @property
-    def fits(self) -> np.ndarray:
-        """Whether a GPU has that much."""
-        return self.memory <= self.room
-
-    @property
-    def step(self) -> tuple[np.ndarray, np.ndarray]:
-        """Seconds of a step, at the peaks and at the achieved rates."""
-        return self.costs.peak.step, self.costs.reached.step
-
-    @property
-    def mfu(self) -> tuple[np.ndarray, np.ndarray]:
-        """Model FLOPs utilization as a fraction, at the peaks and at the achieved rates."""
-        return self.costs.peak.mfu, self.costs.reached.mfu
 
     def __len__(self) -> int:
         return len(self.possible)

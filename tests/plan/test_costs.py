@@ -47,10 +47,9 @@ NO_COST = {
     "columns.Costs.of": "places in a list",
     "columns.StepTimes.extra": "the difference of two columns, for print",
     "costs.Tape.value": "sets of names",
-    "costs.program": "sets of symbols",
+    "costs.printed": "sets of symbols",
     "evaluation.costs": "the size of a block of rows",
     "expected.compose": "the ranks of a stage, to see which nodes they are on",
-    "expected.program": "sets of symbols",
     "formulas": "which copies a figure draws: the rest of the GPUs",
     "formulas.above": "whether something is more, for a figure",
     "outcome.Outcome.losses": "shares of a step, for print",
@@ -64,7 +63,8 @@ NO_COST = {
 APART = {
     "__init__",
     "__main__",
-    "calibration",  # fits constants: what it fits are formulas
+    "fit",  # looks for constants: what it fits are formulas
+    "runs",  # reads a table
     "choice",
     "errors",
     "figure",

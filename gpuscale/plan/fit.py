@@ -1,0 +1,173 @@
+"""A fit of the constants of a real training step to measured runs.
+
+Each constant is positive and has a prior: a center and a spread in logarithms, wide where little is known. A fit looks
+for the constants whose expected times are nearest to the measured ones, as ratios. It is robust: a run that is far off
+counts little, and afterwards it is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gpuscale import symbols
+from gpuscale.plan import evaluation, expected
+from gpuscale.plan.batch import possible_rows
+from gpuscale.plan.calibration import Calibration, Check
+from gpuscale.plan.clusters import Cluster, cluster
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.requests import request
+from gpuscale.plan.runs import Run, read_runs
+from gpuscale.plan.typed import some
+
+NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
+FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
+KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
+FIXED = {"g_attn": 2.5}  # a fused kernel computes the scores once more in the backward pass
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is known of a constant before any run: a center, and the standard deviation of its logarithm."""
+
+    center: float
+    spread: float
+
+
+PRIORS = {
+    "eta": Prior(0.75, 0.1),
+    "eta_attn": Prior(0.45, 0.3),
+    "eta_1": Prior(0.65, 0.3),
+    "eta_2": Prior(0.6, 0.5),
+    "gamma_net": Prior(0.3, 1.0),
+    "g_ker": Prior(4.0, 0.7),
+    "b_loss": Prior(50.0, 0.7),
+    "b_acc": Prior(12.0, 0.5),
+    "b_upd": Prior(40.0, 0.7),
+    "t_host": Prior(4e-3, 1.5),
+    "t_cross": Prior(1e-3, 1.5),
+    "t_head": Prior(5e-3, 1.5),
+    "t_far": Prior(5e-4, 1.5),
+    "t_fix": Prior(0.02, 1.0),
+    "alpha_dp": Prior(5e-4, 1.5),
+    "g_dp": Prior(0.8, 0.1),
+}
+
+
+class Problem:
+    """Runs as arrays, and their expected times for any constants."""
+
+    def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str):
+        kinds: dict[tuple, list[int]] = {}  # the runs of each request
+        for i, run in enumerate(runs):
+            kinds.setdefault((run.model, run.gpus, run.batch, run.seq), []).append(i)
+        asked = {kind: request(kind[0], place, *kind[1:], recipe) for kind in kinds}
+        latent = {"kv_rank" in ask.model for ask in asked.values()}
+        if len(latent) > 1:
+            raise Refusal("calibrate: runs with latent attention and others; expected one kind of attention")
+        self._function, self._names = expected.program("1f1b", latent.pop())
+        self._known = {}
+        for kind, places in kinds.items():
+            rows, _ = possible_rows(asked[kind], [runs[i].choice for i in places])  # what has run is possible
+            for name, value in evaluation.known(asked[kind], rows).items():
+                self._known.setdefault(name, np.empty(len(runs)))[places] = value
+        self.fixed = FIXED | {"eta_hbm": place.shares[3].value}
+        self.free = tuple(name for name in PRIORS if name in self._names)
+        self._center = np.log([PRIORS[name].center for name in self.free])
+        self._spread = np.array([PRIORS[name].spread for name in self.free])
+        self.seconds = np.array([run.seconds for run in runs])
+
+    def expected(self, logs: np.ndarray, part) -> np.ndarray:
+        """Seconds of a step of the runs in a part."""
+        given = self.fixed | dict(zip(self.free, self.constants(logs), strict=True))
+        with np.errstate(all="ignore"):
+            found = self._function(*(given[n] if n in given else self._known[n][part] for n in self._names))
+        return found[expected.NAMES.index("step")]
+
+    def constants(self, logs: np.ndarray) -> np.ndarray:
+        """The constants; a fraction is at most 1."""
+        return np.minimum(np.exp(logs), [getattr(symbols, name).most for name in self.free])
+
+    def off(self, logs: np.ndarray, part) -> np.ndarray:
+        """How far the expected times of a part are from the measured ones: logarithms of the ratios, all positive."""
+        return np.abs(np.log(self.expected(logs, part) / self.seconds[part]))
+
+    def fit(self, part) -> np.ndarray:
+        """The logarithms of the constants: first by all runs of the part, then without those far off."""
+        logs = self._solve(part).x
+        near = self.off(logs, part) < FAR
+        return self._solve(part[near]).x if near.any() else logs
+
+    def spread(self, part, logs: np.ndarray) -> np.ndarray:
+        """The standard deviations of the logarithms, from the curvature at the best fit."""
+        jacobian = self._solve(part, logs).jac
+        return np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))
+
+    def _solve(self, part, start=None):
+        from scipy.optimize import least_squares  # takes a second to import
+
+        measured = np.log(self.seconds[part])
+
+        def residuals(logs):
+            off = (np.log(self.expected(logs, part)) - measured) / NOISE
+            robust = np.sign(off) * np.sqrt(np.log1p(off * off))  # Cauchy's loss: a run far off counts little
+            return np.concatenate([robust, (logs - self._center) / self._spread])
+
+        return least_squares(residuals, self._center if start is None else start, method="lm", ftol=1e-4)
+
+
+def calibrate(
+    runs: Sequence[Run] | str | Path, place: str | Cluster, recipe: str = "bf16_fp32_grads", source: str = ""
+) -> Calibration:
+    """The Calibration of measured runs on a cluster; ``runs`` may be the path of a CSV file (see read_runs).
+
+    Raises Refusal for fewer than four runs, and ImportError without SciPy, which the extra ``calibrate`` installs.
+    """
+    if isinstance(runs, str | Path):
+        runs = read_runs(runs)
+    if len(runs) < 4:
+        raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected four or more")
+    place = cluster(place) if isinstance(place, str) else place
+    problem = Problem(runs, place, recipe)
+    every = np.arange(len(runs))
+    logs = problem.fit(every)
+    off = problem.off(logs, every)
+    near = every[off < FAR]
+    spread = problem.spread(near, logs)
+    checks, errors = _left_out(problem, runs, near)
+    found = dict(zip(problem.free, problem.constants(logs), strict=True))
+    wide = dict(zip(problem.free, spread, strict=True))
+    return Calibration(
+        {name: float(value) for name, value in (found | problem.fixed).items()},
+        {name: float(value) for name, value in wide.items()},
+        tuple(name for name in problem.free if wide[name] > KNOWN * PRIORS[name].spread),
+        len(runs),
+        tuple(int(i) for i in every[off >= FAR]),
+        checks,
+        float(np.exp(np.quantile(errors, 0.9))),
+        place.key,
+        source,
+    )
+
+
+def _left_out(problem: Problem, runs: Sequence[Run], near: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
+    """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs."""
+    checks, errors = [], []
+
+    def check(name: str, *groups: np.ndarray) -> None:
+        """Leave out each of the groups in turn, under one name."""
+        off = np.concatenate([problem.off(problem.fit(np.setdiff1d(near, group)), group) for group in groups])
+        errors.append(off)
+        wrong = np.expm1(off)
+        checks.append(Check(name, len(off), float(np.median(wrong)), float(np.quantile(wrong, 0.9))))
+
+    for what, named in (("model", str), ("gpus", "{:,} GPUs".format)):
+        kinds = np.array([getattr(runs[i], what) for i in near])
+        for kind in sorted(set(kinds)) if len(set(kinds)) > 1 else ():
+            check(named(kind), near[kinds == kind])
+    if not checks:  # one model on one number of GPUs
+        check("one run", *near[:, None])
+    return tuple(checks), np.concatenate(errors)

@@ -1,0 +1,65 @@
+"""Measured runs, and the table that they are read from."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuscale.plan.choice import PINS, Choice
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.typed import number, whole
+
+_REQUIRED = ("model", "gpus", "batch", "seq", "seconds")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A measured run: its model by key, its GPUs, the tokens of its batch and of a sequence, the ``seconds`` of a step,
+    and its layout."""
+
+    model: str
+    gpus: int
+    batch: int
+    seq: int
+    seconds: float
+    choice: Choice
+
+    def __post_init__(self):
+        c = self.choice
+        if (ranks := c.dp * c.tp * c.pp * c.cp) != self.gpus:
+            raise Refusal(f"dp x tp x pp x cp is {ranks:,}; expected gpus, {self.gpus:,}")
+        if self.batch % (each := self.seq * c.dp * c.micro):
+            told = f"a batch of {self.batch:,} tokens, microbatches of {each:,} on all replicas"
+            raise Refusal(f"{told}; expected a whole number of them")
+
+
+def read_runs(path: str | Path) -> list[Run]:
+    """The runs of a CSV file: a row for each, with the columns of Run and of Choice by name; others are ignored.
+
+    Raises Refusal naming the file, the line and the column.
+    """
+    try:
+        file = open(path, encoding="utf-8", newline="")
+    except OSError as error:
+        raise Refusal(f"{path}: {error.strerror}; expected a CSV file of runs") from None
+    with file:
+        table = csv.DictReader(file)
+        if lacking := [name for name in _REQUIRED if name not in (table.fieldnames or ())]:
+            raise Refusal(f"{path}: missing column {', '.join(lacking)}; expected at least {', '.join(_REQUIRED)}")
+        found = []
+        for row in table:
+            try:
+                found.append(_run({name: (text or "").strip() for name, text in row.items() if isinstance(name, str)}))
+            except Refusal as refusal:
+                raise Refusal(f"{path}, line {table.line_num}: {refusal}") from None
+    return found
+
+
+def _run(row: dict[str, str]) -> Run:
+    layout = {name: row[name] for name in PINS if row.get(name)}
+    choice = Choice(**layout)
+    if "sp" not in layout:  # frameworks shard the tokens wherever they shard the weights
+        choice = Choice(**layout, sp=choice.tp > 1)
+    counts = {name: whole(name, row[name]) for name in ("gpus", "batch", "seq")}
+    return Run(row["model"], **counts, seconds=number("seconds", row["seconds"], least=1e-9), choice=choice)
