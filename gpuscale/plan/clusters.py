@@ -1,33 +1,18 @@
-"""Clusters to plan for: the peak rates of a GPU and its node, and the measured fraction of each."""
+"""Clusters to plan for, of the library or described by a reader: the peak rates of a GPU and its node."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from functools import cache
-from pathlib import Path
 
 from gpuscale import specs
 from gpuscale.network.known import topology
+from gpuscale.plan.efficiencies import PEAKS, Share, measured_share
 from gpuscale.plan.errors import Refusal
-from gpuscale.sources import cited
-from gpuscale.specs.reading import SpecError, Where
+from gpuscale.plan.typed import shown, whole
+from gpuscale.specs.reading import SpecError
 from gpuscale.units import UnitError, parse, show
 
-_PLACE = re.compile(r"(\w+): (\w+)\.(\w+)(?:\[([^]]+)\])?(?: over (\d+) (nodes|ranks))?")
-_PEAK = {"matmul": "bf16", "scaleup": "nvlink_bw", "scaleout": "nic_bw", "memory": "hbm_bw"}
-_NODE = 8  # GPUs of the nodes between which the network was measured
-_FORM = '"chip: table.column[name=value]", such as "h100_sxm: collectives_h100.all_gather"'
 FALLBACK = "h100_superpod"  # its measured fractions stand in for a chip of which nothing is known
-LEAST = 0.02  # of a peak: less is a wrong unit or a wrong row, not an efficiency
-
-
-@dataclass(frozen=True)
-class Share:
-    """A measured rate as a fraction of a peak: ``value``, and in words where it comes from."""
-
-    value: float
-    words: str
 
 
 @dataclass(frozen=True)
@@ -55,12 +40,14 @@ class Cluster:
     @property
     def shares(self) -> tuple[Share, Share, Share, Share]:
         """The measured fractions of C, W_nvl, W_node and W_hbm, computed when they are needed."""
-        found = _shares(self.like or self.key)
+        measured = specs.part("cluster", self.like or self.key)
+        found = tuple(measured_share(measured, what) for what in PEAKS)
         if self.other:
             found = tuple(replace(share, words=f"not measured on {self.other}; {share.words}") for share in found)
         entry = specs.parts("cluster").get(self.key) if self.like else None  # may say where some were measured
         return tuple(
-            _share(entry, what) if entry and what in entry else f for what, f in zip(_PEAK, found, strict=True)
+            measured_share(entry, what) if entry and what in entry else share
+            for what, share in zip(PEAKS, found, strict=True)
         )
 
     def with_node(self, gpus: int) -> Cluster:
@@ -103,7 +90,7 @@ def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = Fa
     levels = topology(like.network).tiers
     if per_node is None and not same:
         raise Refusal(f"missing --per-node: no cluster of the library has {chip.short}; expected its GPUs per node")
-    node = levels[0].degree if per_node is None else _count(per_node)
+    node = levels[0].degree if per_node is None else whole("GPUs per node", per_node)
     network = _rate(
         "--nic", nic, chip.get("nic_bw") or (float(levels[1].child_bw) / levels[0].degree if same else None)
     )
@@ -156,7 +143,7 @@ def _rate(flag: str, given, default) -> float | None:
     except (UnitError, ValueError, TypeError):
         rate, bare = 0.0, True
     if bare or not 0 < rate < float("inf"):
-        raise Refusal(f"{flag}: {given}; expected a bandwidth with its unit, such as 400Gbit/s or 50GB/s")
+        raise Refusal(f"{flag}: {shown(given)}; expected a bandwidth with its unit, such as 400Gbit/s or 50GB/s")
     return rate
 
 
@@ -164,17 +151,6 @@ def _missing(flag: str, chip: specs.Part, what: str, example: str) -> Refusal:
     return Refusal(
         f"missing {flag}: {chip.short} has none in the data; expected its bandwidth {what}, such as {example}"
     )
-
-
-def _count(value) -> int:
-    """GPUs of a node, which options give as a text."""
-    try:
-        found = int(value)
-    except (TypeError, ValueError):
-        found = 0
-    if found < 1 or float(value) != found:
-        raise Refusal(f"GPUs per node: {value}; expected a whole number, 1 or more")
-    return found
 
 
 def _of_file(path) -> specs.Part:
@@ -203,73 +179,3 @@ def found(kind: str, key: str) -> specs.Part:
 
 def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
-
-
-def _shares(key: str) -> tuple[Share, ...]:
-    part = specs.part("cluster", key)
-    return tuple(_share(part, what) for what in _PEAK)
-
-
-def _share(part: specs.Part, what: str) -> Share:
-    """The measured fraction that a cluster's entry names, "chip: table.column[name=value, name=value] over 4 nodes".
-
-    With this fraction, a plan's own count of bytes takes the measured time. Raises SpecError for a fraction that is
-    none, naming file, table and row.
-    """
-    if what == "scaleout" and what not in part and len(topology(part.network).tiers) == 1:
-        return replace(_share(part, "scaleup"), words="one node, so nothing goes over a network")
-    where = Where(_file(part), part.key, what)
-    place = _PLACE.fullmatch(part.labels.get(what, ""))
-    if not place:
-        raise where.wrong(f"{part.labels.get(what, '')!r} does not say where the fraction was measured", _FORM)
-    chip, table, column, picked, count, kind = place.groups()
-    try:
-        return _fraction(where, specs.chip(chip), specs.measured(table), what, (column, picked or "", count, kind))
-    except specs.UnknownPart as error:
-        raise where.wrong(str(error), _FORM) from None
-
-
-@cache  # a table that is loaded again is another one
-def _fraction(where: Where, chip: specs.Part, measured: specs.MeasuredTable, what: str, place: tuple) -> Share:
-    column, picked, count, kind = place
-    wanted = dict(pair.split("=") for pair in picked.split(", ")) if picked else {}
-    if lacking := [name for name in (column, *wanted) if name not in measured.columns]:
-        raise where.wrong(f"{measured.key} has no column {lacking[0]!r}", f"one of {', '.join(measured.columns)}")
-    rows = enumerate(measured.rows, 1)
-    rates = {i: row[column] for i, row in rows if all(_is(row[name], wanted[name]) for name in wanted)}
-    rates = {i: rate for i, rate in rates.items() if rate == rate}
-    if not rates:
-        raise where.wrong(f"no row of {measured.key} has {picked or 'a number'}", "at least one")
-    best = max(rates, key=rates.get)
-    rate = _carried(rates[best], int(count), kind) if count else rates[best]
-    peak, unit = chip.get(_PEAK[what]), "FLOP/s" if what == "matmul" else "B/s"
-    at = Where(_file(measured), measured.key, f"{column}, row {best}")
-    if peak is None:
-        raise Where(_file(chip), chip.key, _PEAK[what]).wrong(
-            "is missing", f"the peak that {measured.key} is a part of"
-        )
-    if not LEAST <= rate / peak <= 1:
-        said = f"{show(rate, unit)} is {show(rate / peak, '%')} of {chip.key}.{_PEAK[what]}, {show(peak, unit)}"
-        raise at.wrong(said, f"at least {LEAST:.0%} and at most 100%; check both numbers and their units")
-    words = f"{chip.short}, {measured.title[0].lower() + measured.title[1:]} ({cited(measured.column(column).source)})"
-    return Share(rate / peak, words)
-
-
-def _file(part) -> str:
-    """The name of the file that a part or a table is from."""
-    return Path(part.origin).name or "the built-in data"
-
-
-def _carried(rate: float, count: int, kind: str) -> float:
-    """The bandwidth of a link: of a NIC from a bus bandwidth over nodes; without the rank's own part from a
-    rate that includes it."""
-    from gpuscale.collectives import bus_bandwidth  # imports sympy, which a refused request does not need
-    from gpuscale.core.evaluation import evaluate
-
-    if kind == "nodes":
-        return evaluate(bus_bandwidth.nic_rate.rhs, W_bus=rate, M=count, N=count * _NODE)
-    return evaluate(bus_bandwidth.all_to_all_bus.rhs, W_alg=rate, N=count)
-
-
-def _is(found, wanted: str) -> bool:
-    return found == (wanted if isinstance(found, str) else float(wanted))

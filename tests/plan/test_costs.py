@@ -40,8 +40,8 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
 NO_COST = {
     "batch.evaluate_choices": "the size of a block of rows",
     "clusters.Cluster.with_node": "a GPU brings its own NIC",
-    "clusters._carried": "the ranks of a benchmark",
-    "clusters._fraction": "a rate that was measured, over its peak",
+    "efficiencies._carried": "the ranks of a benchmark",
+    "efficiencies._fraction": "a rate that was measured, over its peak",
     "clusters.cluster": "the links of a single node, those of all its GPUs",
     "clusters.own_cluster": "a GPU brings its own NIC",
     "columns.Costs.of": "places in a list",
