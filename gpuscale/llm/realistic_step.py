@@ -6,13 +6,15 @@ a message. Each of these has a constant, zero or one at the peaks, which measure
 
 # fmt: off
 
-from sympy import Max, Piecewise
+from sympy import Max, Min, Piecewise
 
 from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
+from gpuscale.llm.training_step import stage_hop
 from gpuscale.symbols import *
 
-_PLAYBOOK, _FLASH, _NCCL = "playbook", "flashattention2", "nccl-tests-cluster"
+_PLAYBOOK, _FLASH, _NCCL, _MEGABLOCKS, _ZERO = "playbook", "flashattention2", "nccl-tests-cluster", "megablocks2022", \
+    "zero2019, section 7"
 
 microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_mb_gpu,
     ((3 * (ops_stage - L_stage * ops_attn) + L_stage / L * ops_recompute) / C
@@ -23,20 +25,55 @@ microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_m
 microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T_host,
     L_stage * (t_host + t_cross * Y * Piecewise((0, N_stages < 2), (0, X * Y * n_cp < G), (1, True))) + t_head,
     source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer")
+grouped_time = Formula("Time that grouped matmuls add to a microbatch in a stage", T_grp,
+    6 * flop * k * n_mat * D * F * L_stage * (L - L_dense) / L * B_mb / (Y * C) * (1 / eta_grp - 1), source=_MEGABLOCKS,
+    needs=(at_most(L_dense, L),),
+    assumes="for k experts of a token, multiplied in groups of tokens at a fraction of the rate of one large matmul")
+_COMMS = g_tp * T_tp + g_cp * T_cp + g_ep * T_ep
 expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
-    Max(T_mb_gpu + g_tp * T_tp + g_cp * T_cp + g_ep * T_ep, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,
+    Max(T_mb_gpu + T_grp + _COMMS, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,
     assumes="when GPU and host work at the same time, and the slower one sets the pace")
+host_wait = Formula("Time that a microbatch in a stage waits for the host", T_wait,
+    Max(T_host - T_mb_gpu - T_grp - _COMMS, 0), source=_PLAYBOOK, assumes="when GPU and host work at the same time")
 spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(N / G, 1), source=_NCCL,
     assumes="for neighboring ranks, in nodes of G GPUs")
 many_nodes = Formula("Bandwidth of a node among many", W, eta * W_ref * Max(M / 2, 1) ** (-gamma_net), source=_NCCL,
     assumes="for a power of the number of nodes, above two")
+
+# Every collective takes time to start, however little it moves
+_PASSES = Piecewise((0, n_recompute < 2), (1, True))  # forward passes that are repeated
+tp_calls = Formula("Collectives of tensor parallelism for a microbatch in a stage", n_calls,
+    Piecewise((0, Y < 2), ((1 + L_dense / L) * L_stage * (2 + 3 * n_sp + (1 + n_sp) * _PASSES), True)),
+    source="korthikanti2022, section 4.2", needs=(at_most(L_dense, L),),
+    assumes="one all-reduce per block and pass, or a gather and a scatter, and one more gather backward, if tokens are "
+    "sharded; experts are not sharded")
+cp_calls = Formula("Collectives of context parallelism for a microbatch in a stage", n_calls,
+    Piecewise((0, n_cp < 2), (L_stage * (3 + _PASSES), True)), source="llama3, section 3.3.2",
+    assumes="keys and values gathered in each pass, their gradients scattered")
+ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stage", n_calls,
+    Piecewise((0, Z < 2), (2 * (2 + _PASSES) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
+    needs=(at_most(L_dense, L),), assumes="tokens dispatched and combined in each pass")
+expected_level = Formula("Expected time of what arrives over both levels", T_comms,
+    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, N <= G), (alpha_2, True)), source=_NCCL,
+    assumes="when N neighboring ranks use NVLink and network at the same time, and each call starts after the last")
+expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
+    stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source="megatron2021, section 3",
+    assumes=stage_hop.assumes + ", after the time to start")
+
+dp_exchange = Formula("Communication of data parallelism in a step", T_exc,
+    Piecewise((2 * T_scatter, n_zero < 1), (T_scatter + T_gather, n_zero < 2), (N_MB * T_scatter + T_gather, n_zero < 3),
+              (N_MB * (2 * T_gather + T_scatter), True)), source=_ZERO,
+    assumes="hidden or not, for gradients and weights that ZeRO shards by its stage")
+dp_rounds = Formula("Rounds through the layers in which data parallelism communicates", n_round,
+    Piecewise((1, n_zero < 2), (N_MB, n_zero < 3), (3 * N_MB, True)), source=_ZERO,
+    assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3, which gathers in both)")
 expected_dp = Formula("Expected exposed communication of data parallelism", T_dp,
-    g_dp * Piecewise((2 * T_scatter, n_zero < 1), (T_scatter + T_gather, n_zero < 2),
-                     (N_MB * T_scatter + T_gather, n_zero < 3), (N_MB * (2 * T_gather + T_scatter), True))
-    + (1 - g_dp) * T_dp_best + alpha_dp * (X - 1), source=_PLAYBOOK,
-    assumes="when a fraction g_dp overlaps with nothing, and the rest is exposed only where nothing can hide it")
+    g_dp * T_exc + (1 - g_dp) * Min(T_dp_best + Min(n_edge / L_stage, 1) * T_exc, T_exc)
+    + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK,
+    assumes="when a fraction g_dp overlaps with nothing; of the rest, what nothing can hide is exposed, and n_edge "
+    "layers at the ends of each pass; each round starts with a latency per replica")
 update_time = Formula("Time of a step outside of its microbatches", T_upd,
-    b_upd * P_rank / W_hbm * Piecewise((1, n_zero < 1), (1 / (X * n_cp), True)) + t_fix, source="zero2019, section 7",
+    b_upd * P_rank / W_hbm * Piecewise((1, n_zero < 1), (1 / (X * n_cp), True)) + t_fix, source=_ZERO,
     assumes="when the optimizer's step is limited by memory, on this rank's shard of the parameters")
 expected_step = Formula("Expected time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp + T_upd,
     source="megatron2021, section 3",

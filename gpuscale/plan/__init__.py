@@ -13,11 +13,10 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     batch="evaluate_choices",
-    calibration="Calibration load_calibration shipped",
+    calibration="Calibration load_calibration shipped usual",
     choice="Choice",
     clusters="Cluster cluster own_cluster",
     errors="Refusal",
-    expected="ExpectedTimes expected_times",
     fit="calibrate",
     outcome="Outcome Outcomes",
     requests="Request request",

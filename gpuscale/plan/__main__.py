@@ -79,7 +79,7 @@ def parser() -> PlanParser:
     )
     out.add_argument("--wait", dest="waits", help="fractions of TP,CP,EP communication that are exposed (1,1,1)")
     for name, meaning in PINS.items():
-        more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name == "sp" else ""
+        more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name in ("sp", "even") else ""
         out.add_argument(f"--{name}", help=f"fix {meaning}{more}")
     out.add_argument("--top", default="10", help="rows to show (10)")
     out.add_argument("--why", action="store_true", help="also say why the other choices are excluded")

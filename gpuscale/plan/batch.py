@@ -22,9 +22,9 @@ _DEFAULTS = {axis.name: axis.default for axis in fields(Choice)}
 def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, object]) -> Outcomes:
     """The costs of many choices, each exactly as ``evaluate_choice`` gives it.
 
-    ``choices`` are n Choices, or columns by name: dp, tp, cp, ep, pp, virtual, micro, zero, sp, recompute. A column is
+    ``choices`` are n Choices, or columns by name: dp, tp, cp, ep, pp, virtual, micro, zero, sp, recompute, even. A column is
     an array of n values, or one value for all choices; a column that is left out has the default of ``Choice``. The
-    degrees are counts; ``sp`` is 0 or 1, ``recompute`` "none", "selective" or "full". The arrays of the Outcomes have n
+    degrees are counts; ``sp`` and ``even`` are 0 or 1, ``recompute`` "none", "selective" or "full". The arrays of the Outcomes have n
     elements each, in bytes, seconds and fractions. An impossible choice raises nothing: its costs are nan, ``possible``
     and ``fits`` are False, and ``evaluate_choice`` says why. Choices may differ from what the request fixes.
     Raises Refusal for a column that is unknown, holds no numbers, or has another length.
@@ -47,7 +47,7 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
         found = evaluation.table(ask, rows.keep(part))
         for column, block in zip(out, found.record().values(), strict=True):
             column[at[part]] = block
-    return Outcomes(good, Costs.of(list(out)), ask.room)
+    return Outcomes(good, Costs.of(list(out)), ask.room, ask.calibration.band)
 
 
 def possible_rows(ask: Request, choices: Sequence[Choice] | Mapping[str, object]) -> tuple[Rows, np.ndarray]:
@@ -76,7 +76,7 @@ def _rows(columns: Mapping) -> tuple[Rows, np.ndarray]:
     count = next(iter(lengths.values()), 1)
     good, rows = np.ones(count, bool), Rows()
     for name, column in found.items():
-        least, most = {"zero": (0, 3), "sp": (0, 1), "recompute": (0, 2)}.get(name, (1, MOST))
+        least, most = {"zero": (0, 3), "sp": (0, 1), "even": (0, 1), "recompute": (0, 2)}.get(name, (1, MOST))
         fine = (least <= column) & (column <= most) & (column == np.floor(column))
         good &= fine
         rows[COLUMNS[name]] = np.broadcast_to(np.where(fine, column, 1).astype(int), count)
@@ -91,7 +91,7 @@ def _column(name: str, values) -> np.ndarray:
         known = np.array([RECOMPUTE.index(checked(name, str(word))) for word in words], float)
         return known[place.reshape(found.shape)]
     try:
-        if found.ndim > 1 or found.dtype.kind not in ("biufO" if name == "sp" else "iufO"):
+        if found.ndim > 1 or found.dtype.kind not in ("biufO" if name in ("sp", "even") else "iufO"):
             raise TypeError
         return found.astype(float)
     except (TypeError, ValueError, OverflowError):

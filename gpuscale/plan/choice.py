@@ -27,6 +27,7 @@ class Choice:
     zero: int = described("the stage of ZeRO", 1, quantity="n_zero")
     sp: bool = described("sequence parallelism", False, quantity="n_sp")
     recompute: str = described("what the backward pass recomputes", "none", quantity="n_recompute")
+    even: bool = described("the same layers in every stage, the head on top", False, quantity="n_even")
 
     def __post_init__(self):
         for name in PINS:
@@ -36,7 +37,7 @@ class Choice:
     def of(cls, columns: Mapping) -> Choice:
         """From a row of columns, by quantity."""
         found = {name: int(columns[quantity]) for name, quantity in COLUMNS.items()}
-        return cls(**found | {"sp": bool(found["sp"]), "recompute": RECOMPUTE[found["recompute"]]})
+        return cls(**found | {"sp": bool(found["sp"]), "even": bool(found["even"]), "recompute": RECOMPUTE[found["recompute"]]})
 
     def columns(self) -> dict[str, int]:
         """A row of columns, by quantity."""
@@ -56,7 +57,8 @@ class Choice:
         shown += [f"DP {self.dp}"]
         if self.zero or self.dp * self.cp > 1:  # a single replica leaves ZeRO nothing to shard
             shown += [f"ZeRO-{self.zero}" if self.zero else "no ZeRO"]
-        return ", ".join(shown) + f", microbatch {self.micro}{again}"
+        same = ", even stages" if self.even and self.pp > 1 else ""
+        return ", ".join(shown) + f", microbatch {self.micro}{again}{same}"
 
 
 def checked(name: str, value):
@@ -67,9 +69,9 @@ def checked(name: str, value):
         if not isinstance(value, str) or value not in RECOMPUTE:
             raise Refusal(f"recompute: {shown(value)!r}; expected one of {', '.join(RECOMPUTE)}")
         return value
-    if name == "sp":
+    if name in {"sp", "even"}:
         if (said := shown(value)) not in {"0", "1", "False", "True"}:
-            raise Refusal(f"sp: {said!r}; expected 0 or 1")
+            raise Refusal(f"{name}: {said!r}; expected 0 or 1")
         return said in {"1", "True"}
     return whole(f"{name} ({PINS[name]})", value, *((0, 3) if name == "zero" else (1, MOST)))
 

@@ -36,10 +36,35 @@ class StepTimes:
 
 
 @dataclass(frozen=True)
+class ExpectedTimes:
+    """The expected step by cause, with the constants of a calibration. All from ``matmuls`` to ``update`` add up to
+    ``step``."""
+
+    need: float = described("matmuls that the model needs, spread evenly over all GPUs", unit="s")
+    matmuls: float = described("matmuls in the slowest stage, recomputation included", unit="s")
+    attention: float = described("attention: scores and weighted sums, which run slower than matmuls", unit="s")
+    experts: float = described("what the experts' grouped matmuls take longer than plain ones", unit="s")
+    kernels: float = described("memory traffic of the kernels between the matmuls", unit="s")
+    loss: float = described("memory traffic of the loss", unit="s")
+    sums: float = described("memory traffic of adding up the gradients of microbatches", unit="s")
+    tp: float = described("exposed communication of tensor parallelism", unit="s")
+    cp: float = described("exposed communication of context parallelism", unit="s")
+    ep: float = described("exposed communication of expert parallelism", unit="s")
+    host: float = described("waiting for the host to launch kernels", unit="s")
+    bubble: float = described("bubble: waiting while the pipeline fills and drains", unit="s")
+    pp: float = described("exposed transfers between stages", unit="s")
+    dp: float = described("exposed communication of data parallelism", unit="s")
+    update: float = described("the optimizer, and what depends on nothing", unit="s")
+    step: float = described("the whole step", unit="s")
+    mfu: float = described("model FLOPs utilization, counted as above", unit="1")
+
+
+@dataclass(frozen=True)
 class Costs:
     """The costs of a choice, or arrays of the costs of many.
 
-    ``peak`` are the times at the peaks, ``reached`` those at the efficiencies of the request.
+    ``peak`` are the times at the peaks and ``reached`` those at measured rates: both are bounds. ``expected`` are the
+    times with the constants of the request's calibration.
     """
 
     microbatches: float = described("microbatches per step", unit="1")
@@ -62,25 +87,39 @@ class Costs:
     pp_bytes: float = described("between a GPU and the next stage per step, both directions", unit="B")
     peak: StepTimes
     reached: StepTimes
+    expected: ExpectedTimes
 
     @classmethod
     def of(cls, values: Sequence) -> Costs:
         """From one value, or one array, for each of NAMES."""
-        own, late = len(_OWN), len(_OWN) + len(_TIMES)
-        return cls(*values[:own], peak=StepTimes(*values[own:late]), reached=StepTimes(*values[late:]))
+        left = iter(values)
+        own = [next(left) for _ in _OWN]
+        times = {name: kind(*(next(left) for _ in fields(kind))) for name, (kind, _) in GROUPS.items()}
+        return cls(*own, **times)
 
     def record(self) -> dict:
         """The values by NAMES."""
         own = {column.name: getattr(self, column.name) for column in _OWN}
-        return own | vars(self.peak) | {f"{name}_reached": value for name, value in vars(self.reached).items()}
+        for name, (_, suffix) in GROUPS.items():
+            own |= {f"{column}{suffix}": value for column, value in vars(getattr(self, name)).items()}
+        return own
 
 
-_TIMES = fields(StepTimes)
+# The three sets of times: the class of each, and what ends the names of its columns
+GROUPS = {"peak": (StepTimes, "_peak"), "reached": (StepTimes, "_reached"), "expected": (ExpectedTimes, "_expected")}
 _OWN = [column for column in fields(Costs) if column.metadata]
-NAMES = (*(column.name for column in (*_OWN, *_TIMES)), *(f"{column.name}_reached" for column in _TIMES))
+_TIMES = {f"{column.name}{suffix}": column for kind, suffix in GROUPS.values() for column in fields(kind)}
+NAMES = (*(column.name for column in _OWN), *_TIMES)
 
 
 def explained() -> str:
     """A line for each column: name, unit, meaning."""
-    lines = [f"  {c.name:17} [{c.metadata['unit']}]  {c.metadata['meaning']}" for c in (*_OWN, *_TIMES)]
-    return "\n".join([*lines, "  ..._reached       [s]  these times at the achieved rates, as in the table"])
+
+    def line(name: str, column) -> str:
+        return f"  {name:18} [{column.metadata['unit']}]  {column.metadata['meaning']}"
+
+    out = [line(column.name, column) for column in _OWN]
+    out += ["times at the peaks, a bound:", *(line(f"{c.name}_peak", c) for c in fields(StepTimes))]
+    out += ["  ..._reached        the same at measured rates, a bound too"]
+    out += ["expected times:", *(line(f"{c.name}_expected", c) for c in fields(ExpectedTimes))]
+    return "\n".join(out)

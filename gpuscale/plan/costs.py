@@ -17,7 +17,7 @@ from gpuscale import llm
 from gpuscale import symbols as q
 from gpuscale.core.evaluation import expected, inputs
 from gpuscale.core.formula import Formula
-from gpuscale.plan.columns import NAMES
+from gpuscale.plan.columns import GROUPS, NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
 WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
@@ -173,13 +173,70 @@ def _times(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     }
 
 
-def work(latent: bool, flop=sympy.S.One) -> tuple[Tape, dict]:
-    """A tape with what no schedule and no rate changes: the work of a stage; and the bytes that each axis moves."""
-    tape = Tape(flop)
-    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
-    _attention(tape, latent)
-    tape.take(*(getattr(llm, name) for name in WORK))
-    return tape, _moved(tape, latent)
+def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
+    """The expected times of a step, with the constants of a calibration."""
+    tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C, eta=q.eta_mat)
+    tape.known[q.C_attn] = tape.value(llm.reached_flops, C_ref=q.C, eta=q.eta_attn)
+    tape.known[q.W_nvl] = tape.value(llm.reached_bandwidth, W_ref=q.W_nvl, eta=q.eta_nvl)
+    tape.known[q.W_node] = tape.value(llm.reached_bandwidth, W_ref=q.W_node, eta=q.eta_net)
+
+    def level(levels, ranks, calls=0):
+        nodes = tape.value(llm.spanned_nodes, N=ranks)
+        network = tape.value(llm.many_nodes, W_ref=q.W_node, eta=q.eta_net, M=nodes)
+        inside, across = levels
+        return tape.value(llm.expected_level, V_nvl=inside, V_net=across, W_node=network, N=ranks, n_calls=calls)
+
+    def part(**given):
+        """What a part of each microbatch takes in a step."""
+        return tape.value(llm.expected_step, T_mb=tape.value(**given), T_idle=0, T_pp=0, T_dp=0, T_upd=0)
+
+    ranks = {"tp": q.Y, "cp": q.Y * q.n_cp, "ep": q.Z}
+    calls = {"tp": llm.tp_calls, "cp": llm.cp_calls, "ep": llm.ep_calls}
+    waits = {axis: level(moved[axis], ranks[axis], tape.value(calls[axis])) for axis in moved}
+    tape.known |= {q.T_tp: waits["tp"], q.T_cp: waits["cp"], q.T_ep: waits["ep"]}
+    copies = q.X * q.Y * q.n_cp
+    tape.known[q.T_scatter] = level(tape.values(COPIES, b=q.b_grad), copies)
+    tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w), copies)
+    tape.take(
+        llm.stage_forward, llm.stage_backward, llm.microbatch_gpu_time, llm.grouped_time, llm.microbatch_host_time,
+        llm.expected_microbatch,
+    )  # fmt: skip
+    if q.t_F in idle.inputs:
+        tape.take(llm.forward_slot, llm.backward_slot)
+        tape.known[q.t_W] = tape.value(llm.stage_forward, V_fwd=0)
+    tape.known[q.T_dp_best] = tape.value(llm.exposed_dp)
+    tape.take(llm.expected_hop, idle, exposed, llm.dp_exchange, llm.dp_rounds, llm.expected_dp, llm.update_time)
+    tape.take(llm.expected_step)
+    gpu, slow = llm.microbatch_gpu_time, {"C": sympy.oo, "C_attn": sympy.oo, "W_hbm": sympy.oo}
+    bytes_of = {"g_ker": 0, "b_loss": 0, "b_acc": 0}
+
+    def of_gpu(*kept):
+        return {"formula": gpu} | {n: v for n, v in (slow | bytes_of).items() if n not in kept}
+
+    calm = {"T_mb_gpu": 0, "T_grp": 0, "T_tp": 0, "T_cp": 0, "T_ep": 0, "T_host": 0, "t_far": 0}
+
+    def alone(*kept):
+        return {"formula": llm.expected_microbatch} | {n: v for n, v in calm.items() if n not in kept}
+
+    return {
+        "need": tape.value(llm.mfu_step_time, ops=tape.value(llm.model_flops, ops_attn=0), MFU=1),
+        "matmuls": part(**of_gpu("C")),
+        "attention": part(**of_gpu("C_attn")),
+        "experts": part(**alone("T_grp")),
+        "kernels": part(**of_gpu("W_hbm", "g_ker")),
+        "loss": part(**of_gpu("W_hbm", "b_loss")),
+        "sums": part(**of_gpu("W_hbm", "b_acc")),
+        "tp": part(**alone("T_tp", "t_far")),
+        "cp": part(**alone("T_cp")),
+        "ep": part(**alone("T_ep")),
+        "host": part(formula=llm.host_wait),
+        "bubble": tape.known[q.T_idle],
+        "pp": tape.known[q.T_pp],
+        "dp": tape.known[q.T_dp],
+        "update": tape.known[q.T_upd],
+        "step": tape.known[q.T_step],
+        "mfu": tape.value(llm.mfu, ops=tape.value(llm.counted_flops), C=q.C),
+    }
 
 
 def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
@@ -187,26 +244,39 @@ def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeSte
 
     ``flop`` is 1, or the quantity where units are to be checked.
     """
-    tape, moved = work(latent, flop)
+    tape = Tape(flop)
+    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
+    _attention(tape, latent)
+    tape.take(*(getattr(llm, name) for name in WORK))
+    moved = _moved(tape, latent)
     state, held, idle, exposed = SCHEDULES[schedule]
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, state, held)
-    out |= _bytes(tape, moved) | _times(tape, moved, idle, exposed)
+    out |= _bytes(tape, moved)
+    times = {"peak": _times(tape, moved, idle, exposed)}
+    peaks = {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
-    for rate, share in {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}.items():
-        tape.known[rate] = tape.value(llm.reached_bandwidth, W_ref=rate, eta=share)
-    reached = _times(tape, moved, idle, exposed)
-    return tape.steps, out | {f"{name}_reached": value for name, value in reached.items()}
+    tape.known |= {rate: tape.value(llm.reached_bandwidth, W_ref=rate, eta=share) for rate, share in peaks.items()}
+    times["reached"] = _times(tape, moved, idle, exposed)
+    times["expected"] = _expected(tape, moved, idle, exposed)
+    for group, found in times.items():
+        out |= {f"{name}{GROUPS[group][1]}": value for name, value in found.items()}
+    return tape.steps, out
 
 
 @cache
-def program(schedule: str, latent: bool):
-    """The function that gives all NAMES, and the names of its inputs in order."""
+def program(schedule: str, latent: bool, wanted: tuple[str, ...] = NAMES):
+    """The function that gives the wanted columns, and the names of its inputs in order."""
     steps, out = compose(schedule, latent)
-    return printed(steps, [out[name] for name in NAMES])
+    return printed(steps, [out[name] for name in wanted])
 
 
 def printed(steps: list[TapeStep], wanted: list):
     """Steps as one numpy function that gives the wanted values, and the names of its inputs in order."""
+    needed = set(wanted)
+    for step in reversed(steps):
+        if step.value in needed:
+            needed |= step.expr.free_symbols
+    steps = [step for step in steps if step.value in needed]
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])

@@ -64,7 +64,8 @@ def constants(ask: Request) -> dict:
     sizes = recipe_inputs(ask.recipe) | {"b_logit": B_LOGIT, "b_mask": B_MASK}
     reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
     waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
-    return model_inputs(ask) | rates | sizes | reached | waits | {"B": ask.batch, "N_gpu": ask.gpus}
+    run = ask.calibration.constants
+    return model_inputs(ask) | rates | sizes | reached | waits | run | {"B": ask.batch, "N_gpu": ask.gpus}
 
 
 def rates(ask: Request) -> tuple[float, float]:
@@ -89,24 +90,19 @@ def hits(ask: Request, Z) -> dict:
     return {"f_hit": found[place, 0], "f_node": found[place, 1]}
 
 
-def _program(ask: Request):
-    return program(ask.schedule, "kv_rank" in ask.model)
-
-
 def costs(ask: Request, rows: Rows, picks: Rows, wanted=NAMES):
     """Columns of the layouts times the options, block by block: (slice of rows, an array for each that is wanted)."""
-    function, names = _program(ask)
+    function, names = program(ask.schedule, "kv_rank" in ask.model, wanted)
     fixed = constants(ask)
     columns = {name: np.asarray(rows[name], float) for name in MESH} | hits(ask, rows["Z"])
     across = {name: np.asarray(picks[name], float)[None] for name in OPTIONS}
-    at = [NAMES.index(name) for name in wanted]
     many = max(1, BLOCK // max(1, len(picks)))
     for start in range(0, len(rows), many):
         part = slice(start, min(start + many, len(rows)))
         here = {name: column[part, None] for name, column in columns.items()} | across
         with np.errstate(all="ignore"):
             found = function(*(here[name] if name in here else fixed[name] for name in names))
-        yield part, [found[i] for i in at]
+        yield part, found
 
 
 def known(ask: Request, rows: Rows) -> dict:
@@ -116,7 +112,7 @@ def known(ask: Request, rows: Rows) -> dict:
 
 def table(ask: Request, rows: Rows) -> Costs:
     """The columns of such choices."""
-    function, names = _program(ask)
+    function, names = program(ask.schedule, "kv_rank" in ask.model)
     given = known(ask, rows)
     with np.errstate(all="ignore"):
         found = function(*(given[name] for name in names))

@@ -14,10 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from gpuscale import symbols
-from gpuscale.plan import evaluation, expected
+from gpuscale.plan import evaluation
 from gpuscale.plan.batch import possible_rows
-from gpuscale.plan.calibration import Calibration, Check
+from gpuscale.plan.calibration import FIXED, Calibration, Check, usual
 from gpuscale.plan.clusters import Cluster, cluster
+from gpuscale.plan.costs import program
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.requests import request
 from gpuscale.plan.runs import Run, read_runs
@@ -26,7 +27,6 @@ from gpuscale.plan.typed import some
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
 FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
 KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
-FIXED = {"g_attn": 2.5}  # a fused kernel computes the scores once more in the backward pass
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Prior:
 
 
 PRIORS = {
-    "eta": Prior(0.75, 0.1),
+    "eta_mat": Prior(0.7, 0.1),
     "eta_attn": Prior(0.45, 0.3),
-    "eta_1": Prior(0.65, 0.3),
-    "eta_2": Prior(0.6, 0.5),
+    "eta_nvl": Prior(0.65, 0.3),
+    "eta_net": Prior(0.6, 0.5),
     "gamma_net": Prior(0.3, 1.0),
     "g_ker": Prior(4.0, 0.7),
     "b_loss": Prior(50.0, 0.7),
@@ -68,13 +68,13 @@ class Problem:
         latent = {"kv_rank" in ask.model for ask in asked.values()}
         if len(latent) > 1:
             raise Refusal("calibrate: runs with latent attention and others; expected one kind of attention")
-        self._function, self._names = expected.program("1f1b", latent.pop())
+        self._function, self._names = program("1f1b", latent.pop(), ("step_expected",))
         self._known = {}
         for kind, places in kinds.items():
             rows, _ = possible_rows(asked[kind], [runs[i].choice for i in places])  # what has run is possible
             for name, value in evaluation.known(asked[kind], rows).items():
                 self._known.setdefault(name, np.empty(len(runs)))[places] = value
-        self.fixed = FIXED | {"eta_hbm": place.shares[3].value}
+        self.fixed = dict(FIXED)
         self.free = tuple(name for name in PRIORS if name in self._names)
         self._center = np.log([PRIORS[name].center for name in self.free])
         self._spread = np.array([PRIORS[name].spread for name in self.free])
@@ -85,7 +85,7 @@ class Problem:
         given = self.fixed | dict(zip(self.free, self.constants(logs), strict=True))
         with np.errstate(all="ignore"):
             found = self._function(*(given[n] if n in given else self._known[n][part] for n in self._names))
-        return found[expected.NAMES.index("step")]
+        return found[0]
 
     def constants(self, logs: np.ndarray) -> np.ndarray:
         """The constants; a fraction is at most 1."""

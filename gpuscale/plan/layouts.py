@@ -81,11 +81,6 @@ OF_BATCH = (
 OF_ALL = (
     Constraint("EP and nodes", "EP {Z} straddles nodes of {G}", (nested(q.Z, q.G),)),
     Constraint(
-        "microbatches and stages",
-        "too few microbatches: {N_MB} for {N_stages} stages",
-        (at_least(q.N_MB, q.N_stages),),
-    ),
-    Constraint(
         "interleaving",
         "interleaving takes microbatches in groups of {N_stages}; there are {N_MB}",
         llm.first_stage_held.needs,
@@ -206,8 +201,9 @@ def possible(model: Mapping, ask: Request, rows: Rows) -> np.ndarray:
 
 
 def options(ask: Request) -> Rows:
-    """Every combination of ZeRO's stage, sequence parallelism and recomputation."""
-    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=range(3))
+    """Every combination of ZeRO's stage, sequence parallelism and recomputation, with the stages that are asked for."""
+    even = (ask.pins.get("even", 0),)  # only where it is asked for
+    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=range(3), n_even=even)
 
 
 def parts(rows: Rows, picks: Rows, pins: Mapping) -> list[tuple[Rows, Rows]]:

@@ -13,11 +13,29 @@ from gpuscale.plan.columns import Costs
 from gpuscale.units import show
 
 
+# What a step loses time to, in words; the names are those of the expected times
+CAUSES = {
+    "experts": "grouped matmuls of experts",
+    "kernels": "kernels between matmuls",
+    "loss": "memory traffic of the loss",
+    "sums": "adding up gradients",
+    "tp": "TP",
+    "cp": "CP",
+    "ep": "EP",
+    "host": "launching kernels",
+    "bubble": "pipeline bubble",
+    "pp": "transfers between stages",
+    "dp": "DP",
+    "update": "optimizer",
+}
+
+
 class _Numbers:
-    """What follows from ``costs`` and ``room``, for one choice or as arrays for many."""
+    """What follows from ``costs``, ``room`` and ``factor``, for one choice or as arrays for many."""
 
     costs: Costs
     room: float
+    factor: float
 
     @property
     def memory(self) -> float:
@@ -30,13 +48,18 @@ class _Numbers:
         return self.memory <= self.room
 
     @property
-    def step(self) -> tuple[float, float]:
-        """Seconds of a step, at the peaks and at the achieved rates."""
-        return self.costs.peak.step, self.costs.reached.step
+    def step(self) -> tuple[float, float, float]:
+        """Seconds of a step: at the peaks, at measured rates, and expected. The first two are bounds."""
+        return self.costs.peak.step, self.costs.reached.step, self.costs.expected.step
 
     @property
-    def mfu(self) -> tuple[float, float]:
-        """Model FLOPs utilization, at the peaks and at the achieved rates.
+    def band(self) -> tuple[float, float]:
+        """Seconds between which the step is expected: nine of ten runs outside the calibration were within it."""
+        return self.costs.expected.step / self.factor, self.costs.expected.step * self.factor
+
+    @property
+    def mfu(self) -> tuple[float, float, float]:
+        """Model FLOPs utilization: at the peaks, at measured rates, and expected.
 
         As in reports of runs: attention is counted over whole sequences although a mask hides half of the scores (the
         sum of times counts what fused attention does), and the peak is that of dense bf16 matmuls for every recipe.
@@ -46,25 +69,26 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class Outcome(_Numbers):
-    """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``rates`` its bandwidth over NVLink and
-    that of a node over the network."""
+    """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``factor`` the width of the band on
+    either side, ``rates`` the GPU's bandwidth over NVLink and that of a node over the network."""
 
     choice: Choice
     costs: Costs
     room: float
+    factor: float
     rates: tuple[float, float]
 
     @property
     def losses(self) -> dict[str, float]:
-        """Fractions of the step, at the achieved rates, besides the arithmetic that the model needs."""
-        t = self.costs.reached
-        lost = {"bubble": t.bubble, "tp": t.tp_wait, "cp": t.cp_wait, "ep": t.ep_wait, "dp": t.dp_wait, "pp": t.pp_wait}
-        return {name: time / t.step for name, time in (lost | {"kernels": t.kernels, "extra": t.extra}).items()}
+        """Fractions of the expected step by cause, besides the matmuls and the attention that the model needs."""
+        t = self.costs.expected
+        spent = {name: time for name, time in vars(t).items() if name in CAUSES} | {"extra": t.matmuls - t.need}
+        return {name: time / self.costs.expected.step for name, time in spent.items()}
 
     @property
     def useful(self) -> float:
-        """Fraction of the step in which GPUs do the arithmetic that the model needs, at the achieved rate."""
-        return self.costs.reached.need / self.costs.reached.step
+        """Fraction of the expected step in which GPUs do the matmuls and the attention that the model needs."""
+        return 1 - sum(self.losses.values())
 
     def level(self, axis: str) -> str:
         """The level that limits an axis: "NVLink" or "the network"."""
@@ -82,10 +106,11 @@ class Outcome(_Numbers):
         share = self.losses[worst]
         if share < 0.02:
             return f"arithmetic: {show(self.useful, '%', digits=2)} of the step"
-        part = f"{show(share, '%', digits=2)} of the step"
-        words = {"bubble": "pipeline bubble", "pp": "transfers between stages", "kernels": "kernels between matmuls"}
-        words["extra"] = "uneven stages" if self.choice.recompute == "none" else "recomputation"
-        return f"{words.get(worst) or worst.upper() + ' over ' + self.level(worst)}: {part}"
+        if worst == "extra":
+            cause = "uneven stages" if self.choice.recompute == "none" else "recomputation"
+            return f"{cause}: {show(share, '%', digits=2)} of the step"
+        over = f" over {self.level(worst)}" if worst in ("tp", "cp", "ep", "dp") else ""
+        return f"{CAUSES[worst]}{over}: {show(share, '%', digits=2)} of the step"
 
     @property
     def too_much(self) -> str:
@@ -98,7 +123,9 @@ class Outcome(_Numbers):
 
     def record(self) -> dict:
         """As plain data."""
-        return {"choice": vars(self.choice), "fits": self.fits, "binds": self.binds, **self.costs.record()}
+        low, high = self.band
+        own = {"choice": vars(self.choice), "fits": self.fits, "binds": self.binds, "low": low, "high": high}
+        return own | self.costs.record()
 
 
 @dataclass(frozen=True)
@@ -112,13 +139,15 @@ class Outcomes(_Numbers):
     possible: np.ndarray
     costs: Costs
     room: float
+    factor: float
 
     def __len__(self) -> int:
         return len(self.possible)
 
     def record(self) -> dict[str, np.ndarray]:
         """All arrays by name, as for a table."""
-        return {"possible": self.possible, "fits": self.fits, **self.costs.record()}
+        low, high = self.band
+        return {"possible": self.possible, "fits": self.fits, "low": low, "high": high, **self.costs.record()}
 
 
 def _bytes(value: float, digits: int = 4) -> str:

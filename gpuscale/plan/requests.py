@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from gpuscale import specs
+from gpuscale.plan.calibration import Calibration, load_calibration, usual
 from gpuscale.plan.choice import pinned
 from gpuscale.plan.clusters import Cluster, cluster, found
 from gpuscale.plan.errors import Refusal
@@ -25,7 +26,8 @@ class Request:
     """A question to the planner. ``batch`` and ``seq`` are tokens; ``pins`` are fixed choices.
 
     ``shares`` are efficiencies as fractions of the peaks (arithmetic, NVLink, network, HBM); ``waits`` the exposed
-    fractions of the communication of TP, CP and EP; ``reserve`` bytes of memory stay free (5% by default).
+    fractions of the communication of TP, CP and EP; ``reserve`` bytes of memory stay free (5% by default);
+    ``calibration`` has the constants of the expected times.
     """
 
     model: specs.Part
@@ -34,6 +36,7 @@ class Request:
     batch: int
     seq: int
     recipe: specs.Part
+    calibration: Calibration
     schedule: str = "1f1b"
     pins: Mapping[str, int] = field(default_factory=dict)
     shares: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
@@ -77,11 +80,13 @@ def request(
     shares=None,
     waits=None,
     reserve=None,
+    calibration=None,
     **pins,
 ) -> Request:
     """A checked Request. Raises Refusal, saying what was requested and what would work.
 
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
+    ``calibration`` is a Calibration or the path of its file; by default, that of the cluster, or the usual one.
     """
     model = model if isinstance(model, specs.Part) else found("model", _name(model))
     place = cluster_key if isinstance(cluster_key, Cluster) else cluster(_name(cluster_key))
@@ -99,7 +104,11 @@ def request(
     check_pins(asked, gpus, model)
     free = _reserve(reserve, place)
     shares = shares or tuple(share.value for share in place.shares)
-    return Request(model, place, gpus, batch, seq, recipe, schedule, asked, shares, waits, free)
+    if calibration is None:
+        calibration = usual(place)
+    elif not isinstance(calibration, Calibration):
+        calibration = load_calibration(calibration)
+    return Request(model, place, gpus, batch, seq, recipe, calibration, schedule, asked, shares, waits, free)
 
 
 def _name(value) -> str:

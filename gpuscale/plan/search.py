@@ -106,7 +106,7 @@ def solve(ask: Request, top: int = 10) -> Plan:
     if fewer is None:
         return _solve(ask, top)
     try:
-        other = [row.step[1] for row in _solve(fewer, 1).rows]
+        other = [row.step[2] for row in _solve(fewer, 1).rows]
     except Refusal:
         other = []
     try:
@@ -115,7 +115,7 @@ def solve(ask: Request, top: int = 10) -> Plan:
         if not other:
             raise
         raise Refusal(f"{error}; {hints.hint(ask, fewer, other[0], None)}") from None
-    mine = found.rows[0].step[1] if found.rows else None
+    mine = found.rows[0].step[2] if found.rows else None
     if other and (mine is None or other[0] < mine):
         return replace(found, hint=hints.hint(ask, fewer, other[0], mine))
     return found
@@ -134,7 +134,7 @@ def _solve(ask: Request, top: int) -> Plan:
 
 def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
     seen = np.empty((3, len(rows), len(picks)))
-    for part, found in evaluation.costs(ask, rows, picks, ("memory", "states", "step_reached")):
+    for part, found in evaluation.costs(ask, rows, picks, ("memory", "states", "step_expected")):
         for column, block in zip(seen, found, strict=True):
             column[part] = block
     return _Sweep(rows, picks, *seen)
@@ -162,7 +162,7 @@ def _outcomes(ask: Request, choices: list[Choice]) -> list[Outcome]:
     columns, rates = [choice.columns() for choice in choices], evaluation.rates(ask)
     table = evaluation.table(ask, Rows({name: np.array([row[name] for row in columns]) for name in columns[0]}))
     return [
-        Outcome(choice, Costs.of([float(column[i]) for column in table.record().values()]), ask.room, rates)
+        Outcome(choice, Costs.of([float(column[i]) for column in table.record().values()]), ask.room, ask.calibration.band, rates)
         for i, choice in enumerate(choices)
     ]
 

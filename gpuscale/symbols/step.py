@@ -12,6 +12,9 @@ n_zero = Quantity("n_zero", "1",
 n_recompute = Quantity("n_recompute", "1",
     "activation recomputation: 0 none, 1 selective (cheap parts), 2 whole layers", r"n_\mathrm{recompute}", zero=True,
     whole=True, most=2)
+n_even = Quantity("n_even", "1",
+    "1 if every stage has the same layers and the head is on top, 0 if stages make room for it", r"n_\mathrm{even}",
+    zero=True)
 n_sp = Quantity("n_sp", "1",
     "switch: 1 if the tensor-parallel ranks also shard the tokens (sequence parallel), else 0", r"n_\mathrm{sp}",
     zero=True, whole=True, most=1)
@@ -117,5 +120,22 @@ T_upd = Quantity("T_upd", "s",
     r"T_\mathrm{upd}", zero=True)
 T_dp_best = Quantity("T_dp_best", "s", "exposed communication time of data parallelism if all that can overlap does",
     r"T_\mathrm{DP,best}", zero=True)
+eta_grp = Quantity("eta_grp", "1", "rate of the experts' grouped matmuls over that of plain ones", r"\eta_\mathrm{grp}",
+    most=1)
+T_grp = Quantity("T_grp", "s", "time that grouped matmuls add to a microbatch in a stage", r"T_\mathrm{grp}", zero=True)
+T_wait = Quantity("T_wait", "s", "time that a microbatch in a stage waits for the host", r"T_\mathrm{wait}", zero=True)
+n_calls = Quantity("n_calls", "1", "collectives that start for a microbatch in a stage", r"n_\mathrm{calls}", zero=True)
+T_exc = Quantity("T_exc", "s", "time of all exchanges of data parallelism in a step, hidden or not", r"T_\mathrm{exc}",
+    zero=True)
+n_round = Quantity("n_round", "1", "rounds through the layers in which data parallelism communicates, per step",
+    r"n_\mathrm{round}")
+n_edge = Quantity("n_edge", "1", "layers at either end of a pass whose exchange nothing hides", r"n_\mathrm{edge}",
+    zero=True)
+eta_mat = Quantity("eta_mat", "1", "fraction of the peak FLOP/s that the matmuls of a run reach", r"\eta_\mathrm{mat}",
+    most=1)
+eta_nvl = Quantity("eta_nvl", "1", "fraction of NVLink's bandwidth that the collectives of a run reach",
+    r"\eta_\mathrm{nvl}", most=1)
+eta_net = Quantity("eta_net", "1", "fraction of a node's bandwidth that the collectives of a run reach on two nodes",
+    r"\eta_\mathrm{net}", most=1)
 eta_attn = Quantity("eta_attn", "1", "fraction of the peak FLOP/s that attention reaches", r"\eta_\mathrm{attn}",
     most=1)
