@@ -8,7 +8,6 @@ counts little, and afterwards it is left out and named.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from gpuscale import symbols
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import possible_rows
-from gpuscale.plan.calibration import FIXED, Calibration, Check, usual
+from gpuscale.plan.calibration import FIXED, PRIORS, Calibration, Check
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.costs import program
 from gpuscale.plan.errors import Refusal
@@ -27,34 +26,6 @@ from gpuscale.plan.typed import some
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
 FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
 KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is known of a constant before any run: a center, and the standard deviation of its logarithm."""
-
-    center: float
-    spread: float
-
-
-PRIORS = {
-    "eta_mat": Prior(0.7, 0.1),
-    "eta_attn": Prior(0.45, 0.3),
-    "eta_nvl": Prior(0.65, 0.3),
-    "eta_net": Prior(0.6, 0.5),
-    "gamma_net": Prior(0.3, 1.0),
-    "g_ker": Prior(4.0, 0.7),
-    "b_loss": Prior(50.0, 0.7),
-    "b_acc": Prior(12.0, 0.5),
-    "b_upd": Prior(40.0, 0.7),
-    "t_host": Prior(4e-3, 1.5),
-    "t_cross": Prior(1e-3, 1.5),
-    "t_head": Prior(5e-3, 1.5),
-    "t_far": Prior(5e-4, 1.5),
-    "t_fix": Prior(0.02, 1.0),
-    "alpha_dp": Prior(5e-4, 1.5),
-    "g_dp": Prior(0.8, 0.1),
-}
 
 
 class Problem:

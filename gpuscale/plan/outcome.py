@@ -64,7 +64,7 @@ class _Numbers:
         As in reports of runs: attention is counted over whole sequences although a mask hides half of the scores (the
         sum of times counts what fused attention does), and the peak is that of dense bf16 matmuls for every recipe.
         """
-        return self.costs.peak.mfu, self.costs.reached.mfu
+        return self.costs.peak.mfu, self.costs.reached.mfu, self.costs.expected.mfu
 
 
 @dataclass(frozen=True)
