@@ -7,20 +7,21 @@ from gpuscale.units import show
 
 # The parts of a step, in order: label and hue.
 PARTS = {
-    "needed by the model": "compute",
-    "recomputed, uneven, memory-bound": "memory",
+    "matmuls and attention": "compute",
+    "memory traffic, optimizer": "memory",
     "TP and CP": "scaleup",
     "EP, DP and PP transfers": "scaleout",
-    "bubble": "wait",
+    "bubble, host": "wait",
 }
 _BAR = 15  # pixels
 
 
 def seconds(row) -> dict[str, float]:
-    """Seconds of each part of a step, at the achieved rates."""
-    t = row.costs.reached
-    parts = t.need, t.extra + t.kernels, t.tp_wait + t.cp_wait, t.ep_wait + t.dp_wait + t.pp_wait, t.bubble
-    return {said: max(part, 0.0) for said, part in zip(PARTS, parts, strict=True)}
+    """Seconds of each part of the expected step."""
+    t = row.costs.expected
+    work, traffic = t.matmuls + t.attention + t.experts, t.kernels + t.loss + t.sums + t.update
+    parts = work, traffic, t.tp + t.cp, t.ep + t.dp + t.pp, t.bubble + t.host
+    return dict(zip(PARTS, parts, strict=True))
 
 
 def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str = ""):
@@ -28,13 +29,15 @@ def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str
     from gpuscale.plotting import Still
 
     best, shown = plan.best, plan.rows[:rows]
-    top = show(best.mfu[1], "%")
-    told = [f"{r.choice}: {show(r.step[1], 's')}, {show(r.mfu[1], '%')} MFU, {r.binds}" for r in shown]
+    top = show(best.mfu[2], "%", digits=2)
+    told = [f"{r.choice}: {_end(r)}, {r.binds}" for r in shown]
     flat = [(str(row.choice), said, show(t, "s")) for row in shown for said, t in seconds(row).items()]
     return Still(
         lambda sheet: _draw(sheet, shown),
         name=name,
-        caption=caption or f"The best of {plan.fit:,} choices that fit reaches {top} MFU. Largest loss: {best.binds}.",
+        caption=caption
+        or f"The best of {plan.fit:,} choices that fit is expected to reach {top} MFU. Largest loss: {best.binds}. "
+        "A line spans the band of a step.",
         alt=alt or f"{text.heading(plan.ask)}. {'; '.join(told)}.",
         table=(["choice", "part of the step", "time"], flat),
     )
@@ -44,8 +47,8 @@ def _draw(sheet, shown) -> None:
     """The key, and for each choice its words over a bar of its parts."""
     from gpuscale.plotting.drawing.ink import width
 
-    longest = max(row.step[1] for row in shown)
-    ends = [f"{show(row.step[1], 's')}, {show(row.mfu[1], '%')}" for row in shown]
+    longest = max(row.band[1] for row in shown)
+    ends = [_end(row) for row in shown]
     per = (sheet.across - max(width(end) for end in ends) - 14) / longest
     times = [seconds(row) for row in shown]
     occurring = [said for said in PARTS if any(spent[said] > 0 for spent in times)]
@@ -58,10 +61,17 @@ def _draw(sheet, shown) -> None:
             if t > 0:
                 sheet.area(x, y, x + t * per, y + _BAR, PARTS[said])
             x += t * per
-        sheet.write(x + 6, y + 12, end, "plain", say=False)
+        low, high = row.band
+        sheet.rule((low * per, high * per), (y + _BAR / 2,) * 2)
+        sheet.write(high * per + 6, y + 12, end, "plain", say=False)
         sheet.records.append(f"step of {row.choice} [s]: {', '.join(f'{t:.6g}' for t in spent.values())}")
         y += _BAR + 9
     sheet.down = y
+
+
+def _end(row) -> str:
+    """The expected step and its MFU."""
+    return f"{show(row.step[2], 's')}, {show(row.mfu[2], '%', digits=2)}"
 
 
 def _swatch(sheet, hue: str, x: float, y: float) -> None:

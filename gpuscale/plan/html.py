@@ -10,32 +10,32 @@ from gpuscale.plan import text
 from gpuscale.units import show
 
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
-_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Step", "MFU")), "Bottleneck")
+_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Bounds")), "Bottleneck")
 
 
-def _row(row) -> tuple[str, ...]:
+def _row(row, tie: bool) -> tuple[str, ...]:
     choice = re.sub(r"(?<=[A-Z×]) (?=\d|×)|(?<=\d) (?=×)", "&nbsp;", escape(str(row.choice)).replace("-", NO_BREAK))
-    return choice, show(row.memory, "B"), _reached(row.step, "s"), _reached(row.mfu, "%"), escape(row.binds)
-
-
-def _reached(pair: tuple[float, float], unit: str) -> str:
-    ideal, reached = (show(value, unit) for value in pair)
-    return f"{reached}<br><small>ideal {ideal}</small>"
+    peak, reached, expected = (show(step, "s") for step in row.step)
+    step = f"{expected}<br><small>{text.seconds(*row.band)}{', tie' if tie else ''}</small>"
+    bounds = f"{reached} <small>at measured rates</small><br>{peak} <small>at peak</small>"
+    return choice, show(row.memory, "B"), step, show(row.mfu[2], "%", digits=2), bounds, escape(row.binds)
 
 
 def html(plan) -> str:
-    """The table; step and MFU at the achieved rates, with those at the peaks below."""
+    """The table: the expected step with its band, and both bounds."""
     ask = plan.ask
     label = text.heading(ask)
-    rows = [_row(row) for row in plan.rows] or [f"Nothing fits: {escape(plan.why_nothing)}."]
+    same = text.ties_of(plan.rows)
+    rows = [_row(row, len(same) > 1 and row in same) for row in plan.rows] or [f"Nothing fits: {escape(plan.why_nothing)}."]
     told_why = [(reason, f"{reason.count:,}: {reason.words}") for reason in text.ranked(plan)]
     full = [line for reason, line in told_why if reason.name.startswith("memory")]
     impossible = [line for reason, line in told_why if not reason.name.startswith("memory")]
-    told = (*text.efficiencies(ask), text.convention(ask))
+    told = text.efficiencies(ask)
     return element(
         "div",
         f"<p>{escape(label)}.</p>",
         *(f"<p>{escape(line)}</p>" for line in text.remarks(ask)),
+        _list(text.columns(plan)) if plan.rows else "",
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(
@@ -45,7 +45,7 @@ def html(plan) -> str:
             f"<p>Not tried, because it is impossible:</p>{_list(impossible)}" if impossible else "",
             class_="entry",
         ),
-        details("Achieved rates, as fractions of the peaks", _list(told), class_="entry") if plan.rows else "",
+        details("Measured rates, as fractions of the peaks", _list(told), class_="entry") if plan.rows else "",
     )
 
 

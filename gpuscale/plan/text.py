@@ -9,8 +9,12 @@ from gpuscale.plan.requests import SCHEDULES, Request
 from gpuscale.plan.typed import some
 from gpuscale.units import show
 
-HEADS = ("TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory", "step", "MFU", "ideal", "bottleneck")
-LEFT = ("recompute", "bottleneck")
+HEADS = (
+    *("", "TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory"),
+    *("expected", "band", "MFU", "at rates", "at peak", "bottleneck"),
+)
+LEFT = ("", "recompute", "bottleneck")
+TIE = "="  # in front of a plan whose band overlaps with that of the first
 
 
 def heading(ask: Request) -> str:
@@ -42,6 +46,26 @@ def efficiencies(ask: Request) -> list[str]:
     return out
 
 
+def columns(plan) -> list[str]:
+    """What the columns of times mean, with the source of the expected ones."""
+    known, ask = plan.ask.calibration, plan.ask
+    out = [f"expected: seconds of a step, with constants from {known.source or 'measured runs'}."]
+    if known.runs:
+        out += [f"band: nine of ten runs outside that fit were within it, a factor of {known.band:.2f} either way."]
+    else:
+        out += [f"band: an estimate, a factor of {known.band:.2f} either way; --calibrated takes runs of your own."]
+    out += ["at rates: a bound, with every rate at its measured best. at peak: a physical bound."]
+    ties = len(ties_of(plan.rows))
+    if ties > 1:
+        out += [f"{TIE}: a tie. The bands of {'all' if ties == len(plan.rows) else ties} rows overlap with the first."]
+    return [*out, convention(ask)]
+
+
+def ties_of(rows) -> list[Outcome]:
+    """The rows that the expected times cannot tell from the first: their bands overlap."""
+    return [row for row in rows if row.band[0] <= rows[0].band[1]]
+
+
 def convention(ask: Request) -> str:
     """What MFU counts, and against which peak, if the recipe's matmuls are not in 16 bits."""
     said = "MFU: attention over whole sequences, as reports count it, against the dense bf16 peak"
@@ -54,26 +78,35 @@ def stages(choice) -> str:
     return str(choice.pp) + (f"x{choice.virtual}" if choice.virtual > 1 else "")
 
 
-def cells(row: Outcome) -> list[str]:
+def seconds(low: float, high: float) -> str:
+    """A band of times, with its unit once where both ends have the same."""
+    first, last = show(low, "s"), show(high, "s")
+    (start, unit), (_, other) = first.rsplit(None, 1), last.rsplit(None, 1)
+    return f"{start} to {last}" if unit == other else f"{first} to {last}"
+
+
+def cells(row: Outcome, tie: bool) -> list[str]:
     """A row of the terminal's table."""
     c = row.choice
     shared = "+SP" if c.sp and c.tp > 1 else ""
     degrees = [f"{c.tp}{shared}", str(c.cp), str(c.ep), stages(c), str(c.dp), str(c.micro), str(c.zero)]
-    times = [show(row.step[1], "s"), show(row.mfu[1], "%"), show(row.mfu[0], "%")]
-    return [*degrees, c.recompute, show(row.memory, "B"), *times, row.binds]
+    peak, reached, expected = (show(step, "s") for step in row.step)
+    times = [expected, seconds(*row.band), show(row.mfu[2], "%", digits=2), reached, peak]
+    return [TIE if tie else "", *degrees, c.recompute, show(row.memory, "B"), *times, row.binds]
 
 
 def text(plan, colour: bool = False, why: bool = False) -> str:
     """The plan for a terminal."""
     lines = [heading(plan.ask), *remarks(plan.ask), ""]
-    lines += table(plan.rows, colour) if plan.rows else [f"Nothing fits: {plan.why_nothing}."]
+    if plan.rows:
+        lines += [f"memory: an upper bound, on the fullest stage. {room(plan.ask)}", *columns(plan), ""]
+        lines += table(plan.rows, colour)
+    else:
+        lines += [f"Nothing fits: {plan.why_nothing}."]
     lines += [f"Hint: {plan.hint}"] if plan.hint else []
     if plan.rows:
         lines += ["", f"{plan.tried:,} choices tried, {plan.fit:,} fit; the best of each layout is shown."]
-        lines += [f"memory: an upper bound, on the fullest stage. {room(plan.ask)}"]
-        lines += ["step, MFU: at the achieved fractions of the peaks below; ideal: MFU at the peaks themselves."]
-        lines += [convention(plan.ask)]
-        lines += [f"  {line}" for line in efficiencies(plan.ask)]
+        lines += ["Measured rates, as fractions of the peaks:", *(f"  {line}" for line in efficiencies(plan.ask))]
     else:
         lines += ["", f"{some(plan.tried, 'choice')} tried. {room(plan.ask)}"]
     if why or not plan.rows:
@@ -106,8 +139,10 @@ def reasons(plan) -> list[str]:
 
 def table(rows, colour: bool) -> list[str]:
     """Aligned columns; degrees that are 1 in every row are left out."""
-    body = [cells(row) for row in rows]
-    keep = [i for i, name in enumerate(HEADS) if name not in {"CP", "EP"} or any(line[i] != "1" for line in body)]
+    same = ties_of(rows)
+    body = [cells(row, len(same) > 1 and row in same) for row in rows]
+    alike = {"CP": "1", "EP": "1", "": ""}  # columns that say nothing if every row has this
+    keep = [i for i, name in enumerate(HEADS) if any(line[i] != alike.get(name) for line in body)]
     lines = [[HEADS[i] for i in keep], *([line[i] for i in keep] for line in body)]
     out = aligned(lines, {i for i, k in enumerate(keep) if HEADS[k] in LEFT})
     if colour:
