@@ -17,6 +17,7 @@ __getattr__, __dir__ = face(
     choice="Choice",
     clusters="Cluster cluster own_cluster",
     errors="Refusal",
+    explain="Explanation explain",
     fit="calibrate",
     outcome="Outcome Outcomes",
     requests="Request request",

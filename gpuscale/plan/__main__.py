@@ -21,7 +21,7 @@ from gpuscale.plan.errors import Refusal
 from gpuscale.plan.requests import SCHEDULES, Request, request
 from gpuscale.plan.typed import number, shown, whole
 
-OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
+OUTPUT = ("spec", "top", "why", "explain", "json", "list")  # options that do not change the request
 PLACE = ("gpu", "nic", "nvlink", "nodes")  # options that describe a cluster
 
 
@@ -78,11 +78,15 @@ def parser() -> PlanParser:
         "--reach", dest="shares", help="achieved fractions of the peaks: arithmetic,NVLink,network,HBM (measured)"
     )
     out.add_argument("--wait", dest="waits", help="fractions of TP,CP,EP communication that are exposed (1,1,1)")
+    out.add_argument(
+        "--calibrated", dest="calibration", metavar="FILE", help="constants of measured runs (those of the cluster)"
+    )
     for name, meaning in PINS.items():
         more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name in ("sp", "even") else ""
         out.add_argument(f"--{name}", help=f"fix {meaning}{more}")
     out.add_argument("--top", default="10", help="rows to show (10)")
     out.add_argument("--why", action="store_true", help="also say why the other choices are excluded")
+    out.add_argument("--explain", action="store_true", help="also say where the time of the first plan goes")
     out.add_argument("--json", action="store_true", help="print plain data, in base units")
     out.add_argument("--list", action="store_true", help="list the known models, clusters, chips and recipes")
     return out
@@ -192,6 +196,8 @@ def main(arguments=None) -> int:
         print(json.dumps(found.record(), indent=1))
     else:
         print(text.text(found, colour=sys.stdout.isatty(), why=options.why))
+        if options.explain and found.rows:
+            print(f"\n{found.explain()}")
     return 0 if found.rows else 1
 
 

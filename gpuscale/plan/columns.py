@@ -112,6 +112,11 @@ _TIMES = {f"{column.name}{suffix}": column for kind, suffix in GROUPS.values() f
 NAMES = (*(column.name for column in _OWN), *_TIMES)
 
 
+def fields_of(kind) -> dict[str, str]:
+    """The meanings of a class's columns by name."""
+    return {column.name: column.metadata["meaning"] for column in fields(kind)}
+
+
 def explained() -> str:
     """A line for each column: name, unit, meaning."""
 

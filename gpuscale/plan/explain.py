@@ -1,0 +1,182 @@
+"""Where the expected time of a plan goes, and what would change it most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuscale import llm, symbols
+from gpuscale.core.html import aligned
+from gpuscale.plan import evaluation
+from gpuscale.plan.batch import evaluate_choices, possible_rows
+from gpuscale.plan.choice import Choice
+from gpuscale.plan.columns import ExpectedTimes, fields_of
+from gpuscale.plan.costs import program
+from gpuscale.plan.outcome import Outcome
+from gpuscale.plan.requests import Request
+from gpuscale.sources import cited
+from gpuscale.units import show
+
+# The formula that each expected time comes from
+FORMULAS = {
+    "matmuls": llm.microbatch_gpu_time,
+    "attention": llm.microbatch_gpu_time,
+    "experts": llm.grouped_time,
+    "kernels": llm.microbatch_gpu_time,
+    "loss": llm.microbatch_gpu_time,
+    "sums": llm.microbatch_gpu_time,
+    "tp": llm.expected_microbatch,
+    "cp": llm.expected_microbatch,
+    "ep": llm.expected_microbatch,
+    "host": llm.host_wait,
+    "bubble": llm.interleaved_bubble,
+    "pp": llm.expected_hop,
+    "dp": llm.expected_dp,
+    "update": llm.update_time,
+}
+# Other machines to try: an input of the program, a factor, and what that would be
+MACHINES = {
+    "twice the network bandwidth": {"W_node": 2},
+    "twice the NVLink bandwidth": {"W_nvl": 2},
+    "twice the HBM bandwidth": {"W_hbm": 2},
+    "twice the FLOP/s": {"C": 2},
+    "a host that is twice as fast": {"t_host": 0.5, "t_cross": 0.5, "t_head": 0.5},
+    "all gradients hidden that can be": {"g_dp": 0},
+}
+LEAST = 0.01  # of a step: a smaller change is not worth a line
+MOST = 8  # lines of changes
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of the expected step: its column, ``seconds``, what it is, and the name and the source of its formula."""
+
+    name: str
+    seconds: float
+    meaning: str
+    formula: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something else about a plan: in words, the expected step with it, and whether it fits."""
+
+    words: str
+    seconds: float
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """``terms`` of the expected step, the largest first; ``changes`` by their effect; ``open_constants``: for constants
+    that no run determines, by what fraction the step changes within their spread; ``depends``: in words, where the
+    order of the plans hangs on one."""
+
+    row: Outcome
+    terms: tuple[Term, ...]
+    changes: tuple[Change, ...]
+    open_constants: Mapping[str, float]
+    depends: tuple[str, ...]
+
+    def __str__(self) -> str:
+        step = self.row.step[2]
+        low, high = self.row.band
+        out = [f"{self.row.choice}", f"Expected step: {show(step, 's')} ({show(low, 's')} to {show(high, 's')})", ""]
+        rows = [["time", "share", "part", "formula", "source"]]
+        for term in self.terms:
+            share = show(term.seconds / step, "%", digits=2)
+            rows.append([show(term.seconds, "s"), share, term.meaning, f"llm.{term.formula}", cited(term.source)])
+        out += [*aligned(rows, {2, 3, 4}), "", "What would change it most:"]
+        rows = [[f"{change.seconds / step - 1:+.0%}", _said(change)] for change in self.changes]
+        out += [f"  {line}" for line in aligned(rows, {1})] if rows else ["  nothing by a percent or more"]
+        if self.open_constants:
+            out += ["", "Constants that no run of the calibration determines, and what their spread does to the step:"]
+            rows = [[f"±{part:.0%}", f"{name}: {getattr(symbols, name).meaning}"] for name, part in self._widest()]
+            out += [f"  {line}" for line in aligned(rows, {1})]
+        return "\n".join([*out, *(["", *self.depends] if self.depends else [])])
+
+    def _widest(self) -> list[tuple[str, float]]:
+        return sorted(self.open_constants.items(), key=lambda pair: -pair[1])
+
+
+def _said(change: Change) -> str:
+    return change.words if change.fits else f"{change.words}, which does not fit into memory"
+
+
+def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Explanation:
+    """The Explanation of a plan; ``others`` are plans that it is compared with."""
+    step = row.step[2]
+    spent = vars(row.costs.expected)
+    meanings = fields_of(ExpectedTimes)
+    terms = [
+        Term(name, spent[name], meanings[name], formula.name, formula.source)
+        for name, formula in FORMULAS.items()
+        if spent[name] > 0
+    ]
+    changes = [one for one in (*_machines(ask, row), *_choices(ask, row)) if abs(one.seconds / step - 1) >= LEAST]
+    unknown, depends = _unknown(ask, (row, *(other for other in others if other.choice != row.choice)))
+    return Explanation(
+        row,
+        tuple(sorted(terms, key=lambda term: -term.seconds)),
+        tuple(sorted(changes, key=lambda one: -abs(np.log(one.seconds / step)))[:MOST]),
+        unknown,
+        depends,
+    )
+
+
+def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]) -> np.ndarray:
+    """Expected steps of plans where some inputs are larger by a factor; a fraction stays at most 1."""
+    columns, _ = possible_rows(ask, [row.choice for row in rows])
+    known = evaluation.known(ask, columns)
+    for name, factor in factors.items():
+        known[name] = min(known[name] * factor, getattr(symbols, name).most or np.inf)
+    function, names = program(ask.schedule, "kv_rank" in ask.model, ("step_expected",))
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(function(*(known[name] for name in names))[0], len(rows))
+
+
+def _machines(ask: Request, row: Outcome) -> list[Change]:
+    return [Change(words, float(_steps(ask, (row,), more)[0]), row.fits) for words, more in MACHINES.items()]
+
+
+def _choices(ask: Request, row: Outcome) -> list[Change]:
+    """The same layout with another microbatch, recomputation, ZeRO stage or number of virtual stages."""
+    c, tries = row.choice, {}
+    tries["twice the sequences per microbatch"] = {"micro": 2 * c.micro}
+    tries["half the sequences per microbatch"] = {"micro": c.micro // 2}
+    tries["twice the virtual stages"] = {"virtual": 2 * c.virtual}
+    tries["no virtual stages"] = {"virtual": 1}
+    tries |= {f"{kind} recomputation".replace("none", "no"): {"recompute": kind} for kind in ("none", "selective", "full")}
+    tries |= {f"ZeRO-{stage}" if stage else "no ZeRO": {"zero": stage} for stage in range(4)}
+    tries["sequence parallelism"] = {"sp": True}
+    possible = {}
+    for words, other in tries.items():
+        if all(value != getattr(c, name) and value for name, value in other.items() if name in ("micro", "virtual")):
+            changed = replace(c, **other)
+            if changed != c:
+                possible[words] = changed
+    found = evaluate_choices(ask, list(possible.values()))
+    return [
+        Change(words, float(found.step[2][i]), bool(found.fits[i]))
+        for i, words in enumerate(possible)
+        if found.possible[i]
+    ]
+
+
+def _unknown(ask: Request, rows: tuple[Outcome, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """What the spread of undetermined constants does to the first plan, and where it makes another one the first."""
+    base, wide, depends = np.array([row.step[2] for row in rows]), {}, []
+    for name in ask.calibration.unknown:
+        spread = ask.calibration.spread[name]
+        ends = {sign: _steps(ask, rows, {name: float(np.exp(sign * spread))}) for sign in (-1, 1)}
+        wide[name] = float(max(abs(end[0] / base[0] - 1) for end in ends.values()))
+        for sign, end in ends.items():
+            best = int(np.argmin(end))
+            if best and end[0] / end[best] - 1 >= LEAST:
+                more = "larger" if sign > 0 else "smaller"
+                gain = show(end[0] / end[best] - 1, "%", digits=2)
+                depends.append(f"The order hangs on {name}: if it is {more}, {rows[best].choice} is faster by {gain}.")
+    return {name: part for name, part in wide.items() if part >= LEAST}, tuple(depends)
