@@ -68,7 +68,7 @@ dp_rounds = Formula("Rounds through the layers in which data parallelism communi
     Piecewise((1, n_zero < 2), (N_MB, n_zero < 3), (3 * N_MB, True)), source=_ZERO,
     assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3, which gathers in both)")
 expected_dp = Formula("Expected exposed communication of data parallelism", T_dp,
-    g_dp * T_exc + (1 - g_dp) * Min(T_dp_best + Min(n_edge / L_stage, 1) * T_exc, T_exc)
+    g_dp * T_exc + (1 - g_dp) * Min(T_dp_best + n_edge / L_stage * T_exc, T_exc)
     + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK,
     assumes="when a fraction g_dp overlaps with nothing; of the rest, what nothing can hide is exposed, and n_edge "
     "layers at the ends of each pass; each round starts with a latency per replica")

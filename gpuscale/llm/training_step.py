@@ -35,17 +35,18 @@ microbatch_tokens = Formula("Tokens of a microbatch", B_mb, n_seq * S / n_cp, so
 _HEAD, _LAYER = 2 * flop * D * n_vocab, 2 * flop * P_layer + ops_attn
 head_layers = Formula("Layers that cost as much as the head", L_head, ceiling(_HEAD / _LAYER), source=_LLAMA,
     assumes="for equal layers, by their FLOPs in the forward pass")
+stage_room = Formula("Layers of a stage if the last one has room for the head", L_room,
+    n_virt * Min(ceiling((L + L_head) / (N_stages * n_virt)), ceiling(L / (Max(N_stages - 1, 1) * n_virt))),
+    source=_LLAMA, assumes="for whole layers in equal virtual stages; the last stage may hold nothing but the head, and "
+    "a single one all layers")
 _EVEN = n_virt * ceiling(L / (N_stages * n_virt))
-_ROOM = Min(n_virt * ceiling((L + Min(N_stages - 1, 1) * L_head) / (N_stages * n_virt)),
-    n_virt * ceiling(L / (Max(N_stages - 1, 1) * n_virt)))  # at most all layers in the stages before the head's
-_SPARE = _ROOM - _EVEN
+_SPARE = L_room - _EVEN
 _ON_TOP = 2 - Max(1, Min(2, ceiling(_HEAD / (Max(_SPARE, 1) * _LAYER))))  # 1 where the head costs less than the room
 stage_layers = Formula("Layers of the fullest stage", L_stage,
-    Piecewise((_ROOM - _SPARE * _ON_TOP, n_even < 1), (_EVEN, True)), source=_LLAMA,
-    assumes="for whole layers in equal virtual stages, with room for the head in the last stage, or the head on top "
-    "if less, or if stages are to be even")
+    Piecewise((L_room - _SPARE * _ON_TOP, n_even < 1), (_EVEN, True)), source=_LLAMA,
+    assumes="with room for the head in the last stage, or the head on top if that is less, or if stages are to be even")
 stage_flops = Formula("FLOPs per token of the slowest stage", ops_stage,
-    Max(L_stage * _LAYER + _HEAD * Piecewise((Min(1, _ROOM - L_stage), n_even < 1), (1, True)), _HEAD,
+    Max(L_stage * _LAYER + _HEAD * Piecewise((Min(1, L_room - L_stage), n_even < 1), (1, True)), _HEAD,
         (L * _LAYER + _HEAD) / N_stages), source=_LLAMA,
     assumes="for stages of L_stage layers, with room for the head in the last one, or with the head on top of it; the "
     "head is in one stage")

@@ -20,7 +20,7 @@ from gpuscale.core.formula import Formula
 from gpuscale.plan.columns import GROUPS, NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
-WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
+WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_room stage_layers stage_flops recomputed_flops
 stage_params stage_rank_params mean_kept_mlp mean_few_mlp between_forward between_backward norms_forward
 kernels_forward kernels_backward""".split()
 # What depends on the schedule: states, activations in flight, idle time, exposed transfers

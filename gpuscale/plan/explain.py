@@ -13,13 +13,13 @@ from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
 from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import ExpectedTimes, fields_of
-from gpuscale.plan.costs import program
+from gpuscale.plan.costs import SCHEDULES, program
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import Request
 from gpuscale.sources import cited
 from gpuscale.units import show
 
-# The formula that each expected time comes from
+# The formula that each expected time comes from; that of the bubble depends on the schedule
 FORMULAS = {
     "matmuls": llm.microbatch_gpu_time,
     "attention": llm.microbatch_gpu_time,
@@ -31,7 +31,6 @@ FORMULAS = {
     "cp": llm.expected_microbatch,
     "ep": llm.expected_microbatch,
     "host": llm.host_wait,
-    "bubble": llm.interleaved_bubble,
     "pp": llm.expected_hop,
     "dp": llm.expected_dp,
     "update": llm.update_time,
@@ -113,7 +112,7 @@ def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Exp
     meanings = fields_of(ExpectedTimes)
     terms = [
         Term(name, spent[name], meanings[name], formula.name, formula.source)
-        for name, formula in FORMULAS.items()
+        for name, formula in (FORMULAS | {"bubble": SCHEDULES[ask.schedule][2]}).items()
         if spent[name] > 0
     ]
     changes = [one for one in (*_machines(ask, row), *_choices(ask, row)) if abs(one.seconds / step - 1) >= LEAST]

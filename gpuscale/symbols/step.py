@@ -25,6 +25,8 @@ n_drop = Quantity("n_drop", "1", "switch: 1 if dropout follows both blocks, else
 B_mb = Quantity("B_mb", "1", "tokens of a microbatch on one tensor-parallel group", r"B_\mathrm{MB}")
 L_head = Quantity("L_head", "1", "layers that cost as much as the output head, rounded up", r"L_\mathrm{head}",
     zero=True, whole=True)
+L_room = Quantity("L_room", "1", "layers of a stage if the last one has room for the head", r"L_\mathrm{room}", least=1,
+    whole=True)
 L_stage = Quantity("L_stage", "1", "layers of the fullest stage", r"L_\mathrm{stage}", least=1, whole=True)
 P_stage = Quantity("P_stage", "1", "parameters of the fullest stage", r"P_\mathrm{stage}")
 P_up = Quantity("P_up", "1", "parameters of a layer whose matmuls selective recomputation repeats", r"P_\mathrm{up}",

@@ -26,7 +26,6 @@ SWAPPED = {
 _INFINITE = "where the two sides are equal the denominator is zero: infinite, as in the other branch"
 _BELOW = "is less than zero where the formula has zero: the largest of the levels counts, and another is not less"
 _NOTHING = "is multiplied by the nodes' share, which is zero wherever this argument decides"
-_ONE_STAGE = "differs where there is one stage, and there the layers to spare, which it is multiplied by, are none"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "critical_batch": {"GreaterThan for D*F > B_rule*(D + F)": _INFINITE},
     "critical_batch_mixed": {"GreaterThan for D*F > I_ridge*b*(D + F)/(2*flop)": _INFINITE},
@@ -47,15 +46,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "tp_node_ratio": {"without G in Max(G, Y)": _BELOW},
     "tp_node_comms": {"without G in Max(G, Y)": _BELOW},
     "mixed_dp_limit": {"without Y in Max(G, Y)": _BELOW},
-    "stage_layers": dict.fromkeys(
-        [
-            "without the factor Min(1, N_stages - 1) in L_head*Min(1, N_stages - 1) #2",
-            "without -1 in N_stages - 1 #2",
-            "twice N_stages in N_stages - 1 #2",
-            "GiB for GB in N_stages in N_stages - 1 #2",
-        ],
-        _ONE_STAGE,
-    ),
     "group_network": {"without Y in Max(G, Y, X*Y)": "X is one or more: X*Y is as much at least"},
     "dp_network": dict.fromkeys(
         ["without Y in Max(G, Y, X*Y*n_cp)", "without Z in Max(G, Z, X*Y*n_cp)"],

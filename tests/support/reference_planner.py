@@ -89,15 +89,19 @@ class Slow:
         while self.c.pp > 1 and extra * self.layer < self.head:
             extra += 1
         roomy, even = self._dealt(m.layers + extra), self._dealt(m.layers)
+        if self.c.pp > 1:
+            roomy = min(roomy, self._dealt(m.layers, self.c.pp - 1))  # the head has the last stage for itself
         ways = [(roomy * self.layer, roomy)]  # room for the head in the last stage, or the head on top of it
         ways += [(even * self.layer + self.head, even)] if even < roomy else []
+        if self.c.even:
+            ways = [(even * self.layer + self.head, even)]
         slowest, self.layers = min(ways)
-        self.work = max(slowest, (m.layers * self.layer + self.head) / self.c.pp)
+        self.work = max(slowest, self.head, (m.layers * self.layer + self.head) / self.c.pp)
 
-    def _dealt(self, layers: int) -> int:
+    def _dealt(self, layers: int, stages: int = 0) -> int:
         """Layers of a stage whose equal pieces hold that many in all."""
         size = 1
-        while size * self.c.pp * self.c.virtual < layers:
+        while size * (stages or self.c.pp) * self.c.virtual < layers:
             size += 1
         return size * self.c.virtual
 

@@ -83,14 +83,17 @@ def a_host_launches_layer_by_layer(lib, case):
     assert at(lib.microbatch_host_time, **given) == now
 
 
-@checks("expected_microbatch", over=st.tuples(st.tuples(*[TIME] * 5), SMALL, SMALL, SMALL, TIME))
+@checks(
+    "expected_microbatch", "host_wait", over=st.tuples(st.tuples(*[TIME] * 6), SMALL, SMALL, SMALL, TIME), examples=400
+)
 def the_slower_of_gpu_and_host(lib, case):
-    (gpu, tp, cp, ep, host), layers, ranks, node, far = case
+    (gpu, grouped, tp, cp, ep, host), layers, ranks, node, far = case
     half, third, fifth = Fraction(1, 2), Fraction(1, 3), Fraction(1, 5)
-    ends = [gpu + tp / 2 + cp / 3 + ep / 5, host]
+    ends = [gpu + grouped + tp / 2 + cp / 3 + ep / 5, host]
     late = sum(far for _ in range(layers) for rank in range(ranks) if rank >= node)
     given = {
         "T_mb_gpu": gpu,
+        "T_grp": grouped,
         "T_tp": tp,
         "T_cp": cp,
         "T_ep": ep,
@@ -104,6 +107,70 @@ def the_slower_of_gpu_and_host(lib, case):
         "t_far": far,
     }
     assert at(lib.expected_microbatch, **given) == sorted(ends)[-1] + late
+    shared = {name: value for name, value in given.items() if name not in ("L_stage", "Y", "G", "t_far")}
+    assert at(lib.host_wait, **shared) == (ends[1] - ends[0] if ends[1] > ends[0] else 0)
+
+
+@checks("grouped_time", over=st.tuples(st.tuples(*[SMALL] * 7), SMALL, RATE, st.integers(1, 5)))
+def experts_slower_than_one_matmul(lib, case):
+    """Every matmul of every expert takes 1/share as long as it would alone; three of them in both passes."""
+    (chosen, matrices, width, hidden, tokens, dense, routed), ranks, rate, slower = case
+    alone = late = Fraction(0)
+    for _ in range(routed):  # two stages, so that each has half of all layers
+        for _ in range(chosen * matrices * tokens):
+            for _ in ("forward", "inputs", "weights"):
+                took = Fraction(2 * width * hidden, ranks) / rate
+                alone, late = alone + took / 2, late + took * slower / 2
+    layers = dense + routed
+    given = {"k": chosen, "n_mat": matrices, "D": width, "F": hidden, "L_stage": Fraction(layers, 2), "L": layers}
+    given |= {"L_dense": dense, "B_mb": tokens, "Y": ranks, "C": rate, "eta_grp": Fraction(1, slower), "flop": 1}
+    assert at(lib.grouped_time, **given) == late - alone
+
+
+def calls_of_tensor_parallelism(dense, routed, sharded, again):
+    """The collectives of layers with attention and an MLP, pass by pass; experts have none."""
+    passes = ["forward", "backward"] + (["forward"] if again else [])
+    for layer in range(dense + routed):
+        for _ in ("attention", "MLP") if layer < dense else ("attention",):
+            for one in passes:
+                yield from ["gather", "scatter"] if sharded else ["all-reduce"]
+                if sharded and one == "backward":
+                    yield "gather"  # the input again, for the gradients of the weights
+
+
+@checks("tp_calls", "cp_calls", "ep_calls", over=st.tuples(SMALL, SMALL, SMALL, st.integers(0, 2), st.booleans()))
+def collectives_that_start(lib, case):
+    dense, routed, ranks, again, sharded = case
+    layers = dense + routed
+    many, twice = ranks > 1, again == 2
+    made = list(calls_of_tensor_parallelism(dense, routed, sharded, twice)) if many else []
+    given = {"L_stage": layers, "n_recompute": again}
+    assert at(lib.tp_calls, **given, Y=ranks, n_sp=int(sharded), L=layers, L_dense=dense) == len(made)
+    gathers = ["keys and values"] * (3 if twice else 2) + ["their gradients"] if many else []
+    assert at(lib.cp_calls, **given, n_cp=ranks) == sum(len(gathers) for _ in range(layers))
+    passes = ["forward", "backward"] + (["forward"] if twice else []) if many else []
+    trips = [way for _ in passes for way in ("dispatch", "combine")]
+    assert at(lib.ep_calls, **given, Z=ranks, L=layers, L_dense=dense) == sum(len(trips) for _ in range(routed))
+
+
+@checks("expected_level", over=st.tuples(st.tuples(*[SMALL] * 4), SMALL, SMALL, SMALL, TIME, TIME))
+def bytes_and_starts(lib, case):
+    (inside, across, fast, slow), ranks, node, calls, near, far = case
+    spans = len({rank // node for rank in range(ranks)})
+    now = max(Fraction(inside, fast), Fraction(across, slow))
+    for _ in range(calls):
+        now += near if spans == 1 else far
+    given = {"V_nvl": inside, "V_net": across, "W_nvl": fast, "W_node": slow, "N": ranks, "G": node}
+    assert at(lib.expected_level, **given, n_calls=calls, alpha_1=near, alpha_2=far) == now
+
+
+@checks("expected_hop", over=st.tuples(st.tuples(*[SMALL] * 6), SMALL, SMALL, TIME, TIME))
+def a_slice_to_the_next_stage(lib, case):
+    (stages, tokens, width, ranks, fast, slow), node, gpus, near, far = case
+    rate = fast if gpus <= node else min(Fraction(fast), Fraction(slow, node))
+    now = Fraction(2 * tokens * width, ranks) / rate + (near if gpus <= node else far) if stages > 1 else 0
+    given = {"N_stages": stages, "B_mb": tokens, "D": width, "Y": ranks, "W_nvl": fast, "W_node": slow, "b": 2}
+    assert at(lib.expected_hop, **given, G=node, N_gpu=gpus, alpha_1=near, alpha_2=far) == now
 
 
 @checks("spanned_nodes", over=st.tuples(SMALL, SMALL))
@@ -123,30 +190,35 @@ def so_much_slower_with_each_doubling(lib, case):
     assert at(lib.many_nodes, W_ref=peak, eta=share, M=1, gamma_net=2) == peak * share
 
 
-@checks("expected_dp", over=st.tuples(SMALL, SMALL, TIME, TIME, TIME, TIME))
+@checks("dp_exchange", "dp_rounds", over=st.tuples(SMALL, TIME, TIME))
 def exchanges_of_a_step_in_order(lib, case):
-    count, copies, scatter, gather, best, latency = case
+    count, scatter, gather = case
     for zero in range(4):
-        sent = []
+        sent, rounds = Fraction(0), 0
         for i in range(count):
-            sent += [gather, gather] if zero == 3 else []
-            sent += [gather] if zero in (1, 2) and i == 0 else []
-            sent += [scatter] if zero > 1 or i == count - 1 else []
-            sent += [scatter] if zero == 0 and i == count - 1 else []
-        waits = sum(latency for _ in range(1, copies))
-        for share in (Fraction(0), Fraction(1, 3), Fraction(1)):
-            expected = share * sum(sent) + (1 - share) * best + waits
-            given = {
-                "T_scatter": scatter,
-                "T_gather": gather,
-                "T_dp_best": best,
-                "alpha_dp": latency,
-                "X": copies,
-                "N_MB": count,
-                "n_zero": zero,
-                "g_dp": share,
-            }
-            assert at(lib.expected_dp, **given) == expected
+            last = i == count - 1
+            if zero == 3:
+                sent, rounds = sent + gather + gather + scatter, rounds + 3
+            elif zero == 2:
+                sent, rounds = sent + scatter, rounds + 1
+            elif last:
+                sent, rounds = sent + scatter + (scatter if zero == 0 else 0), rounds + 1
+        sent += gather if zero in (1, 2) else 0
+        assert at(lib.dp_exchange, T_scatter=scatter, T_gather=gather, N_MB=count, n_zero=zero) == sent
+        assert at(lib.dp_rounds, N_MB=count, n_zero=zero) == rounds
+
+
+@checks("expected_dp", over=st.tuples(st.tuples(*[SMALL] * 5), TIME, TIME, TIME))
+def a_part_waits_and_the_ends_of_a_pass_too(lib, case):
+    (copies, pieces, rounds, layers, edge), every, best, latency = case
+    waits = sum(latency for _ in range(1, copies * pieces) for _ in range(rounds))
+    ends = sum((every / layers for _ in range(edge)), Fraction(0))
+    overlapped = sorted([best + ends, every])[0]
+    for share in (Fraction(0), Fraction(1, 3), Fraction(1)):
+        expected = share * every + (1 - share) * overlapped + waits
+        given = {"T_exc": every, "T_dp_best": best, "alpha_dp": latency, "X": copies, "n_cp": pieces}
+        given |= {"n_round": rounds, "L_stage": layers, "n_edge": edge, "g_dp": share}
+        assert at(lib.expected_dp, **given) == expected
 
 
 @checks("update_time", over=st.tuples(SMALL, SMALL, SMALL, RATE, RATE, TIME))

@@ -78,23 +78,31 @@ STAGES = st.tuples(st.integers(1, 80), st.integers(1, 4), FEW, st.integers(1, 60
 MANY_PIECES = st.just((19, 2, 16, 10, 13, 10))  # a head nearly as large as a virtual stage
 
 
-@checks("stage_layers", "stage_flops", over=st.one_of(STAGES, MANY_PIECES), examples=400)
+@checks("stage_room", "stage_layers", "stage_flops", over=st.one_of(STAGES, MANY_PIECES), examples=400)
 def layers_dealt_to_stages(lib, case):
-    """Both placements of the head are laid out; the one whose slowest stage has less work is taken."""
+    """All placements of the head are laid out; the one whose slowest stage has less work is taken."""
     layers, stages, pieces, layer, times, more = case
     head = times * layer + more
     room = next(n for n in range(head + 1) if n * layer >= head)
     fewer = dealt(layers, room, stages, pieces)  # room for the head, or more
+    if stages > 1:
+        fewer = min(fewer, dealt(layers, 0, stages - 1, pieces))  # the head has the last stage for itself
     even = dealt(layers, 0, stages, pieces)
     with_room = fewer * layer if stages > 1 else fewer * layer + head
     on_top = even * layer + head
     full = even if fewer > even and on_top <= with_room else fewer
     given = {"L": layers, "L_head": room, "N_stages": stages, "n_virt": pieces, "D": 3, "n_vocab": Fraction(head, 6)}
-    given |= {"P_layer": Fraction(layer, 4), "ops_attn": Fraction(layer, 2)}
-    assert at(lib.stage_layers, **given) == full
+    sizes = {name: given[name] for name in ("L", "L_head", "N_stages", "n_virt")}
+    assert at(lib.stage_room, **sizes) == fewer
+    del given["L_head"]
+    given |= {"P_layer": Fraction(layer, 4), "ops_attn": Fraction(layer, 2), "L_room": fewer}
+    assert at(lib.stage_layers, **given, n_even=0) == full
     slowest = on_top if full < fewer else full * layer
     mean = Fraction(layers * layer + head, stages)
-    assert at(lib.stage_flops, **given, L_stage=full) == max(slowest, mean)
+    del given["n_virt"]
+    assert at(lib.stage_flops, **given, L_stage=full, n_even=0) == max(slowest, head, mean)
+    assert at(lib.stage_layers, **given, n_virt=pieces, n_even=1) == even
+    assert at(lib.stage_flops, **given, L_stage=even, n_even=1) == on_top
 
 
 def passes(ops, again, ranks, rate):
