@@ -35,8 +35,8 @@ expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
     assumes="when GPU and host work at the same time, and the slower one sets the pace")
 host_wait = Formula("Time that a microbatch in a stage waits for the host", T_wait,
     Max(T_host - T_mb_gpu - T_grp - _COMMS, 0), source=_PLAYBOOK, assumes="when GPU and host work at the same time")
-spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(N / G, 1), source=_NCCL,
-    assumes="for neighboring ranks, in nodes of G GPUs")
+spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(X * Y * n_cp / G, 1), source=_NCCL,
+    assumes="for X n_cp ranks with Y neighbors each, in nodes of G GPUs")
 many_nodes = Formula("Bandwidth of a node among many", W, eta * W_ref * Max(M / 2, 1) ** (-gamma_net), source=_NCCL,
     assumes="for a power of the number of nodes, above two")
 
@@ -54,8 +54,8 @@ ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stag
     Piecewise((0, Z < 2), (2 * (2 + _PASSES) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
     needs=(at_most(L_dense, L),), assumes="tokens dispatched and combined in each pass")
 expected_level = Formula("Expected time of what arrives over both levels", T_comms,
-    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, N <= G), (alpha_2, True)), source=_NCCL,
-    assumes="when N neighboring ranks use NVLink and network at the same time, and each call starts after the last")
+    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2, True)), source=_NCCL,
+    assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last")
 expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
     stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source="megatron2021, section 3",
     assumes=stage_hop.assumes + ", after the time to start")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuscale import specs, symbols
+from gpuscale import specs
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
@@ -82,6 +82,8 @@ class Calibration:
 
     def text(self) -> str:
         """As TOML, which ``load_calibration`` reads."""
+        from gpuscale import symbols  # imports sympy, which a refused request does not need
+
         unknown = ", ".join(map(quoted, self.unknown))
         lines = [f"cluster = {quoted(self.cluster)}", f"source = {quoted(self.source)}", f"runs = {self.runs}"]
         lines += [f"far = {list(self.far)}", f"unknown = [{unknown}]", f"band = {self.band:.4g}"]

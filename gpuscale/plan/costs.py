@@ -180,23 +180,22 @@ def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     tape.known[q.W_nvl] = tape.value(llm.reached_bandwidth, W_ref=q.W_nvl, eta=q.eta_nvl)
     tape.known[q.W_node] = tape.value(llm.reached_bandwidth, W_ref=q.W_node, eta=q.eta_net)
 
-    def level(levels, ranks, calls=0):
-        nodes = tape.value(llm.spanned_nodes, N=ranks)
+    def level(levels, calls=0, **ranks):
+        nodes = tape.value(llm.spanned_nodes, **ranks)
         network = tape.value(llm.many_nodes, W_ref=q.W_node, eta=q.eta_net, M=nodes)
         inside, across = levels
-        return tape.value(llm.expected_level, V_nvl=inside, V_net=across, W_node=network, N=ranks, n_calls=calls)
+        return tape.value(llm.expected_level, V_nvl=inside, V_net=across, W_node=network, M=nodes, n_calls=calls)
 
     def part(**given):
         """What a part of each microbatch takes in a step."""
         return tape.value(llm.expected_step, T_mb=tape.value(**given), T_idle=0, T_pp=0, T_dp=0, T_upd=0)
 
-    ranks = {"tp": q.Y, "cp": q.Y * q.n_cp, "ep": q.Z}
+    ranks = {"tp": {"X": 1, "n_cp": 1}, "cp": {"X": 1}, "ep": {"X": 1, "n_cp": 1, "Y": q.Z}}
     calls = {"tp": llm.tp_calls, "cp": llm.cp_calls, "ep": llm.ep_calls}
-    waits = {axis: level(moved[axis], ranks[axis], tape.value(calls[axis])) for axis in moved}
+    waits = {axis: level(moved[axis], tape.value(calls[axis]), **ranks[axis]) for axis in moved}
     tape.known |= {q.T_tp: waits["tp"], q.T_cp: waits["cp"], q.T_ep: waits["ep"]}
-    copies = q.X * q.Y * q.n_cp
-    tape.known[q.T_scatter] = level(tape.values(COPIES, b=q.b_grad), copies)
-    tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w), copies)
+    tape.known[q.T_scatter] = level(tape.values(COPIES, b=q.b_grad))
+    tape.known[q.T_gather] = level(tape.values(COPIES, b=q.b_w))
     tape.take(
         llm.stage_forward, llm.stage_backward, llm.microbatch_gpu_time, llm.grouped_time, llm.microbatch_host_time,
         llm.expected_microbatch,

@@ -49,6 +49,7 @@ class Problem:
         self.free = tuple(name for name in PRIORS if name in self._names)
         self._center = np.log([PRIORS[name].center for name in self.free])
         self._spread = np.array([PRIORS[name].spread for name in self.free])
+        self._slow_host = np.array([np.log(5) * (name == "t_host") for name in self.free])
         self.seconds = np.array([run.seconds for run in runs])
 
     def expected(self, logs: np.ndarray, part) -> np.ndarray:
@@ -66,18 +67,23 @@ class Problem:
         """How far the expected times of a part are from the measured ones: logarithms of the ratios, all positive."""
         return np.abs(np.log(self.expected(logs, part) / self.seconds[part]))
 
-    def fit(self, part) -> np.ndarray:
-        """The logarithms of the constants: first by all runs of the part, then without those far off."""
-        logs = self._solve(part).x
+    def fit(self, part, start=None) -> np.ndarray:
+        """The logarithms of the constants: first by all runs of the part, then without those far off.
+
+        A host that no run waits for has no slope, so a search that knows no ``start`` begins with a quick host, and
+        with a slow one.
+        """
+        starts = [self._center, self._center + self._slow_host] if start is None else [start]
+        logs = min((self._solve(part, one) for one in starts), key=lambda found: found.cost).x
         near = self.off(logs, part) < FAR
-        return self._solve(part[near]).x if near.any() else logs
+        return self._solve(part[near], logs).x if near.any() else logs
 
     def spread(self, part, logs: np.ndarray) -> np.ndarray:
         """The standard deviations of the logarithms, from the curvature at the best fit."""
         jacobian = self._solve(part, logs).jac
         return np.sqrt(np.diag(np.linalg.inv(jacobian.T @ jacobian)))
 
-    def _solve(self, part, start=None):
+    def _solve(self, part, start):
         from scipy.optimize import least_squares  # takes a second to import
 
         measured = np.log(self.seconds[part])
@@ -87,7 +93,7 @@ class Problem:
             robust = np.sign(off) * np.sqrt(np.log1p(off * off))  # Cauchy's loss: a run far off counts little
             return np.concatenate([robust, (logs - self._center) / self._spread])
 
-        return least_squares(residuals, self._center if start is None else start, method="lm", ftol=1e-4)
+        return least_squares(residuals, start, method="lm", ftol=1e-4)
 
 
 def calibrate(
@@ -108,7 +114,7 @@ def calibrate(
     off = problem.off(logs, every)
     near = every[off < FAR]
     spread = problem.spread(near, logs)
-    checks, errors = _left_out(problem, runs, near)
+    checks, errors = _left_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))
     wide = dict(zip(problem.free, spread, strict=True))
     return Calibration(
@@ -124,13 +130,13 @@ def calibrate(
     )
 
 
-def _left_out(problem: Problem, runs: Sequence[Run], near: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
+def _left_out(problem: Problem, runs: Sequence[Run], near: np.ndarray, logs: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
     """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs."""
     checks, errors = [], []
 
     def check(name: str, *groups: np.ndarray) -> None:
         """Leave out each of the groups in turn, under one name."""
-        off = np.concatenate([problem.off(problem.fit(np.setdiff1d(near, group)), group) for group in groups])
+        off = np.concatenate([problem.off(problem.fit(np.setdiff1d(near, group), logs), group) for group in groups])
         errors.append(off)
         wrong = np.expm1(off)
         checks.append(Check(name, len(off), float(np.median(wrong)), float(np.quantile(wrong, 0.9))))

@@ -17,7 +17,7 @@ from gpuscale.plan.requests import Request, request
 # recomputation, one sequence per microbatch. The remaining GPUs hold replicas.
 DENSE = {
     **dict.fromkeys((q.n_cp, q.Z, q.f_hit, q.f_node, q.n_seq, q.n_sp, q.n_zero, q.n_recompute), 1),
-    **{q.N_gpu: q.N_gpu, q.X: q.N_gpu / (q.Y * q.N_stages)},
+    **{q.n_even: 0, q.N_gpu: q.N_gpu, q.X: q.N_gpu / (q.Y * q.N_stages)},
 }
 _ASSUMES = "for the placement, the overlap and the memory that the planner assumes"
 
@@ -25,7 +25,7 @@ _ASSUMES = "for the placement, the overlap and the memory that the planner assum
 def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formula], dict]:
     """Costs of the planner as formulas by name, and the values of those inputs that have a unit, and of B.
 
-    ``names`` are columns of the planner such as "step" or "memory"; ``at`` gives quantities of a choice a number or an
+    ``names`` are columns of the planner such as "step_expected" or "memory"; ``at`` gives quantities of a choice a number or an
     expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so that units
     balance. Raises KeyError for another name.
     """
@@ -49,7 +49,7 @@ def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formul
     return found, {s: value for s, value in keep.items() if s in used}
 
 
-def cost(model: str, cluster: str, name: str = "step") -> Callable:
+def cost(model: str, cluster: str, name: str = "step_peak") -> Callable:
     """A cost of the planner as a function of keywords: N_gpu, Y, N_stages, n_virt, B, and rates if they differ.
 
     ``cost("llama3_70b", "h100_superpod")(N_gpu=2048, Y=8, N_stages=4, n_virt=1, B=2**22)`` is the time of a step at

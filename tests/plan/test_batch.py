@@ -40,7 +40,7 @@ def test_each_choice_is_evaluated_as_alone(run, schedule):
     choices = some_choices(ask, 80)
     together = evaluate_choices(ask, choices)
     table = together.record()
-    assert len(together) == 80 and set(table) == {"possible", "fits", *NAMES}
+    assert len(together) == 80 and set(table) == {"possible", "fits", "low", "high", *NAMES}
     for i, choice in enumerate(choices):
         try:
             alone = evaluate_choice(ask, choice)
@@ -51,7 +51,8 @@ def test_each_choice_is_evaluated_as_alone(run, schedule):
         assert together.possible[i] and bool(together.fits[i]) == alone.fits, choice
         assert {name: float(table[name][i]) for name in NAMES} == alone.costs.record(), choice
         assert (together.memory[i], together.mfu[0][i]) == (alone.memory, alone.mfu[0])
-        assert together.step[1][i] == alone.step[1]
+        assert [each[i] for each in together.step] == list(alone.step)
+        assert (table["low"][i], table["high"][i]) == alone.band
     assert 1 < together.possible.sum() < 80
 
 

@@ -10,13 +10,14 @@ import pytest
 
 from gpuscale import specs
 from gpuscale.plan import (
+    Calibration,
     Choice,
     Refusal,
     Run,
     calibrate,
     cluster,
     evaluate_choice,
-    expected_times,
+    evaluate_choices,
     fit,
     load_calibration,
     read_runs,
@@ -24,21 +25,26 @@ from gpuscale.plan import (
     shipped,
 )
 from gpuscale.plan.__main__ import main
+from gpuscale.plan.calibration import FIXED
 from gpuscale.specs import registry
 
 TRUE = {
-    "eta": 0.66, "eta_attn": 0.5, "eta_1": 0.7, "eta_2": 0.5, "gamma_net": 0.2, "g_ker": 3.0, "b_loss": 40.0,
+    "eta_mat": 0.66, "eta_attn": 0.5, "eta_nvl": 0.7, "eta_net": 0.5, "gamma_net": 0.2, "g_ker": 3.0, "b_loss": 40.0,
     "b_acc": 10.0, "b_upd": 30.0, "t_host": 3e-3, "t_cross": 5e-4, "t_head": 4e-3, "t_far": 4e-4, "t_fix": 0.03,
-    "alpha_dp": 4e-4, "g_dp": 0.7, "g_attn": 2.5,
+    "alpha_dp": 4e-4, "g_dp": 0.7, **FIXED,
 }  # fmt: skip
-PEAK = {name: 0.0 for name in TRUE} | dict.fromkeys(("eta", "eta_attn", "eta_1", "eta_2", "eta_hbm", "g_ker"), 1.0)
+PEAK = dict.fromkeys(TRUE, 0.0) | dict.fromkeys(("eta_mat", "eta_attn", "eta_nvl", "eta_net", "g_ker", "eta_grp"), 1.0)
 PEAK["g_attn"] = 2.0
+
+
+def with_constants(constants) -> Calibration:
+    """A calibration of no run."""
+    return Calibration(dict(constants), {}, (), 0, (), (), 1.0, "")
 
 
 def made_up(count: int, seed: int = 0, noise: float = 0.01) -> list[Run]:
     """Runs whose times follow from TRUE, up to noise."""
     draw, found = random.Random(seed), []
-    share = cluster("h100_superpod").shares[3].value
     while len(found) < count:
         nodes, tp, pp = draw.choice((1, 2, 4, 8, 16)), draw.choice((1, 2, 4, 8, 16)), draw.choice((1, 2, 4, 8))
         gpus, micro = 8 * nodes, draw.choice((1, 2, 4, 8))
@@ -46,8 +52,8 @@ def made_up(count: int, seed: int = 0, noise: float = 0.01) -> list[Run]:
             continue
         model, zero = draw.choice(("llama3_8b", "llama3_70b")), draw.choice((0, 1))
         choice = Choice(dp=gpus // (tp * pp), tp=tp, pp=pp, micro=micro, zero=zero, sp=tp > 1)
-        ask = request(model, "h100_superpod", gpus, 2**20, seq=4096)
-        seconds = expected_times(ask, [choice], TRUE | {"eta_hbm": share}).step[0]
+        ask = request(model, "h100_superpod", gpus, 2**20, seq=4096, calibration=with_constants(TRUE))
+        seconds = evaluate_choices(ask, [choice]).step[2][0]
         if np.isfinite(seconds):  # a layout that is possible
             found.append(Run(model, gpus, 2**20, 4096, float(seconds * np.exp(draw.gauss(0, noise))), choice))
     return found
@@ -60,7 +66,7 @@ def fitted():
 
 def test_constants_are_found_again(fitted):
     known = [name for name in fitted.constants if name in TRUE and name not in fitted.unknown]
-    assert {"eta", "t_host", "eta_1"} <= set(known)
+    assert {"eta_mat", "t_host", "eta_nvl"} <= set(known)
     for name in known:
         assert abs(np.log(fitted.constants[name] / TRUE[name])) < 3 * fitted.spread.get(name, 0) + 0.02, name
     assert not fitted.far
@@ -93,14 +99,14 @@ def test_at_the_peaks_the_expected_time_is_the_bound():
             dp=64 // (tp * pp * cp), tp=tp, pp=pp, cp=cp, micro=draw.choice((1, 2)), zero=draw.choice((0, 1, 2, 3)),
             sp=tp > 1, recompute=draw.choice(("none", "selective", "full")),
         )  # fmt: skip
-        ask = request("llama3_8b", "h100_superpod", 64, 2**21, seq=8192, shares=(1, 1, 1, 1))
+        more = {"shares": (1, 1, 1, 1), "calibration": with_constants(PEAK)}
+        ask = request("llama3_8b", "h100_superpod", 64, 2**21, seq=8192, **more)
         try:
-            bound = evaluate_choice(ask, choice).costs.peak
+            found = evaluate_choice(ask, choice)
         except Refusal:
             continue
-        found = expected_times(ask, [choice], PEAK)
-        assert found.step[0] == pytest.approx(bound.step, rel=1e-9), choice
-        assert found.mfu[0] == pytest.approx(bound.mfu, rel=1e-9)
+        assert found.step[2] == pytest.approx(found.step[0], rel=1e-9), choice
+        assert found.mfu[2] == pytest.approx(found.mfu[0], rel=1e-9)
         equal += 1
     assert equal > 30
 
@@ -190,5 +196,5 @@ def test_a_file_that_is_no_calibration_is_refused(tmp_path):
     path.write_text("runs = 3\n")
     with pytest.raises(Refusal, match="not a calibration"):
         load_calibration(path)
-    with pytest.raises(Refusal, match="expected one of nanotron_h100"):
+    with pytest.raises(Refusal, match="expected one of megatron_a100, nanotron_h100"):
         shipped("elsewhere")

@@ -1,6 +1,7 @@
 """What the planner's costs are made of: formulas of the library and nothing else, each within its conditions."""
 
 import ast
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -12,24 +13,24 @@ from support.reference_planner import Slow
 import gpuscale.plan
 from gpuscale.catalogue import sweep
 from gpuscale.plan import Choice, evaluate_choice, evaluation, layouts, request
-from gpuscale.plan.columns import NAMES, Costs, StepTimes, explained
+from gpuscale.plan.columns import GROUPS, NAMES, Costs, ExpectedTimes, StepTimes, explained
 from gpuscale.plan.costs import compose
 from gpuscale.plan.requests import SCHEDULES
 
 KINDS = [(schedule, latent) for schedule in SCHEDULES for latent in (False, True)]
-UNITS = {column.name: column.metadata.get("unit") for column in (*fields(Costs), *fields(StepTimes))}
+UNITS = {column.name: column.metadata.get("unit") for column in (*fields(Costs), *fields(StepTimes), *fields(ExpectedTimes))}
 
 
 @pytest.mark.parametrize("schedule, latent", KINDS)
 def test_every_step_is_a_formula_of_the_library(schedule, latent):
-    """Its right side, with quantities, values of earlier steps or whole numbers in place of its inputs."""
+    """Its right side, with quantities, values of earlier steps, whole numbers or infinity in place of its inputs."""
     library = {id(formula): name for name, formula in sweep.formulas().items()}
     steps, out = compose(schedule, latent)
     known = set()
     for step in steps:
         assert library[id(step.formula)].startswith("llm."), step.formula
         for put in step.given.values():
-            assert put in known or isinstance(put, sympy.Integer) or getattr(put, "unit", None), (step.formula, put)
+            assert put in known or isinstance(put, sympy.Integer) or put is sympy.oo or getattr(put, "unit", None), (step.formula, put)
         assert step.expr == step.formula.rhs.xreplace(step.given)
         known.add(step.value)
     assert set(out) == set(NAMES) and set(out.values()) <= known
@@ -44,15 +45,14 @@ NO_COST = {
     "efficiencies._fraction": "a rate that was measured, over its peak",
     "clusters.cluster": "the links of a single node, those of all its GPUs",
     "clusters.own_cluster": "a GPU brings its own NIC",
-    "columns.Costs.of": "places in a list",
     "columns.StepTimes.extra": "the difference of two columns, for print",
     "costs.Tape.value": "sets of names",
     "costs.printed": "sets of symbols",
     "evaluation.costs": "the size of a block of rows",
-    "expected.compose": "the ranks of a stage, to see which nodes they are on",
     "formulas": "which copies a figure draws: the rest of the GPUs",
     "formulas.above": "whether something is more, for a figure",
     "outcome.Outcome.losses": "shares of a step, for print",
+    "outcome._Numbers.band": "the expected time, times and over a factor",
     "outcome.Outcome.useful": "the same",
     "search.Plan.why_nothing": "lists of words",
     "search._crowded": "choices counted",
@@ -63,6 +63,7 @@ NO_COST = {
 APART = {
     "__init__",
     "__main__",
+    "explain",  # words and ratios of what was computed
     "fit",  # looks for constants: what it fits are formulas
     "runs",  # reads a table
     "choice",
@@ -143,13 +144,17 @@ def numbers(expr, known):
 def test_columns_have_the_units_of_their_formulas(schedule, latent):
     steps, out = compose(schedule, latent)
     made = {step.value: step.formula.lhs.unit for step in steps}
-    assert {name: UNITS[name.removesuffix("_reached")] for name in NAMES} == {name: made[out[name]] for name in NAMES}
+    ends = "|".join(suffix for _, suffix in GROUPS.values())
+    assert {name: UNITS[re.sub(f"({ends})$", "", name)] for name in NAMES} == {name: made[out[name]] for name in NAMES}
 
 
 def test_every_column_says_what_it_is():
     told = explained()
-    for column in (*fields(Costs)[:-2], *fields(StepTimes)):
-        assert column.metadata["meaning"] in told and f"  {column.name} " in told
+    own = {column.name: column for column in fields(Costs) if column.metadata}
+    own |= {f"{column.name}_peak": column for column in fields(StepTimes)}
+    own |= {f"{column.name}_expected": column for column in fields(ExpectedTimes)}
+    for name, column in own.items():
+        assert column.metadata["meaning"] in told and f"  {name} " in told
     values = [float(i) for i in range(len(NAMES))]
     assert list(Costs.of(values).record().items()) == list(zip(NAMES, values, strict=True))
 

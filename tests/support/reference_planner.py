@@ -276,8 +276,9 @@ class Slow:
         node = F(place.W_node) * self.node / place.node
         peaks = F(place.C), F(place.W_nvl), node, F(place.W_hbm)
         reached = [peak * F(share) for peak, share in zip(peaks, self.ask.shares, strict=True)]
-        out |= self._times(*peaks)
-        return out | {f"{name}_reached": value for name, value in self._times(*reached).items()}
+        out |= {f"{name}_peak": value for name, value in self._times(*peaks).items()}
+        out |= {f"{name}_reached": value for name, value in self._times(*reached).items()}
+        return out | {f"{name}_expected": value for name, value in self._expected().items()}
 
     def _times(self, rate, nvlink, network, hbm) -> dict:
         c, recipe, links, out = self.c, self.ask.recipe, self.links(), {}
@@ -302,6 +303,82 @@ class Slow:
         out |= {"bubble": idle, "dp_wait": late, "pp_wait": hops, "step": self.count * micro + idle + late + hops}
         counted = 3 * self.ask.batch * (self.told + self.head)
         return out | {"mfu": counted / (self.ask.gpus * F(self.ask.cluster.C) * out["step"])}
+
+    def _expected(self) -> dict:
+        """The expected times with the constants of the request's calibration, cause by cause."""
+        c, m, place, recipe, links = self.c, self.m, self.ask.cluster, self.ask.recipe, self.links()
+        k = {name: F(value) for name, value in self.ask.calibration.constants.items()}
+        rate, nvlink = F(place.C) * k["eta_mat"], F(place.W_nvl) * k["eta_nvl"]
+        node, hbm = F(place.W_node) * self.node / place.node, F(place.W_hbm) * F(self.ask.shares[3])
+        share = F(self.layers, m.layers)
+        dense = share * sum(m.dense(i) for i in range(m.layers))
+        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer}[c.recompute]
+        tokens, scores = F(self.tokens, c.tp), self.layers * self.attention
+        expert = 2 * (3 if m.mlp_matrices == 3 else 2) * m.d_model * m.d_ff * (m.active_experts or 1)
+        moved = self.kernels()
+        gpu = {
+            "matmuls": (3 * (self.work - scores) + self.layers * again) * tokens / rate,
+            "attention": (1 + k["g_attn"]) * scores * tokens / (F(place.C) * k["eta_attn"]),
+            "experts": 3 * (self.layers - dense) * expert * tokens * (1 / k["eta_grp"] - 1) / rate,
+            "kernels": k["g_ker"] * sum(moved) / hbm,
+            "loss": k["b_loss"] * m.vocab * tokens / hbm,
+            "sums": k["b_acc"] * self.rank / hbm,
+        }
+
+        def wait(axis, ranks, calls=0):
+            slower = max(F(ranks, 2 * self.node), 1)
+            network = node * k["eta_net"] * F(float(slower) ** -float(k["gamma_net"]))
+            start = k["alpha_1"] if ranks <= self.node else k["alpha_2"]
+            return max(links[axis][0] / nvlink, links[axis][1] / network) + calls * start
+
+        full = c.recompute == "full"
+        calls = {"tp": 0, "cp": 0, "ep": 0}
+        for _ in range(2 + full):  # forward, backward, forward again
+            calls["tp"] += (self.layers + dense) * (2 if c.sp else 1) * (c.tp > 1)
+            calls["cp"] += self.layers * (c.cp > 1)
+            calls["ep"] += 2 * (self.layers - dense) * (c.ep > 1)
+        calls["tp"] += (self.layers + dense) * c.sp * (c.tp > 1)  # inputs again, for the gradients of weights
+        calls["cp"] += self.layers * (c.cp > 1)  # gradients of keys and values
+        ranks = {"tp": c.tp, "cp": c.tp * c.cp, "ep": c.ep}
+        waits = {axis: wait(axis, ranks[axis], calls[axis]) for axis in calls}
+        seen = {axis: F(part) * waits[axis] for axis, part in zip(waits, self.ask.waits, strict=True)}
+        ours = c.dp * c.tp * c.cp
+        cross = k["t_cross"] * c.tp if c.pp > 1 and ours >= self.node else 0
+        host = self.layers * (k["t_host"] + cross) + k["t_head"]
+        busy = sum(gpu.values()) + sum(seen.values())
+        late = k["t_far"] * self.layers * max(c.tp - self.node, 0)
+        micro = max(busy, host) + late
+        out = {name: self.count * time for name, time in (gpu | seen).items()}
+        out["tp"] += self.count * late
+        out["host"] = self.count * max(host - busy, 0)
+        # passes at these rates, for what overlaps with them
+        read = F(recipe.weights) + 2 * F(recipe.gradients)
+        weights = max(self.work * tokens / rate, F(recipe.weights) * self.rank / hbm)
+        forward = weights + moved[0] / hbm
+        back = max((2 * self.work + self.layers * again) * tokens / rate, read * self.rank / hbm) + moved[1] / hbm
+        slots = micro * forward / (forward + back), micro * back / (forward + back)
+        alone = self.ask.gpus <= self.node
+        slow = nvlink if alone else min(nvlink, node * k["eta_net"] / self.node)
+        hop = self.width * self.tokens * m.d_model / c.tp / slow + k["alpha_1" if alone else "alpha_2"]
+        out["bubble"], out["pp"] = self._idle_and_exposed(*slots, hop, weights)
+        byte = wait("dp", ours)
+        scatter, gather = F(recipe.gradients) * byte, F(recipe.weights) * byte
+        every, rounds = F(0), 0
+        for i in range(self.count):
+            gathers = 2 if c.zero == 3 else 1 if c.zero and i == 0 else 0
+            scatters = (2 if c.zero == 0 else 1) if c.zero > 1 or i == self.count - 1 else 0
+            every += gathers * gather + scatters * scatter
+            rounds += 3 if c.zero == 3 else 1 if scatters else 0
+        hidden = min(self._beside(forward, back, scatter, gather) + k["n_edge"] / self.layers * every, every)
+        out["dp"] = k["g_dp"] * every + (1 - k["g_dp"]) * hidden + k["alpha_dp"] * (c.dp * c.cp - 1) * rounds
+        owners = c.dp * c.cp if c.zero else 1
+        out["update"] = k["b_upd"] * self.rank / hbm / owners + k["t_fix"]
+        out["step"] = self.count * micro + sum(out[name] for name in ("bubble", "pp", "dp", "update"))
+        heads = F(2 * m.d_model * m.vocab)
+        plain = self.asked - F(sum(self.attention for _ in range(m.layers)))
+        out["need"] = 3 * self.ask.batch * (plain + heads) / (self.ask.gpus * rate)
+        counted = 3 * self.ask.batch * (self.told + self.head)
+        return out | {"mfu": counted / (self.ask.gpus * F(place.C) * out["step"])}
 
     def _up(self) -> int:
         named = ("query up", "key up", "value up")

@@ -160,7 +160,7 @@ def bytes_and_starts(lib, case):
     now = max(Fraction(inside, fast), Fraction(across, slow))
     for _ in range(calls):
         now += near if spans == 1 else far
-    given = {"V_nvl": inside, "V_net": across, "W_nvl": fast, "W_node": slow, "N": ranks, "G": node}
+    given = {"V_nvl": inside, "V_net": across, "W_nvl": fast, "W_node": slow, "M": spans}
     assert at(lib.expected_level, **given, n_calls=calls, alpha_1=near, alpha_2=far) == now
 
 
@@ -173,11 +173,15 @@ def a_slice_to_the_next_stage(lib, case):
     assert at(lib.expected_hop, **given, G=node, N_gpu=gpus, alpha_1=near, alpha_2=far) == now
 
 
-@checks("spanned_nodes", over=st.tuples(SMALL, SMALL))
+@checks("spanned_nodes", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
 def nodes_of_neighbors(lib, case):
-    node, many = case
-    for ranks in (node * many, 1):
-        assert at(lib.spanned_nodes, N=ranks, G=node) == len({rank // node for rank in range(ranks)})
+    nodes, copies, pieces, inner = case
+    ranks = [0 for _ in range(copies) for _ in range(pieces) for _ in range(inner)]
+    size = {"X": copies, "n_cp": pieces, "Y": inner}
+    if len(ranks) % nodes == 0:
+        node = len(ranks) // nodes
+        assert at(lib.spanned_nodes, **size, G=node) == len({rank // node for rank, _ in enumerate(ranks)})
+    assert at(lib.spanned_nodes, **size, G=len(ranks) + nodes) == 1
 
 
 @checks("many_nodes", over=st.tuples(st.integers(0, 5), RATE, st.fractions(Fraction(1, 4), 1, max_denominator=4)))
