@@ -94,7 +94,7 @@ class NetworkFit:
         return "\n".join(lines)
 
 
-class Problem:
+class NetworkProblem:
     """Rows of sweeps as arrays, and their times for any constants."""
 
     def __init__(self, sweeps: Sequence[Sweep], place: Cluster):
@@ -175,7 +175,7 @@ def fit_network(sweeps: Sequence[Sweep], place: Cluster | str) -> NetworkFit:
     if not used:
         told = ", ".join(sorted({sweep.collective for sweep in sweeps})) or "no sweep"
         raise Refusal(f"{told}; expected at least one of {', '.join(PASSES)}")
-    problem = Problem(used, place)
+    problem = NetworkProblem(used, place)
     every = np.arange(len(problem.seconds))
     logs = problem.fit(every)
     off, wide = problem.off(problem.constants(logs), every), problem.spread(every, logs)
@@ -248,12 +248,12 @@ def _shape(sweep: Sweep, place: Cluster) -> tuple[int, int]:
     return nodes, each
 
 
-def _row_name(problem: Problem, i: int) -> str:
+def _row_name(problem: NetworkProblem, i: int) -> str:
     sweep = problem.sweeps[problem.sweep[i]]
     return f"{problem.size[i]:,.0f} B in {problem.seconds[i] * 1e6:,.1f} µs, {sweep.name}"
 
 
-def _left_out(problem: Problem, every: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
+def _left_out(problem: NetworkProblem, every: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
     """The errors of each sweep by the fit to all others; row by row where no other is within a node, or across."""
     checks, unseen = [], []
     across = problem.known["M"] > 1

@@ -174,8 +174,11 @@ def _pair(where: Where, found: re.Match, names: list[str] | None) -> tuple[Line 
     times = [i for i, word in enumerate(names or ()) if word in {"time", "cputime"}]
     lead = times[0] if times else LEAD
     each = times[1] - times[0] if len(times) == 2 else len(names) - lead if times else 4
-    both = range(2 * each, 2 * each + lead + 1)
-    if len(cells) not in both and len(cells) not in range(each, each + lead + 1):
+    tail = len(names) - times[1] - each if len(times) == 2 else 0  # algorithm and protocol, in RCCL's version
+    both, one = (range(many, many + lead + 1) for many in (2 * each, each))
+    if len(cells) - tail in both:
+        cells = cells[: len(cells) - tail]
+    if len(cells) not in both and len(cells) not in one:
         raise where.wrong(
             f"has {len(cells)} columns after the type", f"{each} or {2 * each}: out of place, and in place"
         )

@@ -11,7 +11,7 @@ import pytest
 from gpuscale import specs
 from gpuscale.labs.spec_file import write_spec
 from gpuscale.plan import Refusal, cluster, load_calibration
-from gpuscale.plan.network_fit import NETWORK_PRIORS, Problem, calibrate_logs, fit_network
+from gpuscale.plan.network_fit import NETWORK_PRIORS, NetworkProblem, calibrate_logs, fit_network
 from gpuscale.plan.network_logs import Row, Sweep, read_logs
 from gpuscale.specs import registry
 
@@ -148,6 +148,13 @@ def test_reports_of_single_iterations_and_time_stamps(log):
     row += "  52.00  20.16  37.81  0  51.0  53.0  52.9  1.3  2026-11-20 10:11:12\n"
     (sweep,) = read_logs(log(HEAD.format(name="all_reduce") + DEVICES + titles + row))
     same(sweep, EXPECTED[-1:])
+
+
+def test_columns_of_algorithms_after_the_bandwidths(log):
+    titles = TITLES.replace("#wrong\n", "#wrong     algo     proto   nchannels\n")
+    rows = ROWS.replace("      0\n", "      0    RING   SIMPLE         32\n")
+    (sweep,) = read_logs(log(HEAD.format(name="all_reduce") + DEVICES + titles + rows))
+    same(sweep)
 
 
 NAMES = {
@@ -317,7 +324,7 @@ def test_the_time_of_a_call_follows_the_links():
     place = cluster("h100_superpod")
     assert (place.W_nvl, place.W_node, place.node) == (NVLINK, NODE, 8)
     sweeps = made_up(1, 2, 4, 16, noise=0)
-    problem = Problem(sweeps, place)
+    problem = NetworkProblem(sweeps, place)
     assert problem.times(TRUE, slice(None)) == pytest.approx(problem.seconds, rel=1e-9)
 
 
@@ -327,7 +334,7 @@ def test_groups_at_the_same_time_share_the_network():
     place = cluster("h100_superpod")
     for groups in (1, 2, 8):  # with as many NICs as GPUs that take part
         sweep = Sweep("all-gather", 4, 4, (Row(10**9, 1.0),), "x", groups)
-        assert Problem([sweep], place).times(given, [0])[0] == pytest.approx(0.75e9 / (0.7 * NODE / 8))
+        assert NetworkProblem([sweep], place).times(given, [0])[0] == pytest.approx(0.75e9 / (0.7 * NODE / 8))
 
 
 def test_constants_are_found_again(fitted):
@@ -385,7 +392,9 @@ def test_a_part_of_a_node_has_its_own_ports():
     row = specs.measured("collectives_by_gpus_per_node").row(gpus_per_node=1)
     size = 2**34
     sweep = Sweep("all-gather", 10, 10, (Row(size, size * 0.9 / row["all_gather"]),), "one.log")
-    time = Problem([sweep], cluster("h100_superpod")).times({"eta_2": 1.0, "gamma_net": 0.0, "alpha_2": 0.0}, [0])[0]
+    time = NetworkProblem([sweep], cluster("h100_superpod")).times(
+        {"eta_2": 1.0, "gamma_net": 0.0, "alpha_2": 0.0}, [0]
+    )[0]
     assert time == pytest.approx(sweep.rows[0].seconds, rel=0.03)
 
 
