@@ -60,6 +60,7 @@ class NetworkFit:
     checks: tuple[Check, ...]
     band: float
     cluster: str
+    counts: frozenset[int]  # numbers of nodes beyond one
     whole_nodes: bool  # a log does not tell its nodes, and whole ones are assumed
 
     @property
@@ -88,6 +89,8 @@ class NetworkFit:
             lines += ["Not fitted, for want of a formula: " + "; ".join(sweep.name for sweep in self.skipped) + "."]
         if self.whole_nodes:
             lines += ["Not every log tells its nodes; all GPUs of each node are assumed to take part."]
+        if len(self.counts) == 1 and max(self.counts) > 2:
+            lines += [f"Of several nodes only {max(self.counts)} were measured: alpha_2 is that of a call there."]
         if self.unknown:
             kept = "its usual value is" if len(self.unknown) == 1 else "their usual values are"
             lines += [f"The logs do not determine {', '.join(self.unknown)}; {kept} kept."]
@@ -105,9 +108,9 @@ class NetworkProblem:
         self.sweep = np.repeat(np.arange(len(sweeps)), many)
         self.size = np.array([row.size for sweep in sweeps for row in sweep.rows], float)
         self.seconds = np.array([row.time for sweep in sweeps for row in sweep.rows])
-        across = sorted({one["M"] for one in found if one["M"] > 1})
-        self.free = ("eta_1", "alpha_1") + (("eta_2", "gamma_net", "alpha_2") if across else ())
-        self.free += ("alpha_rank",) if len(across) > 1 else ()  # on one number of nodes it is a part of alpha_2
+        self.across = sorted({one["M"] for one in found if one["M"] > 1})
+        self.free = ("eta_1", "alpha_1") + (("eta_2", "gamma_net", "alpha_2") if self.across else ())
+        self.free += ("alpha_rank",) if len(self.across) > 1 else ()  # on one number of nodes it is a part of alpha_2
         self.center = np.log([NETWORK_PRIORS[name].center for name in self.free])
         self.prior = np.array([NETWORK_PRIORS[name].spread for name in self.free])
 
@@ -198,6 +201,7 @@ def fit_network(sweeps: Sequence[Sweep], place: Cluster | str) -> NetworkFit:
         checks,
         float(np.exp(np.quantile(unseen, 0.9))),
         place.key,
+        frozenset(problem.across),
         any(sweep.nodes is None for sweep in used),
     )
 

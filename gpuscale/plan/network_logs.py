@@ -231,8 +231,6 @@ def _collective(where: Where, told: str, lines: list[Line], ranks: int) -> str:
         raise where.wrong(f"the collective is {told!r}", f"one of {', '.join(PASSES)}")
     if told:
         return told
-    if ranks == 2:  # the bus bandwidths of most collectives are the same
-        raise where.wrong("the log does not name its collective", expected)
     fits = {name for name, passes in PASSES.items() if _fits(lines, passes, ranks)}
     if fits != {"all_reduce"}:
         many = "several" if fits else "none"

@@ -328,12 +328,14 @@ def test_the_time_of_a_call_follows_the_links():
     assert problem.times(TRUE, slice(None)) == pytest.approx(problem.seconds, rel=1e-9)
 
 
-def test_groups_at_the_same_time_share_the_network():
-    """One GPU of each of 4 nodes gathers 1 GB, and 8 such groups do at once: a node lacks 3/4 of 8 GB."""
+@pytest.mark.parametrize("kind", ["all-gather", "all-to-all"])
+def test_groups_at_the_same_time_share_the_network(kind):
+    """One GPU of each of 4 nodes gathers 1 GB, and 8 such groups do at once: a node lacks 3/4 of 8 GB. In an all-to-all
+    each GPU receives 1 GB, 3/4 of it from other nodes."""
     given = TRUE | {"alpha_2": 0.0, "alpha_rank": 0.0, "gamma_net": 0.0}
     place = cluster("h100_superpod")
     for groups in (1, 2, 8):  # with as many NICs as GPUs that take part
-        sweep = Sweep("all-gather", 4, 4, (Row(10**9, 1.0),), "x", groups)
+        sweep = Sweep(kind, 4, 4, (Row(10**9, 1.0),), "x", groups)
         assert NetworkProblem([sweep], place).times(given, [0])[0] == pytest.approx(0.75e9 / (0.7 * NODE / 8))
 
 
@@ -385,6 +387,29 @@ def test_a_single_sweep_is_checked_row_by_row():
     found = fit_network(made_up(1, kinds=("all-reduce",)), "h100_superpod")
     assert [one.left_out for one in found.checks] == ["one row of all-reduce of 8 ranks on 1 node (all-reduce-1.log)"]
     assert found.checks[0].runs == 11 and found.band < 1.15
+
+
+def test_sweeps_differ_as_a_whole_and_more_of_them_tell_more():
+    """Rows of one sweep are not independent: another collective would give another fraction."""
+    one = fit_network(made_up(1, kinds=("all-gather",)), "h100_superpod")
+    four = fit_network(made_up(1), "h100_superpod")
+    assert 0.08 < one.spread["eta_1"] < 0.15
+    assert 0.03 < four.spread["eta_1"] < 0.7 * one.spread["eta_1"]
+
+
+def test_ten_nodes_alone_tell_the_latency_of_ten_nodes():
+    found = fit_network(made_up(1, 10), "h100_superpod")
+    assert "alpha_rank" not in found.constants
+    assert found.constants["alpha_2"] == pytest.approx(TRUE["alpha_2"] + 64 * TRUE["alpha_rank"], rel=0.1)
+    assert "only 10 were measured: alpha_2 is that of a call there" in found.summary()
+    assert "only 2" not in fit_network(made_up(1, 2), "h100_superpod").summary()
+
+
+def test_two_ranks_do_not_tell_the_collective(log):
+    rows = "1048576 262144 float sum -1 50.00 20.97 20.97 0 52.00 20.16 20.16 0\n"
+    devices = "".join(DEVICE.format(rank=rank, host="host-0", device=rank) for rank in range(2))
+    with pytest.raises(Refusal, match="busbw over algbw fits several"):
+        read_logs(log(devices + TITLES + rows))
 
 
 def test_a_part_of_a_node_has_its_own_ports():
