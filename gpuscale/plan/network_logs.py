@@ -84,9 +84,13 @@ def read_logs(paths: Iterable[str | Path] | str | Path) -> list[Sweep]:
     if not paths:
         raise Refusal("no log; expected at least one of nccl-tests")
     try:
-        return [sweep for path in paths for sweep in _read(Path(path).expanduser())]
+        found = [sweep for path in paths for sweep in _read(Path(path).expanduser())]
     except SpecError as error:
         raise Refusal(str(error)) from None
+    for sweep in found:
+        if wrong := [row for row in sweep.rows if not 0 < row.time < math.inf or row.size < 1]:
+            raise Refusal(f"{sweep.name}: {wrong[0].size:,} B in {wrong[0].time} s; expected a time above zero")
+    return found
 
 
 def _read(path: Path) -> list[Sweep]:

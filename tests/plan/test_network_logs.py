@@ -231,6 +231,11 @@ def test_a_number_of_ranks_that_differs_by_node_is_refused(log):
         read_logs(log(WHOLE.replace("host-1", "host-2", 1)))
 
 
+def test_a_time_of_nothing_is_refused(log):
+    with pytest.raises(Refusal, match=r"2 nodes \(run.log\): 1,048,576 B in 0.0 s; expected a time above zero"):
+        read_logs(log(WHOLE.replace("   50.00", "    0.00")))
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(Refusal, match="none.log: cannot be read"):
         read_logs(tmp_path / "none.log")
