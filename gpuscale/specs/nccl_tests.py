@@ -16,6 +16,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +37,7 @@ ROW = re.compile(rf"(?:^|[\s:>|])(\d+)\s+(\d+)\s+(?:{TYPES})\s+(\S.*)$")
 TITLE = re.compile(r"#\s+size\s+count\s+type\b(.*)")
 STAMP = re.compile(r"\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\s*$")
 RANK = re.compile(r"#\s+Rank\s+(\d+)\s.*\bdevice\b")
-PROGRAM = re.compile(r"\b(\w+?)_perf\b")
+PROGRAM = re.compile(r"\b(\w+?)_perf(?:_mpi)?\b")
 SIZE = "size of the full buffer, V; of an all-to-all what one rank holds"
 SOURCE = "a log of nccl-tests"
 
@@ -69,7 +70,7 @@ def read_log(path, key: str = "", collective: str = "", ranks: int = 0, in_place
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise where.wrong(f"cannot be read ({error.strerror})", "a log of nccl-tests") from error
-    read = _json if text.lstrip().startswith("{") else _text
+    read = json_lines if text.lstrip().startswith("{") else _text
     told, listed, lines = read(where, text, in_place)
     if not lines:
         raise where.wrong(
@@ -133,10 +134,20 @@ def _row(where: Where, found: re.Match, names: list[str] | None, in_place: bool)
     if len(rest) < 2 * each:
         raise where.wrong(f"has {len(rest)} columns after the type", f"two groups of {each}: out of place and in place")
     cells = rest[-each:] if in_place else rest[-2 * each : -each]
+    return group_line(where, int(found[1]), cells, "error" in (names or ()))
+
+
+def group_line(where: Where, size: int, cells: list[str], rounding: bool = False) -> Line:
+    """A group of columns: time, algbw, busbw, and if there is one, the column of errors.
+
+    ``rounding``: that column is the largest rounding error. Raises SpecError for what is no number, and for results
+    that the tool found wrong.
+    """
     if not all(_number(cell) for cell in cells[:3]):
         raise where.wrong(f"{' '.join(cells[:3])} are not three numbers", "time, algbw and busbw")
-    _right(where, cells[3], "error" in (names or ()))
-    return Line(where.field, int(found[1]), *cells[:3])
+    for cell in cells[3:4]:
+        _right(where, cell, rounding)
+    return Line(where.field, size, *cells[:3])
 
 
 def _each(names: list[str] | None) -> int:
@@ -162,7 +173,7 @@ def _number(text: str) -> bool:
 # ---- JSON
 
 
-def _json(where: Where, text: str, in_place: bool) -> tuple[str, int, list[Line]]:
+def json_lines(where: Where, text: str, in_place: bool) -> tuple[str, int, list[Line]]:
     """The same of the file that nccl-tests writes with -J. What else it holds stays there, such as the environment."""
     try:
         found = json.loads(text)
@@ -204,19 +215,25 @@ def _ranks(where: Where, passes: int, lines: list[Line], listed: int) -> int:
     """
     if not passes:
         return listed
-    low, high = 2.0, math.inf
-    for line in lines:
-        for_line = _range(line, passes)
-        low, high = max(low, for_line[0]), min(high, for_line[1])
+    low, high = allowed_ranks(passes, lines)
     if listed:
         if not low <= listed <= high:
-            said = f"busbw over algbw is that of {_span(low, high)} ranks"
+            said = f"busbw over algbw is that of {span(low, high)} ranks"
             raise where.wrong(said, f"the {listed} of the header; is it the right collective?")
         return listed
     if low <= high and math.ceil(low) == math.floor(high):
         return math.ceil(low)
-    said = f"busbw over algbw fits {_span(low, high)} ranks"
+    said = f"busbw over algbw fits {span(low, high)} ranks"
     raise where.wrong(f"the header is lost, and {said}", "ranks= the number of GPUs")
+
+
+def allowed_ranks(passes: int, lines: Iterable[Line]) -> tuple[float, float]:
+    """From the fewest to the most ranks that all rows allow, for a collective of that many passes."""
+    low, high = 2.0, math.inf
+    for line in lines:
+        least, most = _range(line, passes)
+        low, high = max(low, least), min(high, most)
+    return low, high
 
 
 def _range(line: Line, passes: int) -> tuple[float, float]:
@@ -235,7 +252,8 @@ def _rounded(text: str) -> tuple[float, float]:
     return float(text), 0.5000001 * 10.0 ** (int(power or 0) - places)
 
 
-def _span(low: float, high: float) -> str:
+def span(low: float, high: float) -> str:
+    """A range of ranks in words."""
     if low == math.inf or low > high or (high < math.inf and math.ceil(low) > math.floor(high)):
         return "no number of"
     if high == math.inf:

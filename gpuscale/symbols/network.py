@@ -88,3 +88,5 @@ def uplink(level: int) -> Quantity:
 G_2, G_3 = (degree(level) for level in (2, 3))
 W_3 = uplink(3)
 alpha_1, alpha_2, alpha_3 = (indexed(alpha, i) for i in (1, 2, 3))
+alpha_rank = Quantity("alpha_rank", "s", "latency that each rank beyond two nodes adds to a call",
+    r"\alpha_\mathrm{rank}", zero=True)

@@ -78,7 +78,7 @@ def indexed(q: Quantity, level: int) -> Quantity:
 _LEVELS = {
     "G": "children of a unit (degree)",
     "W": "bandwidth of the link above each child, one direction",
-    "alpha": "latency of a step",
+    "alpha": "latency of a step or of a call",
 }
 
 
