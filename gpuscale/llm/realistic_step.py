@@ -54,7 +54,7 @@ ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stag
     Piecewise((0, Z < 2), (2 * (2 + _PASSES) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
     needs=(at_most(L_dense, L),), assumes="tokens dispatched and combined in each pass")
 expected_level = Formula("Expected time of what arrives over both levels", T_comms,
-    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2, True)), source=_NCCL,
+    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * Max(M - 2, 0), True)), source=_NCCL,
     assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last")
 expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
     stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source="megatron2021, section 3",

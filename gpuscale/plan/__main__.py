@@ -143,9 +143,15 @@ def described(given: dict) -> None:
 
 def calibrate_parser() -> PlanParser:
     """The options of ``calibrate``."""
-    told = "Find the constants of a real training step from measured runs, and write them to a file."
+    told = "Find the constants of a real training step from measured runs and collectives, and write them to a file."
     out = PlanParser("python -m gpuscale.plan calibrate", description=told, allow_abbrev=False)
-    out.add_argument("runs", help="a CSV file with the columns model, gpus, batch, seq, seconds, and those of a layout")
+    out.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a CSV file of runs with the columns model, gpus, batch, seq, seconds, and those of a layout; logs of "
+        "nccl-tests; the file that the benchmark of the labs writes",
+    )
     out.add_argument("--cluster", dest="cluster_key", required=True, help="a cluster from --list")
     out.add_argument("--spec", action="append", default=[], metavar="FILE", help="a TOML file of your own parts")
     out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
@@ -161,13 +167,22 @@ def calibrate_runs(arguments: list[str]) -> int:
         clusters.load(path)
     from gpuscale.plan.calibration import summary
     from gpuscale.plan.fit import calibrate
+    from gpuscale.plan.network_fit import fit_network
+    from gpuscale.plan.network_logs import read_logs
+    from gpuscale.plan.runs import read_runs
 
-    found = calibrate(options.runs, options.cluster_key, options.recipe, options.source)
+    place = clusters.cluster(options.cluster_key)
+    tables = [path for path in options.files if path.lower().endswith(".csv")]
+    logs = [path for path in options.files if path not in tables]
+    runs = [run for path in tables for run in read_runs(path)]
+    network = fit_network(read_logs(logs), place) if logs else None
+    source = options.source or ", ".join(Path(path).name for path in tables)
+    found = calibrate(runs, place, options.recipe, source, network.calibration if network else None)
     try:
         Path(options.output).write_text(found.text(), encoding="utf-8")
     except OSError as error:
         raise Refusal(f"{options.output}: {error.strerror}; expected a file that can be written") from None
-    print(summary(found))
+    print("\n".join([*([network.summary()] if network else []), *([summary(found)] if runs else [])]))
     return 0
 
 

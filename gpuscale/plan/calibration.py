@@ -11,7 +11,7 @@ from gpuscale import specs
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.typed import some
+from gpuscale.plan.typed import shown, some
 from gpuscale.specs.writing import quoted
 
 
@@ -41,12 +41,14 @@ PRIORS = {
     "alpha_dp": Prior(1e-4, 1.5),
     "g_dp": Prior(0.5, 0.3),
 }
+KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
 # Constants that runs hardly show, at their usual values
 FIXED = {
     "g_attn": 2.5,  # a fused kernel computes the scores once more in the backward pass
     "eta_grp": 0.7,
     "alpha_1": 2e-5,
     "alpha_2": 4e-5,
+    "alpha_rank": 2e-6,
     "n_edge": 1.0,
 }
 USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
@@ -116,21 +118,24 @@ def load_calibration(path: str | Path) -> Calibration:
         with open(path, "rb") as file:
             found = tomllib.load(file)
         parts = found["constants"]
+        wrong = [name for name in PRIORS if name not in parts] or [n for n in parts if n not in PRIORS | FIXED]
+        if wrong:
+            raise ValueError(f"constants: expected all of {', '.join(PRIORS)}; see {', '.join(wrong)}")
         return Calibration(
-            {name: float(part["value"]) for name, part in parts.items()},
+            FIXED | {name: float(part["value"]) for name, part in parts.items()},
             {name: float(part["spread"]) for name, part in parts.items()},
             tuple(found["unknown"]),
             int(found["runs"]),
             tuple(found["far"]),
-            tuple(Check(**check) for check in found["checks"]),
+            tuple(Check(**check) for check in found.get("checks", ())),
             float(found["band"]),
             found["cluster"],
             found["source"],
         )
     except OSError as error:
-        raise Refusal(f"{path}: {error.strerror}; expected a calibration") from None
+        raise Refusal(f"{shown(path)}: {error.strerror}; expected a calibration") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise Refusal(f"{path}: not a calibration ({error}); make one with python -m gpuscale.plan calibrate") from None
+        raise Refusal(f"{shown(path)}: not a calibration ({error}); make one with python -m gpuscale.plan calibrate") from None
 
 
 def shipped(name: str) -> Path:

@@ -8,6 +8,7 @@ counts little, and afterwards it is left out and named.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from gpuscale import symbols
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import possible_rows
-from gpuscale.plan.calibration import FIXED, PRIORS, Calibration, Check
+from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior, usual
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.costs import program
 from gpuscale.plan.errors import Refusal
@@ -25,13 +26,12 @@ from gpuscale.plan.typed import some
 
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
 FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
-KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
 
 
 class Problem:
     """Runs as arrays, and their expected times for any constants."""
 
-    def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str):
+    def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str, network: Calibration | None = None):
         kinds: dict[tuple, list[int]] = {}  # the runs of each request
         for i, run in enumerate(runs):
             kinds.setdefault((run.model, run.gpus, run.batch, run.seq), []).append(i)
@@ -45,10 +45,15 @@ class Problem:
             rows, _ = possible_rows(asked[kind], [runs[i].choice for i in places])  # what has run is possible
             for name, value in evaluation.known(asked[kind], rows).items():
                 self._known.setdefault(name, np.empty(len(runs)))[places] = value
-        self.fixed = dict(FIXED)
+        self.fixed, self.priors = dict(FIXED), dict(PRIORS)
+        for name in () if network is None else network.constants.keys() - set(network.unknown):
+            if name in self.fixed:
+                self.fixed[name] = network.constants[name]
+            else:
+                self.priors[name] = Prior(network.constants[name], network.spread[name])
         self.free = tuple(name for name in PRIORS if name in self._names)
-        self._center = np.log([PRIORS[name].center for name in self.free])
-        self._spread = np.array([PRIORS[name].spread for name in self.free])
+        self._center = np.log([self.priors[name].center for name in self.free])
+        self._spread = np.array([self.priors[name].spread for name in self.free])
         self._slow_host = np.array([np.log(5) * (name == "t_host") for name in self.free])
         self.seconds = np.array([run.seconds for run in runs])
 
@@ -97,18 +102,26 @@ class Problem:
 
 
 def calibrate(
-    runs: Sequence[Run] | str | Path, place: str | Cluster, recipe: str = "bf16_fp32_grads", source: str = ""
+    runs: Sequence[Run] | str | Path,
+    place: str | Cluster,
+    recipe: str = "bf16_fp32_grads",
+    source: str = "",
+    network: Calibration | None = None,
 ) -> Calibration:
     """The Calibration of measured runs on a cluster; ``runs`` may be the path of a CSV file (see read_runs).
 
-    Raises Refusal for fewer than four runs, and ImportError without SciPy, which the extra ``calibrate`` installs.
+    ``network`` has the network's constants, from ``fit_network(...).calibration``: the runs refine its bandwidths, and
+    its latencies are kept. Without any run, the other constants are the usual ones.
+    Raises Refusal for one to three runs, and ImportError without SciPy, which the extra ``calibrate`` installs.
     """
     if isinstance(runs, str | Path):
         runs = read_runs(runs)
+    place = cluster(place) if isinstance(place, str) else place
+    if network is not None and not runs:
+        return _of_network(network, usual(place))
     if len(runs) < 4:
         raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected four or more")
-    place = cluster(place) if isinstance(place, str) else place
-    problem = Problem(runs, place, recipe)
+    problem = Problem(runs, place, recipe, network)
     every = np.arange(len(runs))
     logs = problem.fit(every)
     off = problem.off(logs, every)
@@ -130,7 +143,22 @@ def calibrate(
     )
 
 
-def _left_out(problem: Problem, runs: Sequence[Run], near: np.ndarray, logs: np.ndarray) -> tuple[tuple[Check, ...], np.ndarray]:
+def _of_network(network: Calibration, other: Calibration) -> Calibration:
+    """The usual calibration with the constants that sweeps determine."""
+    known = [name for name in network.constants if name not in network.unknown]
+    return replace(
+        other,
+        constants=other.constants | {name: network.constants[name] for name in known},
+        spread=other.spread | {name: network.spread[name] for name in known},
+        unknown=tuple(name for name in other.unknown if name not in known),
+        cluster=network.cluster,
+        source=f"{network.source}; otherwise {other.source}",
+    )
+
+
+def _left_out(
+    problem: Problem, runs: Sequence[Run], near: np.ndarray, logs: np.ndarray
+) -> tuple[tuple[Check, ...], np.ndarray]:
     """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs."""
     checks, errors = [], []
 

@@ -15,18 +15,17 @@ import numpy as np
 from gpuscale import llm, symbols
 from gpuscale.collectives import exchange
 from gpuscale.core.evaluation import compiled, evaluate
-from gpuscale.plan.calibration import Calibration, Check
+from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.fit import KNOWN, PRIORS, Prior
 from gpuscale.plan.network_logs import Sweep, read_logs
 from gpuscale.plan.typed import some
 
 PASSES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2, "all-to-all": 1}  # over the bytes that are counted
-NETWORK_PRIORS = {name: PRIORS[name] for name in ("eta_1", "eta_2", "gamma_net")} | {
-    "alpha_1": Prior(20e-6, 1.0),
-    "alpha_2": Prior(40e-6, 1.0),
-    "alpha_rank": Prior(2e-6, 1.5),
+NETWORK_PRIORS = {name: PRIORS[name] for name in ("eta_nvl", "eta_net", "gamma_net")} | {
+    "alpha_1": Prior(FIXED["alpha_1"], 1.0),
+    "alpha_2": Prior(FIXED["alpha_2"], 1.0),
+    "alpha_rank": Prior(FIXED["alpha_rank"], 1.5),
 }
 NOISE = 0.1  # by which a row differs from a latency and a rate: algorithms and protocols change with the size
 APART = 0.1  # by which a sweep differs from another, for another collective or another algorithm
@@ -35,8 +34,8 @@ COARSE = (10, 3, 1)  # noise of one solution after another, so that the first on
 
 _level = llm.level_time.rhs.xreplace(
     {
-        symbols.W_nvl: llm.reached_bandwidth.rhs.xreplace({symbols.W_ref: symbols.W_nvl, symbols.eta: symbols.eta_1}),
-        symbols.W_node: llm.many_nodes.rhs.xreplace({symbols.W_ref: symbols.W_node, symbols.eta: symbols.eta_2}),
+        symbols.W_nvl: llm.reached_bandwidth.rhs.xreplace({symbols.W_ref: symbols.W_nvl, symbols.eta: symbols.eta_nvl}),
+        symbols.W_node: llm.many_nodes.rhs.xreplace({symbols.W_ref: symbols.W_node, symbols.eta: symbols.eta_net}),
     }
 )
 
@@ -70,10 +69,6 @@ class NetworkFit:
         rows = sum(len(sweep.rows) for sweep in self.sweeps)
         given = self.constants, self.spread, self.unknown, rows, tuple(self.far), self.checks, self.band, self.cluster
         return Calibration(*given, source)
-
-    def text(self) -> str:
-        """As TOML, in the layout of a Calibration."""
-        return self.calibration.text()
 
     def summary(self) -> str:
         """In a few lines: how good it is, and what it does not know."""
@@ -109,7 +104,7 @@ class NetworkProblem:
         self.size = np.array([row.size for sweep in sweeps for row in sweep.rows], float)
         self.seconds = np.array([row.time for sweep in sweeps for row in sweep.rows])
         self.across = sorted({one["M"] for one in found if one["M"] > 1})
-        self.free = ("eta_1", "alpha_1") + (("eta_2", "gamma_net", "alpha_2") if self.across else ())
+        self.free = ("eta_nvl", "alpha_1") + (("eta_net", "gamma_net", "alpha_2") if self.across else ())
         self.free += ("alpha_rank",) if len(self.across) > 1 else ()  # on one number of nodes it is a part of alpha_2
         self.center = np.log([NETWORK_PRIORS[name].center for name in self.free])
         self.prior = np.array([NETWORK_PRIORS[name].spread for name in self.free])
@@ -204,22 +199,6 @@ def fit_network(sweeps: Sequence[Sweep], place: Cluster | str) -> NetworkFit:
         frozenset(problem.across),
         any(sweep.nodes is None for sweep in used),
     )
-
-
-def calibrate_logs(
-    paths: Iterable[str | Path] | str | Path, cluster_key: str | Cluster, output: str | Path | None = None
-) -> str:
-    """Fit the network of a cluster to logs, write the constants to a file, and return a summary in words.
-
-    Raises Refusal as ``read_logs`` and ``fit_network`` do, and for a file that cannot be written.
-    """
-    found = fit_network(read_logs(paths), cluster_key)
-    if output is not None:
-        try:
-            Path(output).write_text(found.text(), encoding="utf-8")
-        except OSError as error:
-            raise Refusal(f"{output}: {error.strerror}; expected a file that can be written") from None
-    return found.summary()
 
 
 def _bytes(sweep: Sweep, place: Cluster) -> dict[str, float]:

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from gpuscale.plan import Choice, Refusal, evaluate_choice, plan, request
+from gpuscale.plan import Choice, Refusal, evaluate_choice, plan, request, shipped
 from gpuscale.plan.__main__ import main, parser
 from gpuscale.plan.choice import PINS
 from gpuscale.plan.typed import LONGEST
@@ -34,6 +34,8 @@ USUAL = {
     "nodes": "1 2",
     "recompute": "none full",
     "sp": "0 1",
+    "even": "0 1",
+    "calibrated": str(shipped("nanotron_h100")),
     "zero": "0 3",
 } | {name: "1 2 4" for name in ("dp", "tp", "cp", "ep", "pp", "virtual", "micro")}
 NEEDED = ("model", "cluster", "gpus", "batch")
@@ -51,7 +53,7 @@ def line(draw) -> list[str]:
 
 def test_every_option_is_tried():
     told = {option for action in parser()._actions for option in action.option_strings}
-    assert told - {"-h", "--help", "--spec", "--why", "--json", "--list"} == {f"--{name}" for name in USUAL}
+    assert told - {"-h", "--help", "--spec", "--why", "--explain", "--json", "--list"} == {f"--{name}" for name in USUAL}
     assert set(PINS) <= set(USUAL)
 
 

@@ -180,7 +180,8 @@ def test_the_command_writes_a_file_and_says_how_good_it_is(tmp_path, capsys):
     [
         (["calibrate"], "the following arguments are required"),
         (["calibrate", "none.csv", "--cluster", "h100-superpod", "-o", "x"], "none.csv"),
-        (["calibrate", "none.csv", "--cluster", "nowhere", "-o", "x"], "none.csv"),
+        (["calibrate", "none.csv", "--cluster", "nowhere", "-o", "x"], "no cluster 'nowhere'"),
+        (["calibrate", "none.log", "--cluster", "h100-superpod", "-o", "x"], "none.log"),
     ],
 )
 def test_a_wrong_command_gets_a_sentence(tmp_path, monkeypatch, capsys, arguments, said):

@@ -66,6 +66,8 @@ APART = {
     "explain",  # words and ratios of what was computed
     "fit",  # looks for constants: what it fits are formulas
     "runs",  # reads a table
+    "network_fit",  # looks for constants, of a network
+    "network_logs",  # reads logs
     "choice",
     "errors",
     "figure",

@@ -328,7 +328,9 @@ class Slow:
         def wait(axis, ranks, calls=0):
             slower = max(F(ranks, 2 * self.node), 1)
             network = node * k["eta_net"] * F(float(slower) ** -float(k["gamma_net"]))
-            start = k["alpha_1"] if ranks <= self.node else k["alpha_2"]
+            start = k["alpha_1"]
+            if ranks > self.node:
+                start = k["alpha_2"] + k["alpha_rank"] * max(ranks - 2 * self.node, 0)
             return max(links[axis][0] / nvlink, links[axis][1] / network) + calls * start
 
         full = c.recompute == "full"

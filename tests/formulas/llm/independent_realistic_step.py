@@ -155,12 +155,12 @@ def collectives_that_start(lib, case):
 
 @checks("expected_level", over=st.tuples(st.tuples(*[SMALL] * 4), SMALL, SMALL, SMALL, TIME, TIME))
 def bytes_and_starts(lib, case):
-    (inside, across, fast, slow), ranks, node, calls, near, far = case
-    spans = len({rank // node for rank in range(ranks)})
+    (inside, across, fast, slow), nodes, node, calls, near, far = case
+    late = Fraction(1, 7)  # of each rank beyond two nodes
     now = max(Fraction(inside, fast), Fraction(across, slow))
     for _ in range(calls):
-        now += near if spans == 1 else far
-    given = {"V_nvl": inside, "V_net": across, "W_nvl": fast, "W_node": slow, "M": spans}
+        now += near if nodes == 1 else far + sum(late for rank in range(nodes * node) if rank >= 2 * node)
+    given = {"V_nvl": inside, "V_net": across, "W_nvl": fast, "W_node": slow, "M": nodes, "G": node, "alpha_rank": late}
     assert at(lib.expected_level, **given, n_calls=calls, alpha_1=near, alpha_2=far) == now
 
 
