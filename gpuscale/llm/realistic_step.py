@@ -37,8 +37,9 @@ host_wait = Formula("Time that a microbatch in a stage waits for the host", T_wa
     Max(T_host - T_mb_gpu - T_grp - _COMMS, 0), source=_PLAYBOOK, assumes="when GPU and host work at the same time")
 spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(X * Y * n_cp / G, 1), source=_NCCL,
     assumes="for X n_cp ranks with Y neighbors each, in nodes of G GPUs")
+run_nodes = Formula("Nodes of a run", M, Max(N_gpu / G, 1), source=_NCCL, assumes="in nodes of G GPUs")
 many_nodes = Formula("Bandwidth of a node among many", W, eta * W_ref * Max(M / 2, 1) ** (-gamma_net), source=_NCCL,
-    assumes="for a power of the number of nodes, above two")
+    assumes="for a power of the number of nodes that share the network, above two")
 
 # Every collective takes time to start, however little it moves
 _PASSES = Piecewise((0, n_recompute < 2), (1, True))  # forward passes that are repeated

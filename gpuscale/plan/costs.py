@@ -180,11 +180,12 @@ def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     tape.known[q.W_nvl] = tape.value(llm.reached_bandwidth, W_ref=q.W_nvl, eta=q.eta_nvl)
     tape.known[q.W_node] = tape.value(llm.reached_bandwidth, W_ref=q.W_node, eta=q.eta_net)
 
+    shared = tape.value(llm.many_nodes, W_ref=q.W_node, eta=q.eta_net, M=tape.value(llm.run_nodes))
+
     def level(levels, calls=0, **ranks):
-        nodes = tape.value(llm.spanned_nodes, **ranks)
-        network = tape.value(llm.many_nodes, W_ref=q.W_node, eta=q.eta_net, M=nodes)
         inside, across = levels
-        return tape.value(llm.expected_level, V_nvl=inside, V_net=across, W_node=network, M=nodes, n_calls=calls)
+        nodes = tape.value(llm.spanned_nodes, **ranks)
+        return tape.value(llm.expected_level, V_nvl=inside, V_net=across, W_node=shared, M=nodes, n_calls=calls)
 
     def part(**given):
         """What a part of each microbatch takes in a step."""

@@ -326,7 +326,7 @@ class Slow:
         }
 
         def wait(axis, ranks, calls=0):
-            slower = max(F(ranks, 2 * self.node), 1)
+            slower = max(F(self.ask.gpus, 2 * self.node), 1)
             network = node * k["eta_net"] * F(float(slower) ** -float(k["gamma_net"]))
             start = k["alpha_1"]
             if ranks > self.node:

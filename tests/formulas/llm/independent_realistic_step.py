@@ -173,15 +173,17 @@ def a_slice_to_the_next_stage(lib, case):
     assert at(lib.expected_hop, **given, G=node, N_gpu=gpus, alpha_1=near, alpha_2=far) == now
 
 
-@checks("spanned_nodes", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
+@checks("spanned_nodes", "run_nodes", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
 def nodes_of_neighbors(lib, case):
     nodes, copies, pieces, inner = case
     ranks = [0 for _ in range(copies) for _ in range(pieces) for _ in range(inner)]
     size = {"X": copies, "n_cp": pieces, "Y": inner}
     if len(ranks) % nodes == 0:
         node = len(ranks) // nodes
-        assert at(lib.spanned_nodes, **size, G=node) == len({rank // node for rank, _ in enumerate(ranks)})
+        spanned = len({rank // node for rank, _ in enumerate(ranks)})
+        assert at(lib.spanned_nodes, **size, G=node) == spanned == at(lib.run_nodes, N_gpu=len(ranks), G=node)
     assert at(lib.spanned_nodes, **size, G=len(ranks) + nodes) == 1
+    assert at(lib.run_nodes, N_gpu=len(ranks), G=len(ranks) + nodes) == 1
 
 
 @checks("many_nodes", over=st.tuples(st.integers(0, 5), RATE, st.fractions(Fraction(1, 4), 1, max_denominator=4)))
