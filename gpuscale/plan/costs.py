@@ -21,7 +21,7 @@ from gpuscale.plan.columns import NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
 WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
-stage_params stage_rank_params mean_kept_mlp mean_few_mlp between_forward between_backward norms_forward
+stage_params stage_rank_params mean_kept_mlp mean_few_mlp framework_elements between_forward between_backward norms_forward
 kernels_forward kernels_backward""".split()
 # What depends on the schedule: states, activations in flight, idle time, exposed transfers
 SCHEDULES = {
@@ -101,13 +101,13 @@ def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
     }
     added = dict(zip(("b_w", "b_grad", "b_opt"), parts.values(), strict=True))
     tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; faster than the whole state
-    tape.take(held, llm.layer_kept, llm.flying_layers, llm.flying_activations)
+    tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
     tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
-    tape.take(llm.last_stage_activations, llm.working_memory)
+    tape.take(llm.last_stage_activations, llm.working_memory, llm.framework_memory)
     return parts | {
         "states": tape.known[q.V_state],
-        "activations": tape.value(llm.gpu_memory, V_state=0, V_work=0),
-        "working": tape.known[q.V_work],
+        "activations": tape.value(llm.gpu_memory, V_state=0, V_work=0, V_extra=0),
+        "working": tape.value(llm.gpu_memory, V_state=0, V_stage=0, V_last=0),
         "memory": tape.value(llm.gpu_memory),
     }
 

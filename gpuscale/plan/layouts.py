@@ -13,7 +13,7 @@ from gpuscale import llm
 from gpuscale import symbols as q
 from gpuscale.core.conditions import Condition, at_least, at_most, divisible, nested
 from gpuscale.core.evaluation import compiled
-from gpuscale.plan.choice import COLUMNS
+from gpuscale.plan.choice import COLUMNS, RECOMPUTE
 from gpuscale.plan.requests import Request
 
 NAMES = {quantity: name for name, quantity in COLUMNS.items()}
@@ -206,8 +206,9 @@ def possible(model: Mapping, ask: Request, rows: Rows) -> np.ndarray:
 
 
 def options(ask: Request) -> Rows:
-    """Every combination of ZeRO's stage, sequence parallelism and recomputation."""
-    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=range(3))
+    """Every combination of ZeRO's stage, sequence parallelism and recomputation; of attention alone only if fixed."""
+    kinds = range(len(RECOMPUTE)) if "recompute" in ask.pins else range(len(RECOMPUTE) - 1)
+    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=kinds)
 
 
 def parts(rows: Rows, picks: Rows, pins: Mapping) -> list[tuple[Rows, Rows]]:
