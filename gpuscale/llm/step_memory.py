@@ -2,7 +2,7 @@
 
 # fmt: off
 
-from sympy import Max, Piecewise
+from sympy import Max, Min, Piecewise
 
 from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
@@ -85,7 +85,7 @@ def _whole(title: str, lhs, scores: bool) -> Formula:
            else (a.gpt_activations_tp_selective, a.gpt_activations_sp_selective))
     kept = [f.rhs.subs(n_seq, n_seq / n_cp) for f in (a.layer_activations_tp, a.layer_activations_sp, *gpt)]
     by_tokens = [Piecewise((tp, n_sp < 1), (sp, True)) for tp, sp in (kept[:2], kept[2:])]
-    more = n_extra / Y + n_gather * D * Piecewise((0, n_sp < 1), (0, Y < 2), (1, True))
+    more = n_extra / Y + n_gather * D * n_sp * (1 - 1 / Y)
     return Formula(
         title, lhs, Piecewise((by_tokens[0], n_drop < 1), (by_tokens[1], True)) + b * n_seq * S / n_cp * more,
         source=_KORTH, optional=(n_extra, n_gather),
@@ -116,7 +116,7 @@ working_memory = Formula("Working buffers of a GPU", V_work,
     + Piecewise((0, n_recompute < 1), (V_whole, n_recompute < 3), (V_whole - V_coreless, True)), source=_ZERO,
     assumes="for the gradients of a layer (ZeRO-2 and 3), two gathered layers (ZeRO-3), what is recomputed at a time")
 framework_memory = Formula("Memory that a framework takes on top", V_extra,
-    b_bucket * P_rank * Piecewise((0, X * n_cp < 2), (1, True)) + V_fix, source=_PLAYBOOK,
+    b_bucket * P_rank * Min(X * n_cp - 1, 1) + V_fix, source=_PLAYBOOK,
     assumes="for buckets of all gradients, where there are replicas to add them up with, and what depends on nothing")
 gpu_memory = Formula("Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work + V_extra,
     source=_LLAMA, optional=(V_extra,),
