@@ -109,6 +109,8 @@ flying_layers = Formula("Layers whose activations the first rank stores", L_held
     assumes="for n_held microbatches in flight, each in one of the n_virt virtual stages of L_stage layers")
 flying_activations = Formula("Activations of the microbatches in flight", V_stage, L_held * V_act, source=_MEGATRON,
     assumes="for a rank that stores those of L_held layers, each of one microbatch")
+stage_activations = Formula("Activations of a stage", V_stage, L_held * V_act + n_last * V_head / Y, source=_KORTH,
+    assumes="for those of L_held layers, each of one microbatch, and of the head in the last stage")
 last_stage_activations = Formula("Activations of the last stage", V_last, L_stage * V_act + V_head / Y, source=_KORTH,
     assumes="for one microbatch in flight and the head, sharded over Y ranks by token or by vocabulary")
 working_memory = Formula("Working buffers of a GPU", V_work,

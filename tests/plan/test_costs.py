@@ -12,6 +12,7 @@ from support.reference_planner import Slow
 import gpuscale.plan
 from gpuscale.catalogue import sweep
 from gpuscale.plan import Choice, evaluate_choice, evaluation, layouts, request
+from gpuscale.plan.choice import RECOMPUTE
 from gpuscale.plan.columns import NAMES, Costs, StepTimes, explained
 from gpuscale.plan.costs import compose
 from gpuscale.plan.requests import SCHEDULES
@@ -58,12 +59,15 @@ NO_COST = {
     "search._crowded": "choices counted",
     "search._fastest": "how many rows are kept",
     "search._solve": "choices counted",
+    "stages._dealt": "layers counted",
+    "stages.stage_memory": "stages counted",
     "search.evaluate_choice": "the GPUs that a choice takes",
 }
 APART = {
     "__init__",
     "__main__",
     "fit",  # looks for constants: what it fits are formulas
+    "memory_fit",  # the same
     "runs",  # reads a table
     "choice",
     "errors",
@@ -154,7 +158,7 @@ def test_every_column_says_what_it_is():
     assert list(Costs.of(values).record().items()) == list(zip(NAMES, values, strict=True))
 
 
-@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("ranks, sp", [(16, True), (32, False)])
 def test_ranks_hold_whole_key_heads(ranks, sp, recompute):
     """More ranks than key heads: every column counts a key head for each, as tensors counted one by one do."""
