@@ -88,7 +88,7 @@ def _whole(title: str, lhs, scores: bool) -> Formula:
     more = n_extra / Y + n_gather * D * n_sp * (1 - 1 / Y)
     return Formula(
         title, lhs, Piecewise((by_tokens[0], n_drop < 1), (by_tokens[1], True)) + b * n_seq * S / n_cp * more,
-        source=_KORTH, optional=(n_extra, n_gather),
+        source=_KORTH,
         assumes="for fused attention, or a GPT with dropout that stores " + (
             "its scores" if scores else "none of its scores") + "; arrays that are gathered may stay whole")
 
@@ -102,8 +102,8 @@ layer_kept = Formula("Activations of a layer, by what is recomputed", V_act,
          n_recompute < 2),
         (activations.checkpoint_activations.rhs.subs(S, S / n_cp) / _flat, n_recompute < 3),
         (V_coreless, True)), source=_KORTH,
-    assumes="for nothing recomputed; for norms, activation functions and the result of attention; for whole layers; for "
-    "scores, softmax and weighted sum, as Megatron-LM's selective recomputation does")
+    assumes="for nothing recomputed; for norms, activation functions and the result of attention; for whole layers; "
+    "for scores, softmax and weighted sum, as Megatron-LM's selective recomputation does")
 flying_layers = Formula("Layers whose activations the first rank stores", L_held, n_held * L_stage / n_virt,
     source=_MEGATRON,
     assumes="for n_held microbatches in flight, each in one of the n_virt virtual stages of L_stage layers")
@@ -116,12 +116,13 @@ last_stage_activations = Formula("Activations of the last stage", V_last, L_stag
 working_memory = Formula("Working buffers of a GPU", V_work,
     P_rank / L_stage * Piecewise((0, n_zero < 2), (b_grad, n_zero < 3), (2 * b_w + b_grad, True))
     + Piecewise((0, n_recompute < 1), (V_whole, n_recompute < 3), (V_whole - V_coreless, True)), source=_ZERO,
+    needs=(at_most(V_coreless, V_whole),),
     assumes="for the gradients of a layer (ZeRO-2 and 3), two gathered layers (ZeRO-3), what is recomputed at a time")
 framework_memory = Formula("Memory that a framework takes on top", V_extra,
     b_bucket * P_rank * Min(X * n_cp - 1, 1) + V_fix, source=_PLAYBOOK,
     assumes="for buckets of all gradients, where there are replicas to add them up with, and what depends on nothing")
 gpu_memory = Formula("Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work + V_extra,
-    source=_LLAMA, optional=(V_extra,),
+    source=_LLAMA,
     assumes="for the stage that needs the most: the first has the most microbatches in flight, the last has the head")
 
 declare(globals())

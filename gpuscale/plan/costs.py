@@ -21,8 +21,8 @@ from gpuscale.plan.columns import NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
 WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_layers stage_flops recomputed_flops
-stage_params stage_rank_params mean_kept_mlp mean_few_mlp framework_elements between_forward between_backward norms_forward
-kernels_forward kernels_backward""".split()
+stage_params stage_rank_params mean_kept_mlp mean_few_mlp framework_elements between_forward between_backward
+norms_forward kernels_forward kernels_backward""".split()
 # What depends on the schedule: states, activations in flight, idle time, exposed transfers
 SCHEDULES = {
     "1f1b": (llm.stage_state, llm.first_stage_held, llm.interleaved_bubble, llm.pipeline_exposed),

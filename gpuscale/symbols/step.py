@@ -76,8 +76,10 @@ n_few_attn = Quantity("n_few_attn", "1",
 n_few_mlp = Quantity("n_few_mlp", "1",
     "activation elements that the MLP stores per token under selective recomputation",
     r"a_\mathrm{few,MLP}")
-n_end = Quantity("n_end", "1", "embedding matrices and output heads in a stage", r"n_\mathrm{end}", zero=True, whole=True)
-n_last = Quantity("n_last", "1", "switch: 1 for the last stage, else 0", r"n_\mathrm{last}", zero=True, whole=True, most=1)
+n_end = Quantity("n_end", "1", "embedding matrices and output heads in a stage", r"n_\mathrm{end}", zero=True,
+    whole=True)
+n_last = Quantity("n_last", "1", "switch: 1 for the last stage, else 0", r"n_\mathrm{last}", zero=True, whole=True,
+    most=1)
 V_whole = Quantity("V_whole", "B", "bytes of activations of a layer, nothing recomputed", r"V_\mathrm{whole}")
 V_coreless = Quantity("V_coreless", "B", "the same without what the core of attention stores", r"V_\mathrm{coreless}")
 V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage stores", r"V_\mathrm{last}")
