@@ -19,8 +19,10 @@ __getattr__, __dir__ = face(
     errors="Refusal",
     expected="ExpectedTimes expected_times",
     fit="calibrate",
+    memory_fit="fit_memory out_of_memory",
     outcome="Outcome Outcomes",
     requests="Request request",
-    runs="Run read_runs",
+    runs="Run read_failures read_runs",
     search="Plan evaluate_choice plan",
+    stages="stage_layers stage_memory",
 )

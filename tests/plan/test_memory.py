@@ -10,12 +10,25 @@ import pytest
 from support.reference_planner import Slow
 
 from gpuscale import specs
-from gpuscale.plan import Choice, Refusal, Run, evaluate_choice, plan, read_runs, request, shipped
+from gpuscale.plan import (
+    Choice,
+    Refusal,
+    Run,
+    cluster,
+    evaluate_choice,
+    fit_memory,
+    out_of_memory,
+    plan,
+    read_failures,
+    read_runs,
+    request,
+    shipped,
+    stage_layers,
+    stage_memory,
+)
 from gpuscale.plan import memory_constants as told
 from gpuscale.plan.choice import RECOMPUTE
-from gpuscale.plan.memory_fit import FIXED, Peaks, fit_memory, out_of_memory
-from gpuscale.plan.runs import read_failures
-from gpuscale.plan.stages import stage_layers, stage_memory
+from gpuscale.plan.memory_fit import FIXED, Peaks
 from gpuscale.schedules.pipelines import orders
 from gpuscale.specs import registry
 
@@ -202,8 +215,6 @@ def made_up(count, seed=0, noise=0.03):
             continue
         choice = Choice(dp=gpus // (tp * pp), tp=tp, pp=pp, micro=micro, zero=draw.choice((0, 1)), sp=tp > 1)
         runs.append(Run(draw.choice(("llama3_8b", "llama3_70b")), gpus, 2**20, 4096, 1.0, choice))
-    from gpuscale.plan import cluster
-
     peaks = Peaks(runs, cluster("h100_superpod"), "bf16_fp32_grads").first(NANOTRON)
     return [
         dataclasses.replace(run, memory=float(peak) * np.exp(draw.gauss(0, noise)))
@@ -239,8 +250,6 @@ def test_measured_peaks_are_predicted(benchmark):
     """By terms alone, and by the fit to other numbers of GPUs and to other models."""
     runs, failed = benchmark
     found, _, checks = fit_memory(runs, "h100_superpod")
-    from gpuscale.plan import cluster
-
     peaks = Peaks(runs, cluster("h100_superpod"), "bf16_fp32_grads").first(found)
     measured = np.array([run.memory for run in runs])
     off = np.abs(peaks / measured - 1)
