@@ -89,9 +89,10 @@ def test_recomputed_attention_costs_its_flops_and_no_gather():
 
 
 def test_the_search_tries_it_only_if_it_is_fixed():
-    free, fixed = (plan("llama3_8b", "h100_superpod", 64, "512k", **pins) for pins in ({}, {"recompute": "attention"}))
-    assert {row.choice.recompute for row in free.rows}.isdisjoint({"attention"})
-    assert {row.choice.recompute for row in fixed.rows} == {"attention"}
+    asked = "megatron_7_5b", "a100", 32, "256k", 2048
+    free, fixed = (plan(*asked, tp=8, pp=1, cp=1, micro=1, **pins) for pins in ({}, {"recompute": "attention"}))
+    assert fixed.rows and {row.choice.recompute for row in fixed.rows} == {"attention"}
+    assert free.tried == 3 * fixed.tried
 
 
 # ---- what a framework stores on top
