@@ -84,7 +84,8 @@ kernels_forward = Formula("Memory traffic between the matmuls, forward", V_fwd,
 kernels_backward = Formula("Memory traffic between the matmuls, backward", V_bwd,
     L_stage * B_mb * (V_btw_bwd / _flat + V_blk_bwd / Y + Piecewise(
         (0, n_recompute < 1), (V_btw_recompute / _flat + V_blk_recompute / Y, n_recompute < 2),
-        (V_btw_fwd / _flat + V_blk_fwd / Y, True))), source="korthikanti2022, section 4.2",
-    assumes="with recomputation before it: of nothing, of the cheap parts, or of whole layers")
+        (V_btw_fwd / _flat + V_blk_fwd / Y, n_recompute < 3), (n_drop * scores_forward.rhs / Y, True))),
+    source="korthikanti2022, section 4.2",
+    assumes="with recomputation before it: of nothing, of the cheap parts, of whole layers, or of attention's core")
 
 declare(globals())

@@ -42,7 +42,7 @@ many_nodes = Formula("Bandwidth of a node among many", W, eta * W_ref * Max(M / 
     assumes="for a power of the number of nodes that share the network, above two")
 
 # Every collective takes time to start, however little it moves
-_PASSES = Piecewise((0, n_recompute < 2), (1, True))  # forward passes that are repeated
+_PASSES = Piecewise((0, n_recompute < 2), (1, n_recompute < 3), (0, True))  # forward passes that are repeated
 tp_calls = Formula("Collectives of tensor parallelism for a microbatch in a stage", n_calls,
     Piecewise((0, Y < 2), ((1 + L_dense / L) * L_stage * (2 + 3 * n_sp + (1 + n_sp) * _PASSES), True)),
     source="korthikanti2022, section 4.2", needs=(at_most(L_dense, L),),

@@ -53,8 +53,9 @@ stage_flops = Formula("FLOPs per token of the slowest stage", ops_stage,
 recomputed_flops = Formula("FLOPs that the backward pass recomputes, by choice", ops_recompute,
     Piecewise((0, n_recompute < 1),
               (training_compute.selective_repeated_flops.rhs + 2 * flop * L * P_up, n_recompute < 2),
-              (training_compute.repeated_flops.rhs, True)),
-    source=_KORTH, assumes="for nothing; for attention and the P_up parameters before it; for whole layers")
+              (training_compute.repeated_flops.rhs, n_recompute < 3),
+              (training_compute.selective_repeated_flops.rhs, True)), source=_KORTH,
+    assumes="for nothing; for attention and the P_up parameters before it; for whole layers; for the core of attention")
 stage_forward = Formula("Forward pass of a microbatch in a stage", T_fwd,
     Max(ops_stage * B_mb / (Y * C), b_w * P_rank / W_hbm) + V_fwd / W_hbm, source=_MEGATRON,
     assumes="when Y ranks share all matmuls evenly, reading weights once; other kernels run between the matmuls")
@@ -75,12 +76,13 @@ group_network = hierarchy.sharded_bytes.where(n_in=G, N=Max(G, X * Y), lhs=V_net
     "once")
 level_time = Formula("Time of what arrives over both levels", T_comms, Max(V_nvl / W_nvl, V_net / W_node),
     source=_SHARDED, assumes="when NVLink and network work at the same time, at their full bandwidths")
+_AGAIN = Piecewise((0, n_recompute < 2), (1, n_recompute < 3), (0, True))  # whole layers run forward once more
 tp_bytes = Formula("Arrays that tensor parallelism gathers and scatters", V,
-    (1 + L_dense / L) * L_stage * b * B_mb * D * Piecewise((4 + n_sp, n_recompute < 2), (6 + n_sp, True)),
+    (1 + L_dense / L) * L_stage * b * B_mb * D * (4 + n_sp + 2 * _AGAIN),
     source=_KORTH,
     assumes="for a microbatch in a stage: two collectives per block and pass, one more backward if tokens are "
     "sharded, and the forward ones again if whole layers are recomputed; experts are not sharded")
-_PASSES = Piecewise((2, n_recompute < 2), (3, True))  # forward and backward, and forward again
+_PASSES = 2 + _AGAIN  # forward and backward
 cp_bytes = Formula("Keys and values that context parallelism gathers and scatters", V,
     2 * b * L_stage * n_seq * S * n_key * d_head * (_PASSES + 1), source=_LLAMA,
     assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered")

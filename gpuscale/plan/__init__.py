@@ -19,10 +19,12 @@ __getattr__, __dir__ = face(
     errors="Refusal",
     explain="Explanation explain",
     fit="calibrate",
+    memory_fit="fit_memory out_of_memory",
     network_fit="NetworkFit fit_network",
     network_logs="Sweep read_logs",
     outcome="Outcome Outcomes",
     requests="Request request",
-    runs="Run read_runs",
+    runs="Run read_failures read_runs",
     search="Plan evaluate_choice plan",
+    stages="stage_layers stage_memory",
 )

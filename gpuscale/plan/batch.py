@@ -24,9 +24,10 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
 
     ``choices`` are n Choices, or columns by name: dp, tp, cp, ep, pp, virtual, micro, zero, sp, recompute, even. A column is
     an array of n values, or one value for all choices; a column that is left out has the default of ``Choice``. The
-    degrees are counts; ``sp`` and ``even`` are 0 or 1, ``recompute`` "none", "selective" or "full". The arrays of the Outcomes have n
-    elements each, in bytes, seconds and fractions. An impossible choice raises nothing: its costs are nan, ``possible``
-    and ``fits`` are False, and ``evaluate_choice`` says why. Choices may differ from what the request fixes.
+    degrees are counts; ``sp`` and ``even`` are 0 or 1, ``recompute`` one of the words of ``Choice``. The arrays of the
+    Outcomes have n elements each, in bytes, seconds and fractions. An impossible choice raises nothing: its costs are
+    nan, ``possible`` and ``fits`` are False, and ``evaluate_choice`` says why. Choices may differ from what the request
+    fixes.
     Raises Refusal for a column that is unknown, holds no numbers, or has another length.
 
     >>> from gpuscale.plan import request
@@ -76,7 +77,8 @@ def _rows(columns: Mapping) -> tuple[Rows, np.ndarray]:
     count = next(iter(lengths.values()), 1)
     good, rows = np.ones(count, bool), Rows()
     for name, column in found.items():
-        least, most = {"zero": (0, 3), "sp": (0, 1), "even": (0, 1), "recompute": (0, 2)}.get(name, (1, MOST))
+        words = {"zero": 3, "sp": 1, "even": 1, "recompute": len(RECOMPUTE) - 1}
+        least, most = (0, words[name]) if name in words else (1, MOST)
         fine = (least <= column) & (column <= most) & (column == np.floor(column))
         good &= fine
         rows[COLUMNS[name]] = np.broadcast_to(np.where(fine, column, 1).astype(int), count)

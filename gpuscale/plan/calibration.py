@@ -51,6 +51,8 @@ FIXED = {
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
 }
+# What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
+DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
 
 
@@ -68,7 +70,7 @@ class Check:
 class Calibration:
     """Constants of a real step. ``spread`` is the standard deviation of each one's logarithm.
 
-    ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
+    ``memory_checks`` are those of memory, where the runs state it. ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
     the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
     """
 
@@ -81,6 +83,7 @@ class Calibration:
     band: float
     cluster: str
     source: str = ""
+    memory_checks: tuple[Check, ...] = ()
 
     def text(self) -> str:
         """As TOML, which ``load_calibration`` reads."""
@@ -93,9 +96,10 @@ class Calibration:
             quantity = getattr(symbols, name)
             lines += ["", f"[constants.{name}]", f"value = {value:.4g}", f"unit = {quoted(quantity.unit)}"]
             lines += [f"spread = {self.spread.get(name, 0):.3g}", f"meaning = {quoted(quantity.meaning)}"]
-        for check in self.checks:
-            lines += ["", "[[checks]]", f"left_out = {quoted(check.left_out)}", f"runs = {check.runs}"]
-            lines += [f"median = {check.median:.3g}", f"ninth = {check.ninth:.3g}"]
+        for kind, checks in {"checks": self.checks, "memory_checks": self.memory_checks}.items():
+            for check in checks:
+                lines += ["", f"[[{kind}]]", f"left_out = {quoted(check.left_out)}", f"runs = {check.runs}"]
+                lines += [f"median = {check.median:.3g}", f"ninth = {check.ninth:.3g}"]
         return "\n".join(lines) + "\n"
 
 
@@ -107,6 +111,9 @@ def summary(found: Calibration) -> str:
         f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks
     ]
     lines += [f"Nine of ten such runs are within a factor of {found.band:.2f}."]
+    if found.memory_checks:
+        lines += ["Error of the memory of runs that a fit has not seen, median and of nine in ten:"]
+        lines += [f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in found.memory_checks]
     if found.unknown:
         lines += ["The runs do not determine " + ", ".join(found.unknown) + "; their usual values are kept."]
     return "\n".join(lines)
@@ -118,7 +125,7 @@ def load_calibration(path: str | Path) -> Calibration:
         with open(path, "rb") as file:
             found = tomllib.load(file)
         parts = found["constants"]
-        wrong = [name for name in PRIORS if name not in parts] or [n for n in parts if n not in PRIORS | FIXED]
+        wrong = [name for name in PRIORS if name not in parts] or [n for n in parts if n not in PRIORS | FIXED | DEFAULTS]
         if wrong:
             raise ValueError(f"constants: expected all of {', '.join(PRIORS)}; see {', '.join(wrong)}")
         return Calibration(
@@ -131,6 +138,7 @@ def load_calibration(path: str | Path) -> Calibration:
             float(found["band"]),
             found["cluster"],
             found["source"],
+            tuple(Check(**check) for check in found.get("memory_checks", ())),
         )
     except OSError as error:
         raise Refusal(f"{shown(path)}: {error.strerror}; expected a calibration") from None

@@ -9,13 +9,15 @@ from gpuscale.plan.columns import described
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.typed import shown, whole
 
-RECOMPUTE = ("none", "selective", "full")
+RECOMPUTE = ("none", "selective", "full", "attention")
 MOST = 10**6  # of any degree
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to lay a run out. ``recompute`` is "none", "selective" or "full". Raises Refusal for another value."""
+    """One way to lay a run out. ``recompute`` is "none", "selective" (norms, activation functions, attention), "full"
+    (whole layers) or "attention" (its scores, softmax and weighted sum, which Megatron-LM calls selective).
+    Raises Refusal for another value."""
 
     dp: int = described("data-parallel replicas", 1, quantity="X")
     tp: int = described("tensor-parallel ranks", 1, quantity="Y")

@@ -74,7 +74,9 @@ class Costs:
     optimizer: float = described("optimizer state on a GPU of the fullest stage", unit="B")
     states: float = described("weights, gradients and optimizer together", unit="B")
     activations: float = described("activations on a GPU of the first or the last stage, whichever has more", unit="B")
-    working: float = described("gathered layers, and a layer being recomputed", unit="B")
+    working: float = described(
+        "buffers: gathered layers, what is being recomputed, and what a framework adds", unit="B"
+    )
     memory: float = described("total of a GPU, at most", unit="B")
     tp_nvlink: float = described("tensor parallelism per step, into a GPU over NVLink", unit="B")
     tp_network_node: float = described("tensor parallelism per step, into a node over the network", unit="B")

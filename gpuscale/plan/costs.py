@@ -20,9 +20,9 @@ from gpuscale.core.formula import Formula
 from gpuscale.plan.columns import GROUPS, NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
-WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_room stage_layers stage_flops recomputed_flops
-stage_params stage_rank_params mean_kept_mlp mean_few_mlp between_forward between_backward norms_forward
-kernels_forward kernels_backward""".split()
+WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_room stage_layers stage_flops
+recomputed_flops stage_params stage_rank_params mean_kept_mlp mean_few_mlp framework_elements between_forward
+between_backward norms_forward kernels_forward kernels_backward""".split()
 # What depends on the schedule: states, activations in flight, idle time, exposed transfers
 SCHEDULES = {
     "1f1b": (llm.stage_state, llm.first_stage_held, llm.interleaved_bubble, llm.pipeline_exposed),
@@ -92,7 +92,7 @@ def _attention(tape: Tape, latent: bool) -> None:
     tape.take(llm.inside_recompute, **again)
 
 
-def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
+def memory(tape: Tape, state: Formula, held: Formula) -> dict:
     """Bytes on a GPU of the fullest stage, by kind."""
     parts = {
         "weights": tape.value(state, b_grad=0, b_opt=0),
@@ -101,13 +101,13 @@ def _memory(tape: Tape, state: Formula, held: Formula) -> dict:
     }
     added = dict(zip(("b_w", "b_grad", "b_opt"), parts.values(), strict=True))
     tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; faster than the whole state
-    tape.take(held, llm.layer_kept, llm.flying_layers, llm.flying_activations)
+    tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
     tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
-    tape.take(llm.last_stage_activations, llm.working_memory)
+    tape.take(llm.last_stage_activations, llm.working_memory, llm.framework_memory)
     return parts | {
         "states": tape.known[q.V_state],
-        "activations": tape.value(llm.gpu_memory, V_state=0, V_work=0),
-        "working": tape.known[q.V_work],
+        "activations": tape.value(llm.gpu_memory, V_state=0, V_work=0, V_extra=0),
+        "working": tape.value(llm.gpu_memory, V_state=0, V_stage=0, V_last=0),
         "memory": tape.value(llm.gpu_memory),
     }
 
@@ -239,18 +239,24 @@ def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     }
 
 
+def work(latent: bool, flop=sympy.S.One) -> Tape:
+    """A tape with the work of a stage, which no schedule and no rate changes."""
+    tape = Tape(flop)
+    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
+    _attention(tape, latent)
+    tape.take(*(getattr(llm, name) for name in WORK))
+    return tape
+
+
 def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
     """The steps, and the columns by name; ``latent``: for latent attention.
 
     ``flop`` is 1, or the quantity where units are to be checked.
     """
-    tape = Tape(flop)
-    tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
-    _attention(tape, latent)
-    tape.take(*(getattr(llm, name) for name in WORK))
+    tape = work(latent, flop)
     moved = _moved(tape, latent)
     state, held, idle, exposed = SCHEDULES[schedule]
-    out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | _memory(tape, state, held)
+    out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | memory(tape, state, held)
     out |= _bytes(tape, moved)
     times = {"peak": _times(tape, moved, idle, exposed)}
     peaks = {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}

@@ -13,6 +13,7 @@ from gpuscale.core.evaluation import evaluate
 from gpuscale.core.formula import Formula
 from gpuscale.llm import expert_parallel, model_counts, transformer
 from gpuscale.llm.training_step import reached_bandwidth
+from gpuscale.plan import calibration
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, Costs
 from gpuscale.plan.costs import program
@@ -20,7 +21,7 @@ from gpuscale.plan.layouts import Rows
 from gpuscale.plan.requests import Request
 
 BLOCK = 1 << 13  # plans at a time, so that they fit in the cache
-B_LOGIT, B_MASK = 4.0, 1.0  # bytes of a logit, and of an element of a dropout mask
+B_MASK = 1.0  # bytes of an element of a dropout mask
 _NO_EXPERTS = {"E": 1, "k": 1, "n_shared": 0}
 
 
@@ -61,7 +62,7 @@ def constants(ask: Request) -> dict:
     """Every input of the program that is one number for the whole request."""
     place = ask.cluster.with_node(min(ask.cluster.node, ask.gpus))
     rates = {"C": place.C, "W_hbm": place.W_hbm, "W_nvl": place.W_nvl, "W_node": place.W_node, "G": place.node}
-    sizes = recipe_inputs(ask.recipe) | {"b_logit": B_LOGIT, "b_mask": B_MASK}
+    sizes = recipe_inputs(ask.recipe) | {"b_mask": B_MASK} | calibration.DEFAULTS
     reached = dict(zip(("eta", "eta_1", "eta_2", "eta_hbm"), ask.shares, strict=True))
     waits = dict(zip(("g_tp", "g_cp", "g_ep"), ask.waits, strict=True))
     run = ask.calibration.constants

@@ -14,16 +14,16 @@ from pathlib import Path
 import numpy as np
 
 from gpuscale import symbols
-from gpuscale.plan import evaluation
-from gpuscale.plan.batch import possible_rows
 from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior, usual
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.costs import program
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.requests import request
+from gpuscale.plan.memory_fit import fit_memory
+from gpuscale.plan.run_inputs import run_inputs
 from gpuscale.plan.runs import Run, read_runs
 from gpuscale.plan.typed import some
 
+FEWEST = 4  # runs to fit
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
 FASTER = 3  # times as far off counts a run at first that is faster than expected: many stall, and none is lucky
 FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
@@ -33,19 +33,8 @@ class Problem:
     """Runs as arrays, and their expected times for any constants."""
 
     def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str, network: Calibration | None = None):
-        kinds: dict[tuple, list[int]] = {}  # the runs of each request
-        for i, run in enumerate(runs):
-            kinds.setdefault((run.model, run.gpus, run.batch, run.seq), []).append(i)
-        asked = {kind: request(kind[0], place, *kind[1:], recipe) for kind in kinds}
-        latent = {"kv_rank" in ask.model for ask in asked.values()}
-        if len(latent) > 1:
-            raise Refusal("calibrate: runs with latent attention and others; expected one kind of attention")
-        self._function, self._names = program("1f1b", latent.pop(), ("step_expected",))
-        self._known = {}
-        for kind, places in kinds.items():
-            rows, _ = possible_rows(asked[kind], [runs[i].choice for i in places])  # what has run is possible
-            for name, value in evaluation.known(asked[kind], rows).items():
-                self._known.setdefault(name, np.empty(len(runs)))[places] = value
+        latent, self._known = run_inputs(runs, place, recipe)
+        self._function, self._names = program("1f1b", latent, ("step_expected",))
         self.fixed, self.priors = dict(FIXED), dict(PRIORS)
         for name in () if network is None else network.constants.keys() - set(network.unknown):
             if name in self.fixed:
@@ -123,8 +112,8 @@ def calibrate(
     place = cluster(place) if isinstance(place, str) else place
     if network is not None and not runs:
         return _of_network(network, usual(place))
-    if len(runs) < 4:
-        raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected four or more")
+    if len(runs) < FEWEST:
+        raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected {FEWEST} or more")
     problem = Problem(runs, place, recipe, network)
     every = np.arange(len(runs))
     logs = problem.fit(every)
@@ -134,9 +123,11 @@ def calibrate(
     checks, errors = _left_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))
     wide = dict(zip(problem.free, spread, strict=True))
+    weighed = sum(run.memory is not None for run in runs) >= FEWEST
+    stored, of_stored, of_memory = fit_memory(runs, place, recipe) if weighed else ({}, {}, ())
     return Calibration(
-        {name: float(value) for name, value in (found | problem.fixed).items()},
-        {name: float(value) for name, value in wide.items()},
+        {name: float(value) for name, value in (found | problem.fixed | stored).items()},
+        {name: float(value) for name, value in (wide | of_stored).items()},
         tuple(name for name in problem.free if wide[name] > KNOWN * PRIORS[name].spread),
         len(runs),
         tuple(int(i) for i in every[off >= FAR]),
@@ -144,6 +135,7 @@ def calibrate(
         float(np.exp(np.quantile(errors, 0.9))),
         place.key,
         source,
+        of_memory,
     )
 
 

@@ -13,7 +13,7 @@ from gpuscale import llm
 from gpuscale import symbols as q
 from gpuscale.core.conditions import Condition, at_least, at_most, divisible, nested
 from gpuscale.core.evaluation import compiled
-from gpuscale.plan.choice import COLUMNS
+from gpuscale.plan.choice import COLUMNS, RECOMPUTE
 from gpuscale.plan.requests import Request
 
 NAMES = {quantity: name for name, quantity in COLUMNS.items()}
@@ -201,9 +201,11 @@ def possible(model: Mapping, ask: Request, rows: Rows) -> np.ndarray:
 
 
 def options(ask: Request) -> Rows:
-    """Every combination of ZeRO's stage, sequence parallelism and recomputation, with the stages that are asked for."""
-    even = (ask.pins.get("even", 0),)  # only where it is asked for
-    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=range(3), n_even=even)
+    """Every combination of ZeRO's stage, sequence parallelism and recomputation; of attention alone, and of even stages,
+    only if fixed."""
+    kinds = range(len(RECOMPUTE)) if "recompute" in ask.pins else range(len(RECOMPUTE) - 1)
+    even = (ask.pins.get("even", 0),)
+    return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=kinds, n_even=even)
 
 
 def parts(rows: Rows, picks: Rows, pins: Mapping) -> list[tuple[Rows, Rows]]:

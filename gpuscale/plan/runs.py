@@ -10,20 +10,25 @@ from gpuscale.plan.choice import PINS, Choice
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.typed import number, whole
 
+_BYTES = {"memory_gib": 2**30, "memory_gb": 1e9}
 _REQUIRED = ("model", "gpus", "batch", "seq", "seconds")
 
 
 @dataclass(frozen=True)
 class Run:
     """A measured run: its model by key, its GPUs, the tokens of its batch and of a sequence, the ``seconds`` of a step,
-    and its layout."""
+    its layout, and the peak of allocated ``memory`` of its first GPU in bytes, None if unknown.
+
+    A run that failed, most likely out of memory, has None for ``seconds``.
+    """
 
     model: str
     gpus: int
     batch: int
     seq: int
-    seconds: float
+    seconds: float | None
     choice: Choice
+    memory: float | None = None
 
     def __post_init__(self):
         c = self.choice
@@ -37,15 +42,32 @@ class Run:
 def read_runs(path: str | Path) -> list[Run]:
     """The runs of a CSV file: a row for each, with the columns of Run and of Choice by name; others are ignored.
 
+    ``memory_gib`` or ``memory_gb`` may be left out or empty. Where ``ok`` is 0, a run failed, and is left out here.
     Raises Refusal naming the file, the line and the column.
     """
+    return [run for run in _read(path) if run.seconds is not None]
+
+
+def read_failures(path: str | Path) -> list[Run]:
+    """The runs of such a file that failed. Raises Refusal as ``read_runs`` does.
+
+    >>> from gpuscale.plan import shipped
+    >>> len(read_failures(shipped("nanotron_h100").parent / "nanotron_h100_failed.csv"))
+    1104
+    """
+    return [run for run in _read(path) if run.seconds is None]
+
+
+def _read(path: str | Path) -> list[Run]:
+    """All runs of a file."""
     try:
         file = open(path, encoding="utf-8", newline="")
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}; expected a CSV file of runs") from None
     with file:
         table = csv.DictReader(file)
-        if lacking := [name for name in _REQUIRED if name not in (table.fieldnames or ())]:
+        names = table.fieldnames or ()
+        if lacking := [name for name in _REQUIRED if name not in names and not (name == "seconds" and "ok" in names)]:
             raise Refusal(f"{path}: missing column {', '.join(lacking)}; expected at least {', '.join(_REQUIRED)}")
         found = []
         for row in table:
@@ -62,4 +84,7 @@ def _run(row: dict[str, str]) -> Run:
     if "sp" not in layout:  # frameworks shard the tokens wherever they shard the weights
         choice = Choice(**layout, sp=choice.tp > 1)
     counts = {name: whole(name, row[name]) for name in ("gpus", "batch", "seq")}
-    return Run(row["model"], **counts, seconds=number("seconds", row["seconds"], least=1e-9), choice=choice)
+    failed = bool(row.get("ok")) and not whole("ok", row["ok"], 0, 1)
+    seconds = None if failed else number("seconds", row.get("seconds", ""), least=1e-9)
+    sizes = [number(name, row[name], least=1e-9) * unit for name, unit in _BYTES.items() if row.get(name)]
+    return Run(row["model"], **counts, seconds=seconds, choice=choice, memory=sizes[0] if sizes else None)

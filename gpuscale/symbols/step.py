@@ -10,11 +10,11 @@ n_zero = Quantity("n_zero", "1",
     "stage of ZeRO: 0 shards nothing, 1 the optimizer, 2 also the gradients, 3 also the weights", r"n_\mathrm{ZeRO}",
     zero=True, whole=True, most=3)
 n_recompute = Quantity("n_recompute", "1",
-    "activation recomputation: 0 none, 1 selective (cheap parts), 2 whole layers", r"n_\mathrm{recompute}", zero=True,
-    whole=True, most=2)
+    "activation recomputation: 0 none, 1 selective (cheap parts), 2 whole layers, 3 the core of attention",
+    r"n_\mathrm{recompute}", zero=True, whole=True, most=3)
 n_even = Quantity("n_even", "1",
-    "1 if every stage has the same layers and the head is on top, 0 if stages make room for it", r"n_\mathrm{even}",
-    zero=True)
+    "switch: 1 if every stage has the same layers and the head is on top, else 0: stages make room for it",
+    r"n_\mathrm{even}", zero=True, whole=True, most=1)
 n_sp = Quantity("n_sp", "1",
     "switch: 1 if the tensor-parallel ranks also shard the tokens (sequence parallel), else 0", r"n_\mathrm{sp}",
     zero=True, whole=True, most=1)
@@ -81,10 +81,31 @@ n_few_attn = Quantity("n_few_attn", "1",
 n_few_mlp = Quantity("n_few_mlp", "1",
     "activation elements that the MLP stores per token under selective recomputation",
     r"a_\mathrm{few,MLP}")
+n_end = Quantity("n_end", "1", "embedding matrices and output heads in a stage", r"n_\mathrm{end}", zero=True,
+    whole=True)
+n_last = Quantity("n_last", "1", "switch: 1 for the last stage, else 0", r"n_\mathrm{last}", zero=True, whole=True,
+    most=1)
+V_whole = Quantity("V_whole", "B", "bytes of activations of a layer, nothing recomputed", r"V_\mathrm{whole}")
+V_coreless = Quantity("V_coreless", "B", "the same without what the core of attention stores", r"V_\mathrm{coreless}")
 V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last stage stores", r"V_\mathrm{last}")
 V_work = Quantity("V_work", "B", "bytes of working buffers: gathered layers, a recomputed layer", r"V_\mathrm{work}",
     zero=True)
 V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
+
+# What a framework stores on top; all are zero where it stores nothing else
+n_copy = Quantity("n_copy", "1", "further arrays of the model's width that a framework stores inside a layer",
+    r"n_\mathrm{copy}", zero=True)
+n_wide = Quantity("n_wide", "1", "further arrays of the MLP's width that a framework stores in a layer",
+    r"n_\mathrm{wide}", zero=True)
+n_gather = Quantity("n_gather", "1", "gathered arrays of the model's width that a layer stores whole",
+    r"n_\mathrm{gather}", zero=True)
+n_extra = Quantity("n_extra", "1", "further activation elements that a framework stores inside a layer, per token",
+    r"n_\mathrm{extra}", zero=True)
+b_bucket = Quantity("b_bucket", "B", "bytes per parameter of the buckets in which replicas collect their gradients",
+    r"b_\mathrm{bucket}", zero=True)
+V_fix = Quantity("V_fix", "B", "bytes of a GPU that depend on nothing", r"V_\mathrm{fix}", zero=True)
+V_extra = Quantity("V_extra", "B", "bytes of a GPU that a framework takes on top of state and activations",
+    r"V_\mathrm{extra}", zero=True)
 
 # Efficiencies of both levels, and of memory
 eta_1, eta_2 = indexed(eta, 1), indexed(eta, 2)

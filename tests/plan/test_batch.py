@@ -37,10 +37,10 @@ def some_choices(ask, count):
 @pytest.mark.parametrize("run", RUNS)
 def test_each_choice_is_evaluated_as_alone(run, schedule):
     ask = request(*RUNS[run], schedule=schedule)
-    choices = some_choices(ask, 80)
+    choices = some_choices(ask, 160)
     together = evaluate_choices(ask, choices)
     table = together.record()
-    assert len(together) == 80 and set(table) == {"possible", "fits", "low", "high", *NAMES}
+    assert len(together) == 160 and set(table) == {"possible", "fits", "low", "high", *NAMES}
     for i, choice in enumerate(choices):
         try:
             alone = evaluate_choice(ask, choice)
@@ -53,7 +53,7 @@ def test_each_choice_is_evaluated_as_alone(run, schedule):
         assert (together.memory[i], together.mfu[0][i]) == (alone.memory, alone.mfu[0])
         assert [each[i] for each in together.step] == list(alone.step)
         assert (table["low"][i], table["high"][i]) == alone.band
-    assert 1 < together.possible.sum() < 80
+    assert 1 < together.possible.sum() < 160
 
 
 def test_columns_and_choices_are_the_same(monkeypatch):

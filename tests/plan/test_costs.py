@@ -13,6 +13,7 @@ from support.reference_planner import Slow
 import gpuscale.plan
 from gpuscale.catalogue import sweep
 from gpuscale.plan import Choice, evaluate_choice, evaluation, layouts, request
+from gpuscale.plan.choice import RECOMPUTE
 from gpuscale.plan.columns import GROUPS, NAMES, Costs, ExpectedTimes, StepTimes, explained
 from gpuscale.plan.costs import compose
 from gpuscale.plan.requests import SCHEDULES
@@ -39,6 +40,7 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
 # Arithmetic in the planner's files that is no cost, with the reason. Words, files of words, pixels (figure) and whole
 # numbers that are counted, typed or factored (hints, layouts, requests) are not looked at.
 NO_COST = {
+    "batch._rows": "how many kinds of recomputation there are",
     "batch.evaluate_choices": "the size of a block of rows",
     "clusters.Cluster.with_node": "a GPU brings its own NIC",
     "efficiencies._carried": "the ranks of a benchmark",
@@ -58,6 +60,7 @@ NO_COST = {
     "search._crowded": "choices counted",
     "search._fastest": "how many rows are kept",
     "search._solve": "choices counted",
+    "stages._dealt": "layers counted",
     "search.evaluate_choice": "the GPUs that a choice takes",
 }
 APART = {
@@ -65,6 +68,7 @@ APART = {
     "__main__",
     "explain",  # words and ratios of what was computed
     "fit",  # looks for constants: what it fits are formulas
+    "memory_fit",  # the same
     "runs",  # reads a table
     "network_fit",  # looks for constants, of a network
     "network_logs",  # reads logs
@@ -161,7 +165,7 @@ def test_every_column_says_what_it_is():
     assert list(Costs.of(values).record().items()) == list(zip(NAMES, values, strict=True))
 
 
-@pytest.mark.parametrize("recompute", ["none", "selective", "full"])
+@pytest.mark.parametrize("recompute", RECOMPUTE)
 @pytest.mark.parametrize("ranks, sp", [(16, True), (32, False)])
 def test_ranks_hold_whole_key_heads(ranks, sp, recompute):
     """More ranks than key heads: every column counts a key head for each, as tensors counted one by one do."""

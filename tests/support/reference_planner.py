@@ -52,6 +52,7 @@ def _moved(m: shapes.Model, dense: bool, length: int, ranks: int, sequence: bool
     there = traffic.forward(m, layer, 1, length, ranks, sequence)
     words = ("norm", "activation", "softmax", "dropout") + (("turning",) if m.kv_rank else ())
     parts = {"forward": there, "selective": [one for one in there if one.name.startswith(words)]}
+    parts["core"] = [one for one in there if one.name.startswith(("softmax", "dropout of scores"))]
     parts["backward"] = traffic.backward(m, layer, 1, length, ranks, sequence)
     return {name: traffic.size(found, width) for name, found in parts.items()}
 
@@ -142,8 +143,19 @@ class Slow:
                 total -= 4 * flat  # the outputs of the two norms are recomputed; their inputs are no matmul's
                 flat_bytes += 2 * flat * self.width
             total += shapes.size(held)
+            if m.dropout:
+                flat_bytes += self._dropped(tokens, again)
         width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
         return F(width * total + flat_bytes, m.layers)
+
+    def _dropped(self, tokens: int, again: str) -> int:
+        """Bytes that dropout adds to a layer: a mask of one byte an element after each block, and, unless they are
+        recomputed, the scores after softmax and after dropout with their mask."""
+        c, m = self.c, self.m
+        here = [(c.micro, tokens // (c.tp if c.sp else 1), m.d_model)] * 2
+        scores = (c.micro, m.heads // c.tp, tokens, self.ask.seq)
+        stored = 2 * self.width + 1 if again == "none" else 0
+        return sum(map(prod, here)) + stored * prod(scores)
 
     def _cheap(self, name: str) -> bool:
         latent = self.m.kv_rank and (name in {"queries", "keys", "values"} or name.endswith("before norm"))
@@ -161,10 +173,15 @@ class Slow:
         out["activations"] = max(self.held() * self.layers * layer, self.layers * layer + head)
         one, recipe = self.rank / self.layers, self.ask.recipe
         buffers = [recipe.gradients] * (c.zero > 1) + [recipe.weights] * 2 * (c.zero > 2)
-        out["working"] = sum(one * F(width) for width in buffers) + (self.kept("none") if c.recompute != "none" else 0)
+        out["working"] = sum(one * F(width) for width in buffers) + self._again()
         out["memory"] = sum(out.values())
         out["states"] = sum(out[name] for name in ("weights", "gradients", "optimizer"))
         return out
+
+    def _again(self) -> F:
+        """Bytes that the backward pass makes again at a time: a layer, or the core of its attention."""
+        whole = self.kept("none")
+        return {"none": 0, "attention": whole - self.kept("attention")}.get(self.c.recompute, whole)
 
     def kernels(self) -> tuple[F, F]:
         """Bytes that the kernels between the matmuls move for a microbatch in a stage: forward, and backward."""
@@ -175,8 +192,8 @@ class Slow:
         parts = [_moved(m, m.dense(i), self.ask.seq, *how, width) for i in range(m.layers)]
         own = c.micro * F(self.layers, m.layers * c.cp * (c.tp if split else 1))
         total = {name: own * sum(one[name] for one in parts) for name in parts[0]}
-        again = {"none": 0, "selective": total["selective"], "full": total["forward"]}[c.recompute]
-        return total["forward"], total["backward"] + again
+        again = {"none": 0, "selective": total["selective"], "full": total["forward"], "attention": total["core"]}
+        return total["forward"], total["backward"] + again[c.recompute]
 
     def links(self) -> dict:
         """For each axis the bytes over both levels: of a microbatch in a stage; for DP of a byte a parameter."""
@@ -282,7 +299,8 @@ class Slow:
 
     def _times(self, rate, nvlink, network, hbm) -> dict:
         c, recipe, links, out = self.c, self.ask.recipe, self.links(), {}
-        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer}[c.recompute]
+        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer, "attention": self.attention}
+        again = again[c.recompute]
         per = F(self.tokens, c.tp) / rate
         weights = forward = max(self.work * per, F(recipe.weights) * self.rank / hbm)
         read = F(recipe.weights) + 2 * F(recipe.gradients)

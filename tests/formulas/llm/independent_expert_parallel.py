@@ -144,7 +144,7 @@ def experts_exchange_in_every_pass(lib, case):
     of_a_rank = len(choice) // ranks
     given = {"B_mb": slices * of_a_rank, "Y": slices, "Z": ranks, "D": WIDTH, "L": 12, "L_stage": 4}
     given |= BYTES | {"G": node * (2 if nodes == 1 else 1), "L_dense": 3 * plain}
-    for again in (0, 1, 2):
+    for again in (0, 1, 2, 3):
         runs = [done, back] + ([done] if again == 2 else [])
         every = [one for one in runs for _ in range(4 - plain)]
         handed = sum(moved(one, inside(ranks), len(choice)) for one in every)

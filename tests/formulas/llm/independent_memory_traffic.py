@@ -109,18 +109,31 @@ def kernels_inside_blocks(lib, case):
 def kernels_of_a_rank(lib, case):
     """Layers of a GPT on one rank, the forward kernels once more where they are recomputed."""
     (ranks, unit), seqs, tokens, width, widths, layers = case
-    m, tokens = replace(gpt(1, unit, width, 3), dropout=1), unit * tokens
+    m, tokens = replace(gpt(1, unit, width, 3), dropout=layers % 2), unit * tokens
     alone = {one.__name__: one(m, 0, 1, tokens) for one in (traffic.forward, traffic.backward)}
-    known = {"L_stage": layers, "B_mb": seqs * tokens, "Y": ranks}
+    known = {
+        "L_stage": layers,
+        "B_mb": seqs * tokens,
+        "Y": ranks,
+        "S": tokens,
+        "n_drop": m.dropout,
+        "b": widths[0],
+        "b_mask": widths[1],
+    }
     for kind, name in (("forward", "fwd"), ("backward", "bwd"), ("forward", "recompute")):
         found = [one for one in alone[kind] if name != "recompute" or _cheap(one.name)]
         known[f"V_btw_{name}"] = Fraction(moved(found, "between", widths), tokens)
         known[f"V_blk_{name}"] = sum(Fraction(moved(found, place, widths), tokens) for place in ("attention", "MLP"))
-    for shared, again in product((0, 1), (0, 1, 2)):
+    for shared, again in product((0, 1), (0, 1, 2, 3)):
         run = {"seqs": seqs, "tokens": tokens, "ranks": ranks, "sequence": bool(shared)}
         there = [one for _ in range(layers) for one in traffic.forward(m, 0, **run)]
         back = [one for _ in range(layers) for one in traffic.backward(m, 0, **run)]
-        back += {0: [], 1: [one for one in there if _cheap(one.name)], 2: there}[again]
+        back += {
+            0: [],
+            1: [one for one in there if _cheap(one.name)],
+            2: there,
+            3: [one for one in there if one.name in {"softmax", "dropout of scores"}],
+        }[again]
         for formula, found in ((lib.kernels_forward, there), (lib.kernels_backward, back)):
             ours = ask(formula, m, **known, n_sp=shared, n_recompute=again)
             assert ours == traffic.size(found, *widths)

@@ -151,6 +151,7 @@ def what_is_recomputed_matmul_by_matmul(lib, case):
     made = [p for layer in range(m.layers) for p in shapes.layer_products(m, layer, tokens)]
     up = ("query up", "key up", "value up")
     again = {0: [], 1: [p for p in made if not p.weight or p.name in up], 2: made}
+    again[3] = [p for p in made if not p.weight]  # scores and the weighted sum
     for choice, products in again.items():
         given = {"L": m.layers, "P_layer": matrices(m, 0), "P_up": matrices(m, 0, up), "n_recompute": choice}
         given["ops_attn"] = Fraction(shapes.flops(shapes.attention_products(m, tokens)), tokens)
@@ -219,7 +220,7 @@ def collectives_of_blocks_that_are_computed(lib, case):
     _, whole = sharded.mlp(x, [out.T], out, ranks, sequence=False)
     _, back = sharded.mlp_backward(x, out.T, out, x, ranks)
     passes = {0: (whole, whole), 1: (split, back)}  # an all-reduce is needed in each pass, or the tokens are split
-    for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2)):
+    for (shared, (forward, backward)), again in product(passes.items(), (0, 1, 2, 3)):
         blocks = [forward, backward] + ([forward] if again == 2 else [])
         cut = [1] * layers + [1] * plain  # attention, and MLPs
         sent = sum(work.sent for _ in cut for work in blocks)
@@ -262,7 +263,7 @@ def keys_and_values_gathered_pass_by_pass(lib, case):
     share = ring.all_gather(pieces).busiest()
     held = [len(range(rank, heads, ranks)) or 1 for rank in range(ranks)]
     assert at(lib.whole_key_heads, n_kv=heads, Y=ranks) == sum(held)
-    for again in (0, 1, 2):
+    for again in (0, 1, 2, 3):
         given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_recompute": again}
         moved = sum(gathered(layers, size, pieces, again, [wide * one] * 2) for one in held)  # keys, values
         assert at(lib.cp_bytes, **given, n_key=sum(held), d_head=wide) * share == moved
@@ -361,7 +362,11 @@ def a_step_end_to_end(lib, case):
 # ---- memory
 
 
-@checks("stage_params", over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL, st.integers(0, 2)))
+@checks(
+    "stage_params",
+    "any_stage_params",
+    over=st.tuples(st.integers(1, 3), st.integers(1, 3), SMALL, SMALL, st.integers(0, 2)),
+)
 def parameters_of_the_fullest_stage(lib, case):
     """A layer has a matrix for the keys and one for the values of each head, with a bias or without; some heads are
     there more than once."""
@@ -372,7 +377,11 @@ def parameters_of_the_fullest_stage(lib, case):
         layout = Layout(laid, stages=stages)
         given = {"L_stage": depth, "L": stages * depth, "P": sum(a.size for a in plain), "n_emb": 2, "n_vocab": words}
         given |= {"n_kv": heads, "n_key": heads + more, "d_head": 5, "n_bias": bias, "D": 3, "N_stages": stages}
-        assert at(lib.stage_params, **given) == max(layout.count(rank, "weights") for rank in layout.ranks)
+        held = [layout.count(rank, "weights") for rank in layout.ranks]
+        assert at(lib.stage_params, **given) == max(held)
+        for stage, count in enumerate(held):
+            ends = sum(stage == end for end in (0, stages - 1))  # the embedding, and the head
+            assert at(lib.any_stage_params, **given, n_end=ends) == count
 
 
 # replicas that split the sequences, ranks of a sequence, slices, shards of the experts
@@ -436,7 +445,7 @@ def tensors_that_stay(lib, case):
 def tensors_of_a_layer(again, shared, ranks, width, kept, few):
     """Bytes of one token on a rank, tensor by tensor: (size, ranks that share it)."""
     flat = ranks if shared else 1
-    if again == 0:
+    if again in {0, 3}:  # attention that stores no scores has none to recompute
         norms = [(2 * width, flat)] * 4  # into and out of two norms
         return [*norms, *((2 * one, ranks) for one in kept)]
     if again == 1:
@@ -444,10 +453,16 @@ def tensors_of_a_layer(again, shared, ranks, width, kept, few):
     return [(2 * width, flat)]
 
 
-@checks("layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, st.integers(1, 9), st.integers(1, 9)))
+@checks(
+    "whole_layer",
+    "coreless_layer",
+    "layer_kept",
+    "working_memory",
+    over=st.tuples(SMALL, SMALL, SMALL, st.integers(1, 9), st.integers(1, 9)),
+)
 def what_a_layer_keeps_and_buffers(lib, case):
     tokens, ranks, width, kept, few = case
-    for again, shared in product(range(3), range(2)):
+    for again, shared in product(range(4), range(2)):
         sizes = tensors_of_a_layer(again, shared, ranks, width, (kept, kept + 1), (few, few + 1))
         held = sum(Fraction(size, over) for _ in range(3 * tokens) for size, over in sizes)
         given = {
@@ -463,14 +478,81 @@ def what_a_layer_keeps_and_buffers(lib, case):
             "n_few_attn": few,
             "n_few_mlp": few + 1,
         }
-        given["n_sp"] = shared
+        given |= {"n_sp": shared, "n_drop": 0, "n_q": ranks, "F": 1, "b_mask": 1, "n_extra": 0, "n_gather": 0}
+        given |= {"V_whole": at(lib.whole_layer, **given), "V_coreless": at(lib.coreless_layer, **given)}
         assert at(lib.layer_kept, **given, n_recompute=again) == held
         whole = tensors_of_a_layer(0, shared, ranks, width, (kept, kept + 1), ())
         for zero in range(4):
-            buffers = [sum(Fraction(size, over) for _ in range(3 * tokens) for size, over in whole)] if again else []
+            buffers = (
+                [sum(Fraction(size, over) for _ in range(3 * tokens) for size, over in whole)]
+                if again in {1, 2}
+                else []
+            )
             buffers += {0: [], 1: [], 2: [5 * 4], 3: [5 * 4, 5 * 2, 5 * 2]}[zero]  # gradients; the layer and the next
             more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": zero, "n_recompute": again}
             assert at(lib.working_memory, **given, **more) == sum(buffers)
+
+
+@checks("framework_elements", "whole_layer", "coreless_layer", over=st.tuples(SMALL, SMALL, SMALL, SMALL, SMALL))
+def what_a_framework_stores_on_top(lib, case):
+    """Arrays of a rank one by one: sharded ones, and inputs gathered from all ranks that keep more than their slice."""
+    ranks, width, wide, dense, routed_to = case
+    layers = [[width] * 4 + [wide * 5] * 2 for _ in range(dense)]  # four copies, and two results of an activation
+    layers += [[width] * 4 + [wide] * (2 * (routed_to + ranks)) for _ in range(3)]  # some of the experts are shared
+    known = {"n_copy": 4, "n_wide": 2, "D": width, "L": dense + 3, "L_dense": dense, "F_dense": 5 * wide, "F": wide}
+    mean = at(lib.framework_elements, **known, k=routed_to, n_shared=ranks)
+    assert mean * len(layers) == sum(map(sum, layers))
+    given = {"b": 2, "n_seq": 3, "S": 4, "n_cp": 2, "D": width, "Y": ranks, "n_kept_attn": 5, "n_kept_mlp": 7}
+    given |= {"n_drop": 0, "n_q": 1, "F": 1, "b_mask": 1, "n_extra": 0, "n_gather": 0}
+    for shared in (0, 1):
+        lent = [width - Fraction(width, ranks)] * 2 if shared else []  # what a gathered array has beyond its slice
+        added = sum(2 * (Fraction(mean, ranks) + sum(lent)) for _ in range(3 * 4 // 2))
+        for formula in (lib.whole_layer, lib.coreless_layer):
+            plain = at(formula, **given, n_sp=shared)
+            assert at(formula, **given | {"n_sp": shared, "n_extra": mean, "n_gather": 2}) - plain == added
+
+
+@checks("whole_layer", "coreless_layer", "layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
+def what_a_gpt_with_dropout_stores(lib, case):
+    """Tensors of a rank: its tokens against all tokens of the sequence, each score stored twice and with a mask."""
+    ranks, heads, wide, parts = case
+    heads, tokens, seqs = heads * ranks, parts * ranks, 2
+    width, length = 3 * heads, parts * tokens
+    for shared in (0, 1):
+        own = tokens // ranks if shared else tokens
+        flat = [(seqs, own, width)]
+        inside = [(seqs, tokens, width // ranks)] * 4 + [(seqs, tokens, wide)] * 2
+        scores = [(seqs, heads // ranks, tokens, length)]
+
+        def size(arrays, each):
+            return each * sum(map(prod, arrays))
+
+        coreless = size(flat * 4 + inside, 2) + size(flat * 2, 1)
+        whole = coreless + size(scores * 2, 2) + size(scores, 1)
+        given = {"b": 2, "b_mask": 1, "n_seq": seqs, "S": length, "n_cp": parts, "D": width, "Y": ranks, "n_q": heads}
+        given |= {"F": wide * ranks, "n_drop": 1, "n_sp": shared, "n_kept_attn": 1, "n_kept_mlp": 1}
+        given |= {"n_extra": 0, "n_gather": 0}
+        assert at(lib.whole_layer, **given) == whole
+        assert at(lib.coreless_layer, **given) == coreless
+        given |= {"V_whole": whole, "V_coreless": coreless, "n_few_attn": 3 * width, "n_few_mlp": wide * ranks}
+        cheap = size(flat * 2 + inside[:3] + inside[-1:], 2) + size(flat * 2, 1)
+        for again, held in enumerate((whole, cheap, size(flat, 2), coreless)):
+            assert at(lib.layer_kept, **given, b_kept=2, n_recompute=again) == held
+        more = {"P_rank": 15, "L_stage": 3, "b_w": 2, "b_grad": 4, "n_zero": 0}
+        for again, made in enumerate((0, whole, whole, whole - coreless)):
+            assert at(lib.working_memory, **given, **more, n_recompute=again) == made
+
+
+@checks("framework_memory", "stage_activations", over=st.tuples(SMALL, SMALL, SMALL, RATE, RATE))
+def what_comes_on_top(lib, case):
+    copies, parts, params, fixed, size = case
+    buckets = [2] * params if copies * parts > 1 else []  # a lone replica has nobody to add gradients up with
+    given = {"b_bucket": 2, "P_rank": params, "X": copies, "n_cp": parts, "V_fix": fixed}
+    assert at(lib.framework_memory, **given) == sum(buckets) + fixed
+    for last in (0, 1):
+        held = [size] * params + [fixed / copies] * last
+        given = {"L_held": params, "V_act": size, "n_last": last, "V_head": fixed, "Y": copies}
+        assert at(lib.stage_activations, **given) == sum(held)
 
 
 @checks("flying_layers", "flying_activations", over=st.tuples(SMALL, SMALL, SMALL, RATE))
@@ -488,4 +570,5 @@ def the_stage_that_needs_most(lib, case):
     last = sum(layer for _ in range(layers)) + head / ranks
     assert at(lib.last_stage_activations, L_stage=layers, V_act=layer, V_head=head, Y=ranks) == last
     stages = [state + flying + 1, state + last + 1]
-    assert at(lib.gpu_memory, V_state=state, V_stage=flying, V_last=last, V_work=1) == max(stages)
+    given = {"V_state": state, "V_stage": flying, "V_last": last, "V_work": 1}
+    assert at(lib.gpu_memory, **given, V_extra=head) == max(stages) + head
