@@ -10,7 +10,7 @@ from sympy import Max, Min, Piecewise
 
 from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
-from gpuscale.llm.training_step import stage_hop
+from gpuscale.llm.training_step import AGAIN, stage_hop
 from gpuscale.symbols import *
 
 _PLAYBOOK, _FLASH, _NCCL, _MEGABLOCKS, _ZERO = "playbook", "flashattention2", "nccl-tests-cluster", "megablocks2022", \
@@ -42,20 +42,19 @@ many_nodes = Formula("Bandwidth of a node among many", W, eta * W_ref * Max(M / 
     assumes="for a power of the number of nodes that share the network, above two")
 
 # Every collective takes time to start, however little it moves
-_PASSES = Piecewise((0, n_recompute < 2), (1, n_recompute < 3), (0, True))  # forward passes that are repeated
 tp_calls = Formula("Collectives of tensor parallelism for a microbatch in a stage", n_calls,
-    Piecewise((0, Y < 2), ((1 + L_dense / L) * L_stage * (2 + 3 * n_sp + (1 + n_sp) * _PASSES), True)),
+    Piecewise((0, Y < 2), ((1 + L_dense / L) * L_stage * (2 + 3 * n_sp + (1 + n_sp) * AGAIN), True)),
     source="korthikanti2022, section 4.2", needs=(at_most(L_dense, L),),
     assumes="one all-reduce per block and pass, or a gather and a scatter, and one more gather backward, if tokens are "
     "sharded; experts are not sharded")
 cp_calls = Formula("Collectives of context parallelism for a microbatch in a stage", n_calls,
-    Piecewise((0, n_cp < 2), (L_stage * (3 + _PASSES), True)), source="llama3, section 3.3.2",
+    Piecewise((0, n_cp < 2), (L_stage * (3 + AGAIN), True)), source="llama3, section 3.3.2",
     assumes="keys and values gathered in each pass, their gradients scattered")
 ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stage", n_calls,
-    Piecewise((0, Z < 2), (2 * (2 + _PASSES) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
+    Piecewise((0, Z < 2), (2 * (2 + AGAIN) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
     needs=(at_most(L_dense, L),), assumes="tokens dispatched and combined in each pass")
 expected_level = Formula("Expected time of what arrives over both levels", T_comms,
-    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * Max(M - 2, 0), True)), source=_NCCL,
+    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * (M - 2), True)), source=_NCCL,
     assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last")
 expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
     stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source="megatron2021, section 3",

@@ -76,13 +76,13 @@ group_network = hierarchy.sharded_bytes.where(n_in=G, N=Max(G, X * Y), lhs=V_net
     "once")
 level_time = Formula("Time of what arrives over both levels", T_comms, Max(V_nvl / W_nvl, V_net / W_node),
     source=_SHARDED, assumes="when NVLink and network work at the same time, at their full bandwidths")
-_AGAIN = Piecewise((0, n_recompute < 2), (1, n_recompute < 3), (0, True))  # whole layers run forward once more
+AGAIN = Piecewise((0, n_recompute < 2), (1, n_recompute < 3), (0, True))  # whole layers run forward once more
 tp_bytes = Formula("Arrays that tensor parallelism gathers and scatters", V,
-    (1 + L_dense / L) * L_stage * b * B_mb * D * (4 + n_sp + 2 * _AGAIN),
+    (1 + L_dense / L) * L_stage * b * B_mb * D * (4 + n_sp + 2 * AGAIN),
     source=_KORTH,
     assumes="for a microbatch in a stage: two collectives per block and pass, one more backward if tokens are "
     "sharded, and the forward ones again if whole layers are recomputed; experts are not sharded")
-_PASSES = 2 + _AGAIN  # forward and backward
+_PASSES = 2 + AGAIN  # forward and backward
 cp_bytes = Formula("Keys and values that context parallelism gathers and scatters", V,
     2 * b * L_stage * n_seq * S * n_key * d_head * (_PASSES + 1), source=_LLAMA,
     assumes="for a microbatch in a stage: gathered in each pass, their gradients scattered")

@@ -42,7 +42,7 @@ def stage_layers(ask: Request, choice: Choice) -> np.ndarray:
     """Layers of each stage of a choice, those of its virtual stages together, from the first stage to the last.
 
     Layers are dealt evenly, the earlier stages first. The head counts as whole layers of the last virtual stage where
-    the plan leaves it that much room; it may have the last stage for itself. Raises Refusal for an impossible choice.
+    the plan leaves it that much room; a stage has a layer at least. Raises Refusal for an impossible choice.
     """
     evaluate_choice(ask, choice)
     rows, _ = possible_rows(ask, [choice])
@@ -58,7 +58,7 @@ def _dealt(layers: int, head: int, fullest: int, stages: int, virtual: int) -> l
     room = head if stages > 1 and -(-(layers + head) // pieces) * virtual == fullest else 0
     found = [(layers + room) // pieces + (i < (layers + room) % pieces) for i in range(pieces)]
     found[-1] -= room
-    while found[-1] < 0:  # the head alone is longer than a stage
+    while found[-1] < 1:  # the head alone is longer than a stage: the stages before it get fewer layers
         most = max(found[:-1])
         found[max(i for i in range(pieces - 1) if found[i] == most)] -= 1
         found[-1] += 1

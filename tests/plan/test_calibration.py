@@ -86,7 +86,7 @@ def test_a_handful_of_runs_keeps_what_it_does_not_know():
     found = calibrate(made_up(10, seed=3), "h100_superpod")
     assert all(0 < value < np.inf for value in found.constants.values())
     assert len(found.unknown) > 5
-    with pytest.raises(Refusal, match="3 runs; expected four or more"):
+    with pytest.raises(Refusal, match="3 runs; expected 4 or more"):
         calibrate(made_up(3), "h100_superpod")
 
 

@@ -299,8 +299,7 @@ class Slow:
 
     def _times(self, rate, nvlink, network, hbm) -> dict:
         c, recipe, links, out = self.c, self.ask.recipe, self.links(), {}
-        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer, "attention": self.attention}
-        again = again[c.recompute]
+        again = self._repeated()
         per = F(self.tokens, c.tp) / rate
         weights = forward = max(self.work * per, F(recipe.weights) * self.rank / hbm)
         read = F(recipe.weights) + 2 * F(recipe.gradients)
@@ -322,6 +321,11 @@ class Slow:
         counted = 3 * self.ask.batch * (self.told + self.head)
         return out | {"mfu": counted / (self.ask.gpus * F(self.ask.cluster.C) * out["step"])}
 
+    def _repeated(self) -> F:
+        """FLOPs of a layer and token that the backward pass recomputes."""
+        core, whole = self.attention, self.layer
+        return {"none": 0, "selective": core + self._up(), "full": whole, "attention": core}[self.c.recompute]
+
     def _expected(self) -> dict:
         """The expected times with the constants of the request's calibration, cause by cause."""
         c, m, place, recipe, links = self.c, self.m, self.ask.cluster, self.ask.recipe, self.links()
@@ -330,7 +334,7 @@ class Slow:
         node, hbm = F(place.W_node) * self.node / place.node, F(place.W_hbm) * F(self.ask.shares[3])
         share = F(self.layers, m.layers)
         dense = share * sum(m.dense(i) for i in range(m.layers))
-        again = {"none": 0, "selective": self.attention + self._up(), "full": self.layer}[c.recompute]
+        again = self._repeated()
         tokens, scores = F(self.tokens, c.tp), self.layers * self.attention
         expert = 2 * (3 if m.mlp_matrices == 3 else 2) * m.d_model * m.d_ff * (m.active_experts or 1)
         moved = self.kernels()
