@@ -125,7 +125,9 @@ def load_calibration(path: str | Path) -> Calibration:
         with open(path, "rb") as file:
             found = tomllib.load(file)
         parts = found["constants"]
-        wrong = [name for name in PRIORS if name not in parts] or [n for n in parts if n not in PRIORS | FIXED | DEFAULTS]
+        wrong = [name for name in PRIORS if name not in parts] or [
+            n for n in parts if n not in PRIORS | FIXED | DEFAULTS
+        ]
         if wrong:
             raise ValueError(f"constants: expected all of {', '.join(PRIORS)}; see {', '.join(wrong)}")
         return Calibration(
@@ -143,7 +145,9 @@ def load_calibration(path: str | Path) -> Calibration:
     except OSError as error:
         raise Refusal(f"{shown(path)}: {error.strerror}; expected a calibration") from None
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise Refusal(f"{shown(path)}: not a calibration ({error}); make one with python -m gpuscale.plan calibrate") from None
+        raise Refusal(
+            f"{shown(path)}: not a calibration ({error}); make one with python -m gpuscale.plan calibrate"
+        ) from None
 
 
 def shipped(name: str) -> Path:

@@ -39,7 +39,9 @@ class Choice:
     def of(cls, columns: Mapping) -> Choice:
         """From a row of columns, by quantity."""
         found = {name: int(columns[quantity]) for name, quantity in COLUMNS.items()}
-        return cls(**found | {"sp": bool(found["sp"]), "even": bool(found["even"]), "recompute": RECOMPUTE[found["recompute"]]})
+        return cls(
+            **found | {"sp": bool(found["sp"]), "even": bool(found["even"]), "recompute": RECOMPUTE[found["recompute"]]}
+        )
 
     def columns(self) -> dict[str, int]:
         """A row of columns, by quantity."""

@@ -148,7 +148,9 @@ def _choices(ask: Request, row: Outcome) -> list[Change]:
     tries["half the sequences per microbatch"] = {"micro": c.micro // 2}
     tries["twice the virtual stages"] = {"virtual": 2 * c.virtual}
     tries["no virtual stages"] = {"virtual": 1}
-    tries |= {f"{kind} recomputation".replace("none", "no"): {"recompute": kind} for kind in ("none", "selective", "full")}
+    tries |= {
+        f"{kind} recomputation".replace("none", "no"): {"recompute": kind} for kind in ("none", "selective", "full")
+    }
     tries |= {f"ZeRO-{stage}" if stage else "no ZeRO": {"zero": stage} for stage in range(4)}
     tries["sequence parallelism"] = {"sp": True}
     possible = {}

@@ -26,7 +26,9 @@ def html(plan) -> str:
     ask = plan.ask
     label = text.heading(ask)
     same = text.ties_of(plan.rows)
-    rows = [_row(row, len(same) > 1 and row in same) for row in plan.rows] or [f"Nothing fits: {escape(plan.why_nothing)}."]
+    rows = [_row(row, len(same) > 1 and row in same) for row in plan.rows] or [
+        f"Nothing fits: {escape(plan.why_nothing)}."
+    ]
     told_why = [(reason, f"{reason.count:,}: {reason.words}") for reason in text.ranked(plan)]
     full = [line for reason, line in told_why if reason.name.startswith("memory")]
     impossible = [line for reason, line in told_why if not reason.name.startswith("memory")]

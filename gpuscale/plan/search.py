@@ -168,7 +168,13 @@ def _outcomes(ask: Request, choices: list[Choice]) -> list[Outcome]:
     columns, rates = [choice.columns() for choice in choices], evaluation.rates(ask)
     table = evaluation.table(ask, Rows({name: np.array([row[name] for row in columns]) for name in columns[0]}))
     return [
-        Outcome(choice, Costs.of([float(column[i]) for column in table.record().values()]), ask.room, ask.calibration.band, rates)
+        Outcome(
+            choice,
+            Costs.of([float(column[i]) for column in table.record().values()]),
+            ask.room,
+            ask.calibration.band,
+            rates,
+        )
         for i, choice in enumerate(choices)
     ]
 

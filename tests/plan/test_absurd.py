@@ -53,7 +53,9 @@ def line(draw) -> list[str]:
 
 def test_every_option_is_tried():
     told = {option for action in parser()._actions for option in action.option_strings}
-    assert told - {"-h", "--help", "--spec", "--why", "--explain", "--json", "--list"} == {f"--{name}" for name in USUAL}
+    assert told - {"-h", "--help", "--spec", "--why", "--explain", "--json", "--list"} == {
+        f"--{name}" for name in USUAL
+    }
     assert set(PINS) <= set(USUAL)
 
 

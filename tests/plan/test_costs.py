@@ -19,7 +19,9 @@ from gpuscale.plan.costs import compose
 from gpuscale.plan.requests import SCHEDULES
 
 KINDS = [(schedule, latent) for schedule in SCHEDULES for latent in (False, True)]
-UNITS = {column.name: column.metadata.get("unit") for column in (*fields(Costs), *fields(StepTimes), *fields(ExpectedTimes))}
+UNITS = {
+    column.name: column.metadata.get("unit") for column in (*fields(Costs), *fields(StepTimes), *fields(ExpectedTimes))
+}
 
 
 @pytest.mark.parametrize("schedule, latent", KINDS)
@@ -31,7 +33,10 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
     for step in steps:
         assert library[id(step.formula)].startswith("llm."), step.formula
         for put in step.given.values():
-            assert put in known or isinstance(put, sympy.Integer) or put is sympy.oo or getattr(put, "unit", None), (step.formula, put)
+            assert put in known or isinstance(put, sympy.Integer) or put is sympy.oo or getattr(put, "unit", None), (
+                step.formula,
+                put,
+            )
         assert step.expr == step.formula.rhs.xreplace(step.given)
         known.add(step.value)
     assert set(out) == set(NAMES) and set(out.values()) <= known

@@ -61,7 +61,10 @@ def test_some_memory_stays_free_unless_told():
     assert ask.reserve == pytest.approx(0.05 * place.hbm)
     assert request("llama3_8b", place, 64, "4M", reserve=0).reserve == 0
     pins = {"dp": 64, "micro": 4, "zero": 2, "recompute": "none"}  # such a choice takes 98% of the memory
-    assert plan("llama3_8b", place, 64, "4M", **pins, reserve=0).rows and not plan("llama3_8b", place, 64, "4M", **pins).rows
+    assert (
+        plan("llama3_8b", place, 64, "4M", **pins, reserve=0).rows
+        and not plan("llama3_8b", place, 64, "4M", **pins).rows
+    )
     usual = plan("llama3_8b", place, 64, "4M", top=1)
     assert "177 GB of 186 GB are available, 9.3 GB stay free (--reserve)" in plain(repr(usual))
 
@@ -92,7 +95,9 @@ def test_names_of_the_output_say_what_they_count(capsys):
     line = "--model llama3-8b --cluster h100-superpod --gpus 16 --batch 512k --top 1 --json".split()
     assert main(line) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
-    assert {"dp_nvlink", "dp_network_node", "step_peak", "step_reached", "step_expected", "low", "high"} <= set(row) and "dp_network" not in row
+    assert {"dp_nvlink", "dp_network_node", "step_peak", "step_reached", "step_expected", "low", "high"} <= set(
+        row
+    ) and "dp_network" not in row
     with pytest.raises(SystemExit):
         main(["--help"])
     said = capsys.readouterr().out

@@ -138,7 +138,13 @@ def calls_of_tensor_parallelism(dense, routed, sharded, again):
                     yield "gather"  # the input again, for the gradients of the weights
 
 
-@checks("tp_calls", "cp_calls", "ep_calls", over=st.tuples(SMALL, SMALL, SMALL, st.integers(0, 3), st.booleans()))
+@checks(
+    "tp_calls",
+    "cp_calls",
+    "ep_calls",
+    over=st.tuples(SMALL, SMALL, SMALL, st.integers(0, 3), st.booleans()),
+    examples=400,
+)
 def collectives_that_start(lib, case):
     dense, routed, ranks, again, sharded = case
     layers = dense + routed
