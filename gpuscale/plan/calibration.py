@@ -70,8 +70,9 @@ class Check:
 class Calibration:
     """Constants of a real step. ``spread`` is the standard deviation of each one's logarithm.
 
-    ``memory_checks`` are those of memory, where the runs state it. ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
-    the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
+    ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
+    the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most;
+    ``memory_checks`` are of memory, where the runs state it.
     """
 
     constants: dict[str, float]

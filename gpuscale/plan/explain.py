@@ -11,7 +11,6 @@ from gpuscale import llm, symbols
 from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
-from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import ExpectedTimes, fields_of
 from gpuscale.plan.costs import SCHEDULES, program
 from gpuscale.plan.outcome import Outcome

@@ -6,9 +6,8 @@ may be off as a whole, and both are robust: a row that is far off counts little,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from gpuscale.core.evaluation import compiled, evaluate
 from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.network_logs import Sweep, read_logs
+from gpuscale.plan.network_logs import Sweep
 from gpuscale.plan.typed import some
 
 PASSES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2, "all-to-all": 1}  # over the bytes that are counted

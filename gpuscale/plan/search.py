@@ -99,7 +99,8 @@ def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Pla
     ``plan("llama3_70b", "h100_superpod", 4096, "4M")``: a batch in tokens ("4M" is 4 x 2**20), sequences of ``seq``
     tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute; ask for another ``recipe``
     (bytes per parameter), ``schedule``, ``per_node`` (GPUs used per node), ``shares`` of the peaks
-    that are achieved, ``waits`` (exposed fractions of TP, CP and EP), ``calibration`` (of the expected times), ``reserve`` (bytes of each GPU that stay free for
+    that are achieved, ``waits`` (exposed fractions of TP, CP and EP), ``calibration`` (of the expected times),
+    ``reserve`` (bytes of each GPU that stay free for
     contexts, buffers of NCCL and fragmentation: 5% of its memory by default, and 0 is allowed).
     Raises Refusal, with the reason, for an impossible request.
     """
