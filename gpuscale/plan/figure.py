@@ -1,6 +1,9 @@
-"""The best choices of a plan as bars, split by what their steps spend time on."""
+"""Figures of plans: the best choices as bars, by what their steps spend time on; and expected against measured steps."""
 
+from dataclasses import dataclass
 from functools import partial
+
+import numpy as np
 
 from gpuscale.plan import text
 from gpuscale.units import show
@@ -76,3 +79,48 @@ def _end(row) -> str:
 
 def _swatch(sheet, hue: str, x: float, y: float) -> None:
     sheet.area(x, y + 2, x + 11, y + 13, hue)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Runs of one kind: seconds of their steps, measured and expected, and the factor of the expected band."""
+
+    label: str
+    hue: str
+    measured: np.ndarray
+    expected: np.ndarray
+    band: float
+
+
+def agreement(kinds, name: str, caption: str, alt: str):
+    """A figure of expected against measured steps, with the line where both are equal and the widest band around it."""
+    from gpuscale.plotting import Axis, Chart, Curve, Points, Still
+
+    every = np.concatenate([np.concatenate([kind.measured, kind.expected]) for kind in kinds])
+    lo, hi = every.min() / 1.3, every.max() * 1.3
+    widest = max(kind.band for kind in kinds)
+    ends = np.array([lo, hi])
+    lines = [Curve((ends, ends), "equal", "plain", "exact")]
+    for factor, said in ((widest, ""), (1 / widest, "")):
+        lines.append(Curve((ends, ends * factor), said, "plain", "approx"))
+    dots = [
+        Points(*_apart(kind, hi / lo), kind.label, kind.hue, solid=True, size=3 if len(kind.measured) > 50 else 8)
+        for kind in kinds
+    ]
+    axes = (Axis(lo, hi, f"{which} step", log=True, unit="s") for which in ("measured", "expected"))
+    rows = []
+    for kind in kinds:
+        off = np.exp(np.abs(np.log(kind.expected / kind.measured)))
+        inside = show((off <= kind.band).mean(), "%", digits=2)
+        errors = [show(np.quantile(off, q) - 1, "%", digits=2) for q in (0.5, 0.9)]
+        rows.append([kind.label, f"{len(off):,}", *errors, f"{kind.band:.2f}", inside])
+    heads = ["kind of run", "runs", "median error", "nine in ten within", "band, a factor", "runs inside"]
+    return Still(Chart(*axes, lines, dots).paint, name=name, caption=caption, alt=alt, table=(heads, rows), height=480)
+
+
+def _apart(kind: Measured, span: float) -> tuple[np.ndarray, np.ndarray]:
+    """The points of a kind without those that would cover another."""
+    step = np.log(span) / 200  # of 200 places along each axis
+    places = np.round(np.log(np.stack([kind.measured, kind.expected])) / step)
+    _, first = np.unique(places, axis=1, return_index=True)
+    return kind.measured[np.sort(first)], kind.expected[np.sort(first)]
