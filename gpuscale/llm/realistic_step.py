@@ -26,9 +26,9 @@ microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T
     L_stage * (t_host + t_cross * Y * Min(N_stages - 1, 1) * Piecewise((0, X * Y * n_cp < G), (1, True))) + t_head,
     source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer")
 grouped_time = Formula("Time that grouped matmuls add to a microbatch in a stage", T_grp,
-    6 * flop * k * n_mat * D * F * L_stage * (L - L_dense) / L * B_mb / (Y * C) * (1 / eta_grp - 1), source=_MEGABLOCKS,
+    6 * flop * k * n_mat * D * F * L_stage * (L - L_dense) / L * B_mb / (Y * C) * (g_grp - 1), source=_MEGABLOCKS,
     needs=(at_most(L_dense, L),),
-    assumes="for k experts of a token, multiplied in groups of tokens at a fraction of the rate of one large matmul")
+    assumes="for k experts of a token, multiplied in groups of tokens, g_grp times as long as in one large matmul")
 _COMMS = g_tp * T_tp + g_cp * T_cp + g_ep * T_ep
 expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
     Max(T_mb_gpu + T_grp + _COMMS, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,

@@ -45,7 +45,7 @@ KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its pri
 # Constants that runs hardly show, at their usual values
 FIXED = {
     "g_attn": 2.5,  # a fused kernel computes the scores once more in the backward pass
-    "eta_grp": 0.7,
+    "g_grp": 1.4,
     "alpha_1": 2e-5,
     "alpha_2": 4e-5,
     "alpha_rank": 2e-6,

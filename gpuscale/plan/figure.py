@@ -1,4 +1,4 @@
-"""Figures of plans: the best choices as bars, by what their steps spend time on; and expected against measured steps."""
+"""Figures of plans: the best choices as bars, by the parts of a step; and expected against measured steps."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -352,7 +352,7 @@ def test_javascript_steps_where_numpy_steps(f, engine):
     np.testing.assert_array_equal(twin(engine, f.rhs, values), ours)
     for q in f.inputs:
         for towards in (-np.inf, np.inf):
-            near = values | {q.name: np.maximum(np.nextafter(values[q.name], towards), q.least)}
+            near = values | {q.name: np.clip(np.nextafter(values[q.name], towards), q.least, q.most)}
             good = np.logical_and.reduce([kept(need, near) for need in f.needs], initial=True, axis=0)
             near = {name: column[np.broadcast_to(good, column.shape)] for name, column in near.items()}
             if q.least or np.all(near[q.name] > 0):

@@ -53,7 +53,7 @@ def some_choices(ask, count, refused=False):
 MADE_UP = {
     "eta_mat": 0.625, "eta_attn": 0.375, "eta_nvl": 0.75, "eta_net": 0.5, "gamma_net": 0.25, "g_ker": 3, "b_loss": 24,
     "b_acc": 12, "b_upd": 40, "t_host": 2**-14, "t_cross": 2**-17, "t_head": 2**-12, "t_far": 2**-16, "t_fix": 2**-6,
-    "alpha_dp": 2**-13, "g_dp": 0.25, "g_attn": 2.5, "eta_grp": 0.75, "alpha_1": 2**-16, "alpha_2": 2**-14,
+    "alpha_dp": 2**-13, "g_dp": 0.25, "g_attn": 2.5, "g_grp": 1.5, "alpha_1": 2**-16, "alpha_2": 2**-14,
     "alpha_rank": 2**-18, "n_edge": 1,
 }  # fmt: skip
 RATES = {"shares": (0.5, 0.75, 0.625, 0.875), "waits": (0.5, 0.25, 0.75)}

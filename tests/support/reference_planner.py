@@ -341,7 +341,7 @@ class Slow:
         gpu = {
             "matmuls": (3 * (self.work - scores) + self.layers * again) * tokens / rate,
             "attention": (1 + k["g_attn"]) * scores * tokens / (F(place.C) * k["eta_attn"]),
-            "experts": 3 * (self.layers - dense) * expert * tokens * (1 / k["eta_grp"] - 1) / rate,
+            "experts": 3 * (self.layers - dense) * expert * tokens * (k["g_grp"] - 1) / rate,
             "kernels": k["g_ker"] * sum(moved) / hbm,
             "loss": k["b_loss"] * m.vocab * tokens / hbm,
             "sums": k["b_acc"] * self.rank / hbm,

@@ -105,6 +105,8 @@ def steps(formula, count: int, rng) -> dict[str, np.ndarray]:
     """Whole inputs, half of them powers of two: quotients are often whole, and there floors flip."""
 
     def draw(q, many):
+        if np.isfinite(q.most):  # a switch
+            return rng.integers(round(q.least), round(q.most) + 1, many).astype(float)
         low, high = (round(x) for x in NAMED.get(q.name, (1, 64)))
         drawn = np.exp(rng.uniform(math.log(max(low, 1)), math.log(high), many)).round()
         return np.where(rng.random(many) < 0.5, drawn, _powers(low, high, many, rng))

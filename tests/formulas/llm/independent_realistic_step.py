@@ -113,7 +113,7 @@ def the_slower_of_gpu_and_host(lib, case):
 
 @checks("grouped_time", over=st.tuples(st.tuples(*[SMALL] * 7), SMALL, RATE, st.integers(1, 5)))
 def experts_slower_than_one_matmul(lib, case):
-    """Every matmul of every expert takes 1/share as long as it would alone; three of them in both passes."""
+    """Every matmul of every expert takes longer than it would alone; three of them in both passes."""
     (chosen, matrices, width, hidden, tokens, dense, routed), ranks, rate, slower = case
     alone = late = Fraction(0)
     for _ in range(routed):  # two stages, so that each has half of all layers
@@ -123,7 +123,7 @@ def experts_slower_than_one_matmul(lib, case):
                 alone, late = alone + took / 2, late + took * slower / 2
     layers = dense + routed
     given = {"k": chosen, "n_mat": matrices, "D": width, "F": hidden, "L_stage": Fraction(layers, 2), "L": layers}
-    given |= {"L_dense": dense, "B_mb": tokens, "Y": ranks, "C": rate, "eta_grp": Fraction(1, slower), "flop": 1}
+    given |= {"L_dense": dense, "B_mb": tokens, "Y": ranks, "C": rate, "g_grp": slower, "flop": 1}
     assert at(lib.grouped_time, **given) == late - alone
 
 
