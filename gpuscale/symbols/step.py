@@ -143,7 +143,8 @@ T_upd = Quantity("T_upd", "s",
     r"T_\mathrm{upd}", zero=True)
 T_dp_best = Quantity("T_dp_best", "s", "exposed communication time of data parallelism if all that can overlap does",
     r"T_\mathrm{DP,best}", zero=True)
-g_grp = Quantity("g_grp", "1", "time of the experts' grouped matmuls over that of plain ones", r"g_\mathrm{grp}", least=1)
+g_grp = Quantity("g_grp", "1", "time of the experts' grouped matmuls over that of plain ones", r"g_\mathrm{grp}",
+    least=1)
 T_grp = Quantity("T_grp", "s", "time that grouped matmuls add to a microbatch in a stage", r"T_\mathrm{grp}", zero=True)
 T_wait = Quantity("T_wait", "s", "time that a microbatch in a stage waits for the host", r"T_\mathrm{wait}", zero=True)
 n_calls = Quantity("n_calls", "1", "collectives that start for a microbatch in a stage", r"n_\mathrm{calls}", zero=True)

@@ -49,6 +49,7 @@ NAMED = {
     "M": (1, 4096),
     "n_chunk": (1, 4096),
     "n_port": (2, 256),
+    "T_host": (64, 4096),  # seconds, more than the GPU takes half of the time
     "n_down": (1, 2**14),
     "E": (1, 512),
     "Z": (1, 64),
