@@ -49,7 +49,7 @@ def efficiencies(ask: Request) -> list[str]:
 def columns(plan) -> list[str]:
     """What the columns of times mean, with the source of the expected ones."""
     known, ask = plan.ask.calibration, plan.ask
-    out = [f"expected: seconds of a step, with constants from {known.source or 'measured runs'}."]
+    out = [f"expected: seconds of a step. Constants: {known.source or 'measured runs'}."]
     if known.runs:
         out += [f"band: nine of ten runs outside that fit were within it, a factor of {known.band:.2f} either way."]
     else:
