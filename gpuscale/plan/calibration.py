@@ -51,6 +51,8 @@ FIXED = {
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
 }
+# How well they are known: the standard deviations of their logarithms
+FIXED_SPREAD = {"g_attn": 0.1, "eta_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
@@ -70,8 +72,8 @@ class Check:
 class Calibration:
     """Constants of a real step. ``spread`` is the standard deviation of each one's logarithm.
 
-    ``memory_checks`` are those of memory, where the runs state it. ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
-    the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
+    ``memory_checks`` are those of memory, where the runs state it. ``unknown`` are the constants that the runs do not
+    determine: their prior decides. ``far`` are the positions of the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
     """
 
     constants: dict[str, float]

@@ -25,8 +25,8 @@ _ASSUMES = "for the placement, the overlap and the memory that the planner assum
 def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formula], dict]:
     """Costs of the planner as formulas by name, and the values of those inputs that have a unit, and of B.
 
-    ``names`` are columns of the planner such as "step_expected" or "memory"; ``at`` gives quantities of a choice a number or an
-    expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so that units
+    ``names`` are columns of the planner such as "step_expected" or "memory"; ``at`` gives quantities of a choice a
+    number or an expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so that units
     balance. Raises KeyError for another name.
     """
     steps, out = compose(ask.schedule, "kv_rank" in ask.model, q.flop)

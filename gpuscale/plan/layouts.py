@@ -201,8 +201,8 @@ def possible(model: Mapping, ask: Request, rows: Rows) -> np.ndarray:
 
 
 def options(ask: Request) -> Rows:
-    """Every combination of ZeRO's stage, sequence parallelism and recomputation; of attention alone, and of even stages,
-    only if fixed."""
+    """Every combination of ZeRO's stage, sequence parallelism and recomputation; recomputation of attention alone, and
+    even stages, only if fixed."""
     kinds = range(len(RECOMPUTE)) if "recompute" in ask.pins else range(len(RECOMPUTE) - 1)
     even = (ask.pins.get("even", 0),)
     return _grid(ask, n_zero=range(4), n_sp=range(2), n_recompute=kinds, n_even=even)

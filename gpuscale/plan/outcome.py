@@ -12,7 +12,6 @@ from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import Costs
 from gpuscale.units import show
 
-
 # What a step loses time to, in words; the names are those of the expected times
 CAUSES = {
     "experts": "grouped matmuls of experts",

@@ -71,7 +71,7 @@ NO_COST = {
 APART = {
     "__init__",
     "__main__",
-    "explain",  # words and ratios of what was computed
+    "explanation",  # words and ratios of what was computed
     "fit",  # looks for constants: what it fits are formulas
     "memory_fit",  # the same
     "runs",  # reads a table
