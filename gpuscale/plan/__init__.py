@@ -23,6 +23,7 @@ __getattr__, __dir__ = face(
     network_fit="NetworkFit fit_network",
     network_logs="Sweep read_logs",
     outcome="Outcome Outcomes",
+    quality="MemoryQuality Quality memory_quality time_quality",
     requests="Request request",
     runs="Run read_failures read_runs",
     search="Plan evaluate_choice plan",

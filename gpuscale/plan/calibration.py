@@ -73,7 +73,8 @@ class Calibration:
     """Constants of a real step. ``spread`` is the standard deviation of each one's logarithm.
 
     ``memory_checks`` are those of memory, where the runs state it. ``unknown`` are the constants that the runs do not
-    determine: their prior decides. ``far`` are the positions of the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
+    determine: their prior decides. ``far`` are the positions of the runs that cannot be explained. ``band`` is the
+    factor by which nine of ten runs outside the fit differ at most.
     """
 
     constants: dict[str, float]
@@ -162,14 +163,16 @@ def shipped(name: str) -> Path:
 
 
 def usual(place: Cluster) -> Calibration:
-    """The calibration of a cluster: the one that its data name, or the usual one for its chip.
+    """The calibration of a cluster: the one that its data name, or those of the cluster that it is like; else the usual
+    one for its chip.
 
     The usual one is no fit. It has the centers of PRIORS and the measured fractions of the cluster, and matmuls reach
     as large a part of the best rate that was measured as in Megatron-LM on A100.
     """
-    part = specs.parts("cluster").get(place.key if not place.like or place.other else place.like)
-    if part is not None and "calibration" in part:
-        return load_calibration(shipped(part.calibration))
+    for key in (place.key, "" if place.other else place.like):
+        part = specs.parts("cluster").get(key)
+        if part is not None and "calibration" in part:
+            return load_calibration(shipped(part.calibration))
     return _usual(place.shares, place.chip)
 
 

@@ -134,7 +134,7 @@ def calibrate(
         len(runs),
         tuple(int(i) for i in every[off >= FAR]),
         checks,
-        float(np.exp(np.quantile(errors, 0.9))),
+        float(np.exp(np.quantile(errors, min(0.9 * (1 + 1 / len(near)), 1), method="higher"))),  # one more run counts
         place.key,
         source,
         of_memory,

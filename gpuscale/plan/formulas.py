@@ -26,8 +26,8 @@ def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formul
     """Costs of the planner as formulas by name, and the values of those inputs that have a unit, and of B.
 
     ``names`` are columns of the planner such as "step_expected" or "memory"; ``at`` gives quantities of a choice a
-    number or an expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so that units
-    balance. Raises KeyError for another name.
+    number or an expression. Numbers of model and cluster without a unit are put in; those with one stay symbols, so
+    that units balance. Raises KeyError for another name.
     """
     steps, out = compose(ask.schedule, "kv_rank" in ask.model, q.flop)
     known = {getattr(q, name): value for name, value in evaluation.constants(ask).items() if name in vars(q)}
