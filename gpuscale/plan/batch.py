@@ -25,9 +25,10 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
     ``choices`` are n Choices, or columns by name: dp, tp, cp, ep, pp, virtual, micro, zero, sp, recompute, even. A
     column is an array of n values, or one value for all choices; a column that is left out has the default of
     ``Choice``. The degrees are counts; ``sp`` and ``even`` are 0 or 1, ``recompute`` one of the words of ``Choice``.
-    The arrays of the Outcomes have n elements each, in bytes, seconds and fractions. An impossible choice raises nothing:
-    its costs are nan, ``possible`` and ``fits`` are False, and ``evaluate_choice`` says why. Choices may differ from
-    what the request fixes.
+
+    The arrays of the Outcomes have n elements each, in bytes, seconds and fractions. An impossible choice raises
+    nothing: its costs are nan, ``possible`` and ``fits`` are False, and ``evaluate_choice`` says why. Choices may
+    differ from what the request fixes.
     Raises Refusal for a column that is unknown, holds no numbers, or has another length.
 
     >>> from gpuscale.plan import request

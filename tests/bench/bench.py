@@ -220,9 +220,8 @@ def plans() -> None:
         taken = min(seconds(sweep, 1) for _ in range(9))  # the shortest: other load disturbs it least
         ratio = slow * count / taken
         print(f"{name:38}{count:12,}{taken:10.2f}{count / taken:12,.0f}{slow * 1e3:13.1f} ms{ratio:10,.0f}")
-    print(
-        f"\n{'arbitrary choices, all outputs':38}{'possible':>12}{'one by one':>12}{'together':>12}{'ratio':>12}{'asked':>12}"
-    )
+    heads = f"{'possible':>12}{'one by one':>12}{'together':>12}{'ratio':>12}{'asked':>12}"
+    print(f"\n{'arbitrary choices, all outputs':38}{heads}")
     for name, run in runs.items():
         ask = request(*run)
         columns = arbitrary(ask, 50_000)

@@ -39,7 +39,7 @@ def test_runs_that_none_explain_do_not_count():
 
 
 def test_a_model_that_is_slower_than_the_others_shows():
-    """A model slower by 1.3 in every run: without it nothing says so, and its expected times are 1 - 1/1.3 too short."""
+    """A model slower by 1.3 in every run: without it nothing says so, and its expected times are 1 - 1/1.3 short."""
     runs = [run if run.model == "llama3_8b" else dataclasses.replace(run, seconds=1.3 * run.seconds)
             for run in made_up(120, seed=2)]  # fmt: skip
     found = {one.left_out: one for one in time_quality(runs, "h100_superpod", drawn=1000)}
