@@ -208,7 +208,8 @@ def main(arguments=None) -> int:
         print(f"python -m gpuscale.plan: {error}", file=sys.stderr)
         return 2
     if options.json:
-        print(json.dumps(found.record(), indent=1))
+        more = {"explain": found.explain().record()} if options.explain and found.rows else {}
+        print(json.dumps(found.record() | more, indent=1))
     else:
         print(text.text(found, colour=sys.stdout.isatty(), why=options.why))
         if options.explain and found.rows:

@@ -11,7 +11,7 @@ from gpuscale import specs
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.typed import shown, some
+from gpuscale.plan.typed import number, shown, some, whole
 from gpuscale.specs.writing import quoted
 
 
@@ -51,8 +51,12 @@ FIXED = {
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
 }
+# How well they are known: the standard deviations of their logarithms
+FIXED_SPREAD = {"g_attn": 0.1, "eta_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
+FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp"}  # of a peak, or of a time
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
+LONG_PATH = 200  # characters
 USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
 
 
@@ -126,29 +130,52 @@ def load_calibration(path: str | Path) -> Calibration:
         with open(path, "rb") as file:
             found = tomllib.load(file)
         parts = found["constants"]
-        wrong = [name for name in PRIORS if name not in parts] or [
-            n for n in parts if n not in PRIORS | FIXED | DEFAULTS
-        ]
-        if wrong:
-            raise ValueError(f"constants: expected all of {', '.join(PRIORS)}; see {', '.join(wrong)}")
+        if lacking := [name for name in PRIORS if name not in parts]:
+            raise Refusal(f"constants: missing {', '.join(lacking)}")
+        if strange := [name for name in parts if name not in PRIORS | FIXED | DEFAULTS]:
+            raise Refusal(f"constants: {', '.join(map(shown, strange))} unknown; expected {_named()}")
+        constants = {name: _constant(name, part["value"]) for name, part in parts.items()}
+        if strange := [name for name in found["unknown"] if name not in constants]:
+            raise Refusal(f"unknown: {shown(strange[0])}; expected {_named()}")
         return Calibration(
-            FIXED | {name: float(part["value"]) for name, part in parts.items()},
-            {name: float(part["spread"]) for name, part in parts.items()},
+            FIXED | constants,
+            {name: number(f"constants.{name}.spread", part["spread"]) for name, part in parts.items()},
             tuple(found["unknown"]),
-            int(found["runs"]),
+            whole("runs", found["runs"], 0),
             tuple(found["far"]),
             tuple(Check(**check) for check in found.get("checks", ())),
-            float(found["band"]),
-            found["cluster"],
-            found["source"],
+            number("band", found["band"], 1),
+            str(found["cluster"]),
+            str(found["source"]),
             tuple(Check(**check) for check in found.get("memory_checks", ())),
         )
     except OSError as error:
-        raise Refusal(f"{shown(path)}: {error.strerror}; expected a calibration") from None
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-        raise Refusal(
-            f"{shown(path)}: not a calibration ({error}); make one with python -m gpuscale.plan calibrate"
-        ) from None
+        raise Refusal(f"{_place(path)}: {error.strerror}; expected a calibration") from None
+    except ValueError as error:  # a Refusal too, or a text that is no TOML or no file name
+        said = str(error) if isinstance(error, Refusal) else f"not a calibration: {error}"
+    except KeyError as error:
+        said = f"not a calibration: {error.args[0]} is missing"
+    except (TypeError, AttributeError) as error:
+        said = f"not a calibration: {error}"
+    raise Refusal(f"{_place(path)}: {said}; expected a file as python -m gpuscale.plan calibrate writes it")
+
+
+def _named() -> str:
+    return f"one of {', '.join(PRIORS | FIXED | DEFAULTS)}"
+
+
+def _place(path) -> str:
+    """A path in a message: whole, unless it is absurd."""
+    text = str(path)
+    return text if text.isprintable() and len(text) < LONG_PATH else shown(path)
+
+
+def _constant(name: str, value) -> float:
+    """The value of a constant. Raises Refusal for one that is out of range."""
+    found = number(f"constants.{name}.value", value, 1e-6 if name in FRACTIONS else 0)
+    if name in FRACTIONS and found > 1:
+        raise Refusal(f"constants.{name}.value: {shown(value)}; expected a fraction, at most 1")
+    return found
 
 
 def shipped(name: str) -> Path:
@@ -161,14 +188,16 @@ def shipped(name: str) -> Path:
 
 
 def usual(place: Cluster) -> Calibration:
-    """The calibration of a cluster: the one that its data name, or the usual one for its chip.
+    """The calibration of a cluster: the one that its data name, or those of the cluster that it is like; else the usual
+    one for its chip.
 
     The usual one is no fit. It has the centers of PRIORS and the measured fractions of the cluster, and matmuls reach
     as large a part of the best rate that was measured as in Megatron-LM on A100.
     """
-    part = specs.parts("cluster").get(place.key if not place.like or place.other else place.like)
-    if part is not None and "calibration" in part:
-        return load_calibration(shipped(part.calibration))
+    for key in (place.key, "" if place.other else place.like):
+        part = specs.parts("cluster").get(key)
+        if part is not None and "calibration" in part:
+            return load_calibration(shipped(part.calibration))
     return _usual(place.shares, place.chip)
 
 

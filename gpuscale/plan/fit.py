@@ -123,6 +123,8 @@ def calibrate(
     checks, errors = _left_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))
     wide = dict(zip(problem.free, spread, strict=True))
+    if network is not None:  # its latencies are kept, and with them how well they are known
+        wide |= {name: network.spread[name] for name in FIXED.keys() & network.constants.keys() - set(network.unknown)}
     weighed = sum(run.memory is not None for run in runs) >= FEWEST
     stored, of_stored, of_memory = fit_memory(runs, place, recipe) if weighed else ({}, {}, ())
     return Calibration(
@@ -132,7 +134,7 @@ def calibrate(
         len(runs),
         tuple(int(i) for i in every[off >= FAR]),
         checks,
-        float(np.exp(np.quantile(errors, 0.9))),
+        float(np.exp(np.quantile(errors, min(0.9 * (1 + 1 / len(near)), 1), method="higher"))),  # one more run counts
         place.key,
         source,
         of_memory,

@@ -14,7 +14,7 @@ import numpy as np
 from gpuscale import llm, symbols
 from gpuscale.collectives import exchange
 from gpuscale.core.evaluation import compiled, evaluate
-from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior
+from gpuscale.plan.calibration import FIXED, FIXED_SPREAD, KNOWN, PRIORS, Calibration, Check, Prior
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.network_logs import Sweep
@@ -22,9 +22,7 @@ from gpuscale.plan.typed import some
 
 PASSES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2, "all-to-all": 1}  # over the bytes that are counted
 NETWORK_PRIORS = {name: PRIORS[name] for name in ("eta_nvl", "eta_net", "gamma_net")} | {
-    "alpha_1": Prior(FIXED["alpha_1"], 1.0),
-    "alpha_2": Prior(FIXED["alpha_2"], 1.0),
-    "alpha_rank": Prior(FIXED["alpha_rank"], 1.5),
+    name: Prior(FIXED[name], FIXED_SPREAD[name]) for name in ("alpha_1", "alpha_2", "alpha_rank")
 }
 NOISE = 0.1  # by which a row differs from a latency and a rate: algorithms and protocols change with the size
 APART = 0.1  # by which a sweep differs from another, for another collective or another algorithm

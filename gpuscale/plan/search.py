@@ -61,10 +61,11 @@ class Plan:
         return "; ".join(said for said in full + more if said) or "no choice is left"
 
     def explain(self, row: int = 0):
-        """Where the expected time of a row goes, and what would change it most. See ``gpuscale.plan.explain``."""
-        from gpuscale.plan.explain import explain
+        """Where the expected time of a row goes, and what would change it most. See ``gpuscale.plan.explanation``."""
+        from gpuscale.plan.explanation import COMPARED, explain
 
-        return explain(self.ask, self.rows[row], self.rows)
+        others = self.rows if len(self.rows) >= COMPARED else _solve(self.ask, COMPARED).rows
+        return explain(self.ask, self.rows[row], others)
 
     def figure(self, rows: int = 8, **more):
         """The best choices as bars, by the parts of a step. See ``gpuscale.plan.figure``."""
@@ -97,11 +98,11 @@ def plan(model, cluster, gpus, batch, seq=8192, top: int = 10, **choices) -> Pla
 
     A model is a key, or the path of a Hugging Face configuration, as in ``plan("path/to/config.json", ...)``.
     ``plan("llama3_70b", "h100_superpod", 4096, "4M")``: a batch in tokens ("4M" is 4 x 2**20), sequences of ``seq``
-    tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute; ask for another ``recipe``
-    (bytes per parameter), ``schedule``, ``per_node`` (GPUs used per node), ``shares`` of the peaks
-    that are achieved, ``waits`` (exposed fractions of TP, CP and EP), ``calibration`` (of the expected times),
-    ``reserve`` (bytes of each GPU that stay free for
-    contexts, buffers of NCCL and fragmentation: 5% of its memory by default, and 0 is allowed).
+    tokens. Fix choices with tp, cp, ep, pp, dp, virtual, micro, zero, sp, recompute, even; ask for another ``recipe``
+    (bytes per parameter), ``schedule``, ``per_node`` (GPUs used per node), ``calibration`` (of the expected times),
+    ``shares`` of the peaks that are achieved, ``waits`` (exposed fractions of TP, CP and EP), ``reserve`` (bytes of
+    each GPU that stay free for contexts, buffers of NCCL and fragmentation: 5% of its memory by default, and 0 is
+    allowed).
     Raises Refusal, with the reason, for an impossible request.
     """
     return solve(request(model, cluster, gpus, batch, seq, **choices), whole("top", top))

@@ -13,10 +13,24 @@ import time
 import numpy as np
 from support.reference_planner import Slow
 
+from gpuscale import specs
 from gpuscale.collectives import exchange, hierarchy
 from gpuscale.one_gpu import limits, memory, processor, roofline
-from gpuscale.plan import Choice, evaluate_choice, evaluate_choices, evaluation, request
+from gpuscale.plan import (
+    Choice,
+    calibrate,
+    evaluate_choice,
+    evaluate_choices,
+    evaluation,
+    memory_quality,
+    read_failures,
+    read_runs,
+    request,
+    shipped,
+    time_quality,
+)
 from gpuscale.plan import layouts as layouts_of_plan
+from gpuscale.plan.quality import DRAWN
 from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree
 
@@ -206,7 +220,8 @@ def plans() -> None:
         taken = min(seconds(sweep, 1) for _ in range(9))  # the shortest: other load disturbs it least
         ratio = slow * count / taken
         print(f"{name:38}{count:12,}{taken:10.2f}{count / taken:12,.0f}{slow * 1e3:13.1f} ms{ratio:10,.0f}")
-    print(f"\n{'arbitrary choices, all outputs':38}{'possible':>12}{'one by one':>12}{'together':>12}{'ratio':>10}")
+    heads = f"{'possible':>12}{'one by one':>12}{'together':>12}{'ratio':>12}{'asked':>12}"
+    print(f"\n{'arbitrary choices, all outputs':38}{heads}")
     for name, run in runs.items():
         ask = request(*run)
         columns = arbitrary(ask, 50_000)
@@ -216,13 +231,54 @@ def plans() -> None:
         alone = seconds(lambda ask=ask, few=few: [evaluate_choice(ask, one) for one in few], 3) / len(few)
         taken = min(seconds(lambda ask=ask, kept=kept: evaluate_choices(ask, kept), 1) for _ in range(9))
         each = taken / possible.sum()
-        print(f"{name:38}{possible.sum():12,}{1 / alone:10,.0f}/s{1 / each:10,.0f}/s{alone / each:10,.0f}")
+        print(
+            f"{name:38}{possible.sum():12,}{1 / alone:10,.0f}/s{1 / each:10,.0f}/s{alone / each:10,.0f}{'50,000/s':>14}"
+        )
     print()
     ask = "--model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M".split()
     for what, more in (("the whole answer", ask), ("a refusal", [*ask, "--gpus", "0"]), ("--list", ["--list"])):
         command = [sys.executable, "-m", "gpuscale.plan", *more]
         done = [seconds(lambda c=command: subprocess.run(c, capture_output=True, check=False), 1) for _ in range(5)]
         print(f"{'from the shell: ' + what:38}{'':12}{min(done):10.2f}")
+
+
+# What a calibration is asked to reach on runs that it has not seen, beside what is measured
+ASKED = {"every number of GPUs": ("8%", "25%", "0.94 / 0.82", "6% / 20%"), "every model": ("9%", "", "0.92", "")}
+ASKED[f"all but {DRAWN} runs"] = ("12%", "", "", "")
+BLANK = ("",) * 4
+READ = ((read_runs, ""), (read_failures, "_failed"))
+
+
+def calibrations() -> None:
+    """How good the expected times are for runs that a fit has not seen, next to what was asked."""
+    folder = shipped("nanotron_h100").parent
+    specs.load(folder / "nanotron_models.toml")
+    runs, failed = (read(folder / f"nanotron_h100{name}.csv") for read, name in READ)
+    place = "h100_superpod"
+    cells = "{:36}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
+    heads = (
+        "left out of a fit, nanotron on H100",
+        "runs",
+        "median",
+        "asked",
+        "9 in 10",
+        "asked",
+        "rank / least",
+        "asked",
+    )
+    print(f"\n{cells.format(*heads, 'cost / worst', 'asked')}")
+    for one in time_quality(runs, place):
+        half, ninth, rank, cost = ASKED.get(one.left_out, BLANK)
+        ranks, costs = f"{one.rank:.2f} / {one.least_rank:.2f}", f"{one.cost:.0%} / {one.worst_cost:.0%}"
+        errors = f"{one.median:.1%}", half, f"{one.ninth:.0%}", ninth
+        print(cells.format(one.left_out, f"{one.runs:,}", *errors, ranks, rank, costs, cost))
+    print(f"\n{cells.format('memory, left out of a fit', *heads[1:6], 'precision', 'asked', 'recall', 'asked')}")
+    for one in memory_quality(runs, failed, place):
+        errors = f"{one.median:.1%}", "9%", f"{one.ninth:.0%}", "25%"
+        found = f"{one.precision:.2f}", "0.95", f"{one.recall:.2f}", "0.76"
+        print(cells.format(one.left_out, f"{one.runs:,}", *errors, *found))
+    taken = seconds(lambda: calibrate(runs, place), 1)
+    print(f"\n{'a calibration':38}{'':12}{taken:10.2f}   {len(runs):,} runs, with all that it leaves out; asked: 20")
 
 
 def arbitrary(ask, count: int) -> dict:
@@ -253,4 +309,5 @@ if __name__ == "__main__":
     formulas()
     schedules()
     plans()
+    calibrations()
     pages()

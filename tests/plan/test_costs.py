@@ -71,9 +71,10 @@ NO_COST = {
 APART = {
     "__init__",
     "__main__",
-    "explain",  # words and ratios of what was computed
+    "explanation",  # words and ratios of what was computed
     "fit",  # looks for constants: what it fits are formulas
     "memory_fit",  # the same
+    "quality",  # errors of what was fitted
     "runs",  # reads a table
     "network_fit",  # looks for constants, of a network
     "network_logs",  # reads logs

@@ -11,6 +11,7 @@ from gpuscale import llm, symbols
 from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
+from gpuscale.plan.calibration import FIXED_SPREAD, Calibration
 from gpuscale.plan.columns import ExpectedTimes, fields_of
 from gpuscale.plan.costs import SCHEDULES, program
 from gpuscale.plan.outcome import Outcome
@@ -45,6 +46,7 @@ MACHINES = {
 }
 LEAST = 0.01  # of a step: a smaller change is not worth a line
 MOST = 8  # lines of changes
+COMPARED = 10  # plans that the first one is compared with, at least
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,12 @@ class Explanation:
             out += [f"  {line}" for line in aligned(rows, {1})]
         return "\n".join([*out, *(["", *self.depends] if self.depends else [])])
 
+    def record(self) -> dict:
+        """As plain data, for JSON."""
+        own = {"choice": vars(self.row.choice), "terms": [vars(term) for term in self.terms]}
+        own |= {"changes": [vars(change) for change in self.changes], "open_constants": dict(self.open_constants)}
+        return own | {"depends": list(self.depends)}
+
     def _widest(self) -> list[tuple[str, float]]:
         return sorted(self.open_constants.items(), key=lambda pair: -pair[1])
 
@@ -105,7 +113,13 @@ def _said(change: Change) -> str:
 
 
 def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Explanation:
-    """The Explanation of a plan; ``others`` are plans that it is compared with."""
+    """The Explanation of a plan; ``others`` are plans that it is compared with.
+
+    >>> from gpuscale.plan import plan
+    >>> found = plan("llama3_8b", "h100_superpod", 64, "512k", top=3).explain()
+    >>> found.terms[0].name, found.terms[0].formula
+    ('matmuls', 'microbatch_gpu_time')
+    """
     step = row.step[2]
     spent = vars(row.costs.expected)
     meanings = fields_of(ExpectedTimes)
@@ -144,20 +158,16 @@ def _choices(ask: Request, row: Outcome) -> list[Change]:
     """The same layout with another microbatch, recomputation, ZeRO stage or number of virtual stages."""
     c, tries = row.choice, {}
     tries["twice the sequences per microbatch"] = {"micro": 2 * c.micro}
-    tries["half the sequences per microbatch"] = {"micro": c.micro // 2}
+    if c.micro % 2 == 0:
+        tries["half the sequences per microbatch"] = {"micro": c.micro // 2}
     tries["twice the virtual stages"] = {"virtual": 2 * c.virtual}
     tries["no virtual stages"] = {"virtual": 1}
     tries |= {
         f"{kind} recomputation".replace("none", "no"): {"recompute": kind} for kind in ("none", "selective", "full")
     }
     tries |= {f"ZeRO-{stage}" if stage else "no ZeRO": {"zero": stage} for stage in range(4)}
-    tries["sequence parallelism"] = {"sp": True}
-    possible = {}
-    for words, other in tries.items():
-        if all(value != getattr(c, name) and value for name, value in other.items() if name in ("micro", "virtual")):
-            changed = replace(c, **other)
-            if changed != c:
-                possible[words] = changed
+    tries["no sequence parallelism" if c.sp else "sequence parallelism"] = {"sp": not c.sp}
+    possible = {words: changed for words, other in tries.items() if (changed := replace(c, **other)) != c}
     found = evaluate_choices(ask, list(possible.values()))
     return [
         Change(words, float(found.step[2][i]), bool(found.fits[i]))
@@ -166,15 +176,21 @@ def _choices(ask: Request, row: Outcome) -> list[Change]:
     ]
 
 
+def _undetermined(known: Calibration) -> dict[str, float]:
+    """The constants that no run determines, with their spread: those that a fit names, and the usual ones."""
+    usual = {name: spread for name, spread in FIXED_SPREAD.items() if not known.spread.get(name)}
+    return {name: known.spread[name] for name in known.unknown} | usual
+
+
 def _unknown(ask: Request, rows: tuple[Outcome, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """What the spread of undetermined constants does to the first plan, and where it makes another one the first."""
+    """What the spread of undetermined constants does to the first plan, and where it makes a slower one faster."""
     base, wide, depends = np.array([row.step[2] for row in rows]), {}, []
-    for name in ask.calibration.unknown:
-        spread = ask.calibration.spread[name]
+    slower = np.flatnonzero(base >= base[0])  # the first plan is one of them
+    for name, spread in _undetermined(ask.calibration).items():
         ends = {sign: _steps(ask, rows, {name: float(np.exp(sign * spread))}) for sign in (-1, 1)}
         wide[name] = float(max(abs(end[0] / base[0] - 1) for end in ends.values()))
         for sign, end in ends.items():
-            best = int(np.argmin(end))
+            best = slower[np.argmin(end[slower])]
             if best and end[0] / end[best] - 1 >= LEAST:
                 more = "larger" if sign > 0 else "smaller"
                 gain = show(end[0] / end[best] - 1, "%", digits=2)
