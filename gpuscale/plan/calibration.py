@@ -52,7 +52,7 @@ FIXED = {
     "n_edge": 1.0,
 }
 # How well they are known: the standard deviations of their logarithms
-FIXED_SPREAD = {"g_attn": 0.1, "eta_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
+FIXED_SPREAD = {"g_attn": 0.1, "g_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
 FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp"}  # of a peak, or of a time
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
