@@ -12,9 +12,10 @@ from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
 from gpuscale.plan.choice import Choice
-from gpuscale.plan.columns import ExpectedTimes, fields_of
-from gpuscale.plan.costs import SCHEDULES, program
+from gpuscale.plan.columns import SOUGHT, ExpectedTimes, fields_of
+from gpuscale.plan.costs import SCHEDULES
 from gpuscale.plan.outcome import Outcome
+from gpuscale.plan.programs import program
 from gpuscale.plan.requests import Request
 from gpuscale.sources import cited
 from gpuscale.units import show
@@ -132,9 +133,10 @@ def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]
     known = evaluation.known(ask, columns)
     for name, factor in factors.items():
         known[name] = min(known[name] * factor, getattr(symbols, name).most or np.inf)
-    function, names = program(ask.schedule, "kv_rank" in ask.model, ("step_expected",))
+    function, names = program(ask.schedule, "kv_rank" in ask.model, SOUGHT)
     with np.errstate(all="ignore"):
-        return np.broadcast_to(function(*(known[name] for name in names))[0], len(rows))
+        found = dict(zip(SOUGHT, function(*(known[name] for name in names)), strict=True))
+    return np.broadcast_to(found["step_expected"], len(rows))
 
 
 def _machines(ask: Request, row: Outcome) -> list[Change]:
