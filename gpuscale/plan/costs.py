@@ -287,7 +287,9 @@ def printed(steps: list[TapeStep], wanted: list):
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
     lines = {value: of_two(expr) for value, expr in lines.items()}
-    order = TopologicalSorter({value: sorted(expr.free_symbols & lines.keys(), key=str) for value, expr in lines.items()})
+    order = TopologicalSorter(
+        {value: sorted(expr.free_symbols & lines.keys(), key=str) for value, expr in lines.items()}
+    )
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
     ordered = [(value, lines[value]) for value in order.static_order()]
     function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from gpuscale import specs
-from gpuscale.llm import model_counts
+from gpuscale.llm.model_counts import counts, inputs
 from gpuscale.plan import calibration
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, Costs
@@ -25,7 +25,7 @@ _NO_EXPERTS = {"E": 1, "k": 1, "n_shared": 0}
 @cache
 def _model(part: specs.Part, seq: int) -> dict:
     """What the program needs of a model, at sequences of that length."""
-    count = model_counts.counts(part)
+    count = counts(part)
     x = _NO_EXPERTS | {"F_dense": count.inputs["F"]} | dict(count.inputs)
     x |= {"S": seq, "S_win": min(part.get("window", seq), seq), "L_win": part.get("window_layers", 0)}
     x |= {"L_dense": count.layers_dense, "P": count.P, "P_act": count.P_act, "P_exp": count.P_exp}
@@ -71,7 +71,7 @@ def rates(ask: Request) -> tuple[float, float]:
 @cache
 def _hit(part: specs.Part, ranks: int, node: int) -> tuple[float, float]:
     """Fractions of the GPUs and of the nodes of a group of experts that a token has to reach."""
-    known = _NO_EXPERTS | model_counts.inputs(part) | {"Z": ranks, "G": node, "M_lim": part.get("route_nodes")}
+    known = _NO_EXPERTS | inputs(part) | {"Z": ranks, "G": node, "M_lim": part.get("route_nodes")}
     nodes = formulas.limited_nodes_hit if known["M_lim"] else formulas.nodes_hit
     return value(formulas.hit_top_k, known), value(nodes, known)
 

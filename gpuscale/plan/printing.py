@@ -98,9 +98,7 @@ def _lambdified(expr) -> str:
     """The source of an expression as numpy code."""
     body = steady(expr)
     shared = not body.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
-    return inspect.getsource(
-        sympy.lambdify(inputs(expr), costs.of_two(body), modules=[FUNCTIONS, "numpy"], cse=shared)
-    )
+    return inspect.getsource(sympy.lambdify(inputs(expr), costs.of_two(body), modules=[FUNCTIONS, "numpy"], cse=shared))
 
 
 def _expression(relation) -> str:
