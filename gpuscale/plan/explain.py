@@ -7,34 +7,32 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale import llm, symbols
 from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
-from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import SOUGHT, ExpectedTimes, fields_of
-from gpuscale.plan.costs import SCHEDULES
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.programs import program
 from gpuscale.plan.requests import Request
+from gpuscale.printed.words import BUBBLES, MEANINGS, MOSTS, SOURCES
 from gpuscale.sources import cited
 from gpuscale.units import show
 
-# The formula that each expected time comes from; that of the bubble depends on the schedule
+# The formula of llm that each expected time comes from; that of the bubble depends on the schedule
 FORMULAS = {
-    "matmuls": llm.microbatch_gpu_time,
-    "attention": llm.microbatch_gpu_time,
-    "experts": llm.grouped_time,
-    "kernels": llm.microbatch_gpu_time,
-    "loss": llm.microbatch_gpu_time,
-    "sums": llm.microbatch_gpu_time,
-    "tp": llm.expected_microbatch,
-    "cp": llm.expected_microbatch,
-    "ep": llm.expected_microbatch,
-    "host": llm.host_wait,
-    "pp": llm.expected_hop,
-    "dp": llm.expected_dp,
-    "update": llm.update_time,
+    "matmuls": "microbatch_gpu_time",
+    "attention": "microbatch_gpu_time",
+    "experts": "grouped_time",
+    "kernels": "microbatch_gpu_time",
+    "loss": "microbatch_gpu_time",
+    "sums": "microbatch_gpu_time",
+    "tp": "expected_microbatch",
+    "cp": "expected_microbatch",
+    "ep": "expected_microbatch",
+    "host": "host_wait",
+    "pp": "expected_hop",
+    "dp": "expected_dp",
+    "update": "update_time",
 }
 # Other machines to try: an input of the program, a factor, and what that would be
 MACHINES = {
@@ -94,7 +92,7 @@ class Explanation:
         out += [f"  {line}" for line in aligned(rows, {1})] if rows else ["  nothing by a percent or more"]
         if self.open_constants:
             out += ["", "Constants that no run of the calibration determines, and what their spread does to the step:"]
-            rows = [[f"±{part:.0%}", f"{name}: {getattr(symbols, name).meaning}"] for name, part in self._widest()]
+            rows = [[f"±{part:.0%}", f"{name}: {MEANINGS[name]}"] for name, part in self._widest()]
             out += [f"  {line}" for line in aligned(rows, {1})]
         return "\n".join([*out, *(["", *self.depends] if self.depends else [])])
 
@@ -112,8 +110,8 @@ def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Exp
     spent = vars(row.costs.expected)
     meanings = fields_of(ExpectedTimes)
     terms = [
-        Term(name, spent[name], meanings[name], formula.name, formula.source)
-        for name, formula in (FORMULAS | {"bubble": SCHEDULES[ask.schedule][2]}).items()
+        Term(name, spent[name], meanings[name], formula, SOURCES[formula])
+        for name, formula in (FORMULAS | {"bubble": BUBBLES[ask.schedule]}).items()
         if spent[name] > 0
     ]
     changes = [one for one in (*_machines(ask, row), *_choices(ask, row)) if abs(one.seconds / step - 1) >= LEAST]
@@ -132,7 +130,7 @@ def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]
     columns, _ = possible_rows(ask, [row.choice for row in rows])
     known = evaluation.known(ask, columns)
     for name, factor in factors.items():
-        known[name] = min(known[name] * factor, getattr(symbols, name).most or np.inf)
+        known[name] = min(known[name] * factor, MOSTS.get(name, np.inf))
     function, names = program(ask.schedule, "kv_rank" in ask.model, SOUGHT)
     with np.errstate(all="ignore"):
         found = dict(zip(SOUGHT, function(*(known[name] for name in names)), strict=True))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import textwrap
 from pathlib import Path
 
@@ -16,14 +17,16 @@ import numpy as np
 import sympy
 
 import gpuscale.printed
-from gpuscale import collectives, llm
+from gpuscale import collectives, llm, symbols
 from gpuscale.core.evaluation import inputs
 from gpuscale.core.formula import Formula
 from gpuscale.core.numerics import FUNCTIONS, steady
 from gpuscale.plan import costs
+from gpuscale.plan.calibration import FIXED, PRIORS
 from gpuscale.plan.columns import NAMES, SOUGHT
+from gpuscale.plan.explain import FORMULAS as TERMS
+from gpuscale.plan.explain import MACHINES
 from gpuscale.plan.programs import stored
-from gpuscale.symbols import flop
 
 FOLDER = Path(gpuscale.printed.__path__[0])
 WIDE = 120  # characters of a line, where it can be broken
@@ -47,7 +50,7 @@ OTHERS = {
 
 def printed() -> dict[str, str]:
     """The text of every file by its name."""
-    out = {"formulas.py": formulas(), "conditions.py": conditions()}
+    out = {"formulas.py": formulas(), "conditions.py": conditions(), "words.py": words()}
     return out | {f"{stored(*kind)}.py": programs(*kind) for kind in KINDS}
 
 
@@ -70,6 +73,26 @@ def conditions() -> str:
     return _file("Conditions of formulas that are constraints on layouts.", found)
 
 
+def words() -> str:
+    """The file of what an explanation says about formulas and constants."""
+    bubbles = {schedule: parts[2].name for schedule, parts in costs.SCHEDULES.items()}
+    sources = {name: getattr(llm, name).source for name in sorted({*TERMS.values(), *bubbles.values()})}
+    moved = {name for more in MACHINES.values() for name in more}
+    used = [getattr(symbols, name) for name in sorted({*PRIORS, *FIXED, *moved})]
+    tables = {
+        "SOURCES": ("Sources of formulas of gpuscale.llm.", sources),
+        "BUBBLES": ("The formula of the idle time of each schedule.", bubbles),
+        "MEANINGS": ("Meanings of quantities.", {q.name: q.meaning for q in used}),
+        "MOSTS": ("Their largest values, where they have one.", {q.name: q.most for q in used if q.most < np.inf}),
+    }
+    return _file("What an explanation says about formulas and constants.", [_table(n, *t) for n, t in tables.items()])
+
+
+def _table(name: str, said: str, rows: dict) -> str:
+    lines = "".join(f"    {json.dumps(key)}: {json.dumps(value)},\n" for key, value in rows.items())
+    return f"# {said}\n{name} = {{\n{lines}}}"
+
+
 def programs(schedule: str, latent: bool) -> str:
     """The file of a schedule: the columns by which a search decides, and all of them."""
     names = {step.value.name: step.formula.name for step in costs.compose(schedule, latent)[0]}
@@ -86,7 +109,7 @@ def programs(schedule: str, latent: bool) -> str:
 
 
 def _function(formula: Formula) -> str:
-    body = _lambdified(formula.rhs.xreplace({flop: sympy.S.One}))
+    body = _lambdified(formula.rhs.xreplace({symbols.flop: sympy.S.One}))
     said = f"{formula.title}: {formula.room}.{formula.name}, {formula.lhs.name} [{formula.lhs.unit}]."
     checks = [
         f'    require({_expression(need.relation)}, "{formula.name}: expected that {need}")\n' for need in formula.needs
@@ -135,7 +158,7 @@ def _tuple(columns: tuple[str, ...]) -> str:
 
 def _file(said: str, parts: list[str]) -> str:
     """A file of Python with what its code imports."""
-    code = "\n\n" + "\n\n\n".join(part.rstrip() for part in parts) + "\n"
+    code = "\n\n\n".join(part.rstrip() for part in parts) + "\n"
     tree = ast.parse(code)
     loaded = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     made = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -148,7 +171,7 @@ def _file(said: str, parts: list[str]) -> str:
     lines = [f"from numpy import {', '.join(of_numpy)}"] if of_numpy else []
     own = [OTHERS[name] for name in free if name in OTHERS]
     lines += ["", *own] if lines and own else own
-    imports = "\n".join(lines) + "\n" if lines else ""
+    imports = "\n".join(lines) + "\n\n\n" if lines else ""
     return f'"""{said}\n\nPrinted by ``make printed``; do not edit.\n"""\n\n{imports}{code}'
 
 

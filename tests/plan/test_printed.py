@@ -33,7 +33,8 @@ def test_single_formulas_and_conditions_are_printed_again():
     said = "run make printed"
     assert text("formulas.py") == printing.formulas(), said
     assert text("conditions.py") == printing.conditions(), said
-    listed = {f"{stored(*kind)}.py" for kind in printing.KINDS} | {"formulas.py", "conditions.py"}
+    assert text("words.py") == printing.words(), said
+    listed = {f"{stored(*kind)}.py" for kind in printing.KINDS} | {"formulas.py", "conditions.py", "words.py"}
     assert {path.name for path in printing.FOLDER.glob("*.py")} == listed | {"__init__.py", "calling.py"}
 
 
@@ -174,7 +175,7 @@ def test_a_plan_needs_no_sympy(tmp_path):
     path.write_text(json.dumps(own))
     kinds = "llama3-8b --cluster h100-superpod", "deepseek-v3 --cluster h800"
     lines = [f"--model {kind} --gpus 512 --batch 4M --schedule {one}" for kind in kinds for one in SCHEDULES]
-    lines += [f"{lines[0]} {more}" for more in ("--json", "--top 2", "--why", "--tp 4 --ep 1")]
+    lines += [f"{lines[0]} {more}" for more in ("--json", "--top 2", "--why", "--explain", "--tp 4 --ep 1")]
     lines += ["--model gpt-oss-120b --cluster gb200-nvl72 --gpus 144 --batch 9M"]
     lines += [f"--model {path} --gpu h100-sxm --per-node 8 --nic 400Gbit/s --nodes 2 --batch 1M", "--list", "--help"]
     loaded, status = shell(*(line.split() for line in lines))
