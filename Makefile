@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder chapters exercises tests
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test labs verify lab notebooks lint bench clean test-ready
+.PHONY: help book serve test labs verify lab notebooks printed lint bench clean test-ready
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -38,6 +38,9 @@ lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
 
 notebooks: $(VENV)/.book ## execute all notebooks and store them in normal form
 	$(BIN)/python -m gpuscale.book.normalise --execute chapters exercises
+
+printed: $(VENV)/.book ## print the functions of the planner again, from the formulas
+	@$(BIN)/python -m gpuscale.plan.printing
 
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .

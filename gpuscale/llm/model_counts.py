@@ -1,24 +1,18 @@
-"""A model of the data in the formulas: its inputs by symbol, its parameters part by part.
+"""A model of the data counted by the formulas: its inputs by symbol, its parameters part by part.
 
-``counts("llama3_70b").P`` is a whole number. ``given(formula, model, S=8192)`` evaluates any formula with the model's
-dimensions filled in.
+``counts("llama3_70b").P`` is a whole number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import NamedTuple
 
-import sympy
-
-from gpuscale.core.evaluation import evaluate
-from gpuscale.core.formula import Formula
-from gpuscale.llm import kv_caches, transformer
+from gpuscale.printed import formulas
+from gpuscale.printed.calling import exactly
 from gpuscale.specs.entry import Part
 from gpuscale.specs.reading import SpecError
 from gpuscale.specs.registry import model as _model
-from gpuscale.symbols import b
 
 # The field of a model that each symbol stands for, and its value where the model does not state it.
 FIELDS = {"L": "layers", "D": "d_model", "F": "d_ff", "n_q": "heads", "n_mat": "mlp_matrices", "n_vocab": "vocab"}
@@ -73,13 +67,6 @@ def inputs(model: Part | str) -> dict[str, int]:
     return found
 
 
-def given(formula: Formula | sympy.Expr, model: Part | str, **more) -> float:
-    """A formula in numbers, with the model's dimensions and parameters filled in; ``more`` has the rest."""
-    known = inputs(model) | {k: v for k, v in _parts(model).items() if isinstance(v, int)}
-    needed = [q.name for q in (formula.inputs if isinstance(formula, Formula) else formula.free_symbols)]
-    return evaluate(formula, **{name: value for name, value in known.items() if name in needed} | more)
-
-
 def counts(model: Part | str) -> Counts:
     """The parameters of a model, counted by the formulas. ``model`` is a Part or the key of one."""
     return Counts(**_parts(model))
@@ -89,26 +76,20 @@ def _parts(model: Part | str) -> dict:
     x = inputs(model)
     moe, mla = "E" in x, "r_kv" in x
     dense = x["L_dense"] if moe else x["L"]
-    mlp = _whole(transformer.mlp_params, x)
-    p = {"P_attn": _whole(transformer.latent_attention_params if mla else transformer.attention_params, x)}
-    p["P_mlp"] = _whole(transformer.mlp_params, x | {"F": x.get("F_dense", x["F"])}) if dense else 0
+    mlp = exactly(formulas.mlp_params, x)
+    p = {"P_attn": exactly(formulas.latent_attention_params if mla else formulas.attention_params, x)}
+    p["P_mlp"] = exactly(formulas.mlp_params, x | {"F": x.get("F_dense", x["F"])}) if dense else 0
     p["P_expert"] = mlp if moe else 0
     one = x | {"P_mlp": mlp}
-    p["P_moe"] = _whole(transformer.moe_layer_params, one) if moe else 0
-    p["P_top"] = _whole(transformer.moe_active_layer_params, one) if moe else 0
-    p["P_exp"] = _whole(transformer.routed_parameters, one) if moe else 0
+    p["P_moe"] = exactly(formulas.moe_layer_params, one) if moe else 0
+    p["P_top"] = exactly(formulas.moe_active_layer_params, one) if moe else 0
+    p["P_exp"] = exactly(formulas.routed_parameters, one) if moe else 0
     p["P_layer"] = p["P_attn"] + (p["P_top"] if moe else p["P_mlp"])
-    vectors = transformer.moe_layer_vectors if moe else transformer.layer_vectors
-    p["P_vec"] = _whole(transformer.latent_layer_vectors if mla else vectors, x)
-    p["P_emb"] = _whole(transformer.embedding_params, x)
-    p["P"] = _whole(transformer.moe_parameters if moe else transformer.parameters, x | p)
-    p["P_act"] = _whole(transformer.moe_active_parameters if moe else transformer.active_parameters, x | p)
-    cache = kv_caches.latent_kv_token if mla else kv_caches.kv_token
-    p["V_kv"] = _whole(cache, x | {b.name: 2})
+    vectors = formulas.moe_layer_vectors if moe else formulas.layer_vectors
+    p["P_vec"] = exactly(formulas.latent_layer_vectors if mla else vectors, x)
+    p["P_emb"] = exactly(formulas.embedding_params, x)
+    p["P"] = exactly(formulas.moe_parameters if moe else formulas.parameters, x | p)
+    p["P_act"] = exactly(formulas.moe_active_parameters if moe else formulas.active_parameters, x | p)
+    cache = formulas.latent_kv_token if mla else formulas.kv_token
+    p["V_kv"] = exactly(cache, x | {"b": 2})
     return p | {"moe": moe, "mla": mla, "layers_dense": dense, "layers_moe": x["L"] - dense, "inputs": x}
-
-
-def _whole(formula: Formula, values: Mapping) -> int:
-    """A formula at whole numbers, exactly: floats would round a count of more than 2**53."""
-    known = {q: sympy.Rational(Fraction(values[q.name])) for q in formula.inputs}
-    return int(formula.rhs.xreplace(known))

@@ -200,7 +200,7 @@ def main(arguments=None) -> int:
             print(listing())
             return 0
         ask, top = asked(options)
-        from gpuscale.plan import text  # imports sympy: a refusal need not wait for it
+        from gpuscale.plan import text  # a refusal need not wait for what plans
         from gpuscale.plan.search import solve
 
         found = solve(ask, top)

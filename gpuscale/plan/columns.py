@@ -112,6 +112,7 @@ GROUPS = {"peak": (StepTimes, "_peak"), "reached": (StepTimes, "_reached"), "exp
 _OWN = [column for column in fields(Costs) if column.metadata]
 _TIMES = {f"{column.name}{suffix}": column for kind, suffix in GROUPS.values() for column in fields(kind)}
 NAMES = (*(column.name for column in _OWN), *_TIMES)
+SOUGHT = ("memory", "states", "step_expected")  # those by which a search decides
 
 
 def fields_of(kind) -> dict[str, str]:

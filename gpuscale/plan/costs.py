@@ -286,15 +286,17 @@ def printed(steps: list[TapeStep], wanted: list):
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
-    lines = {value: _of_two(expr) for value, expr in lines.items()}
-    order = TopologicalSorter({value: expr.free_symbols & lines.keys() for value, expr in lines.items()})
+    lines = {value: of_two(expr) for value, expr in lines.items()}
+    order = TopologicalSorter(
+        {value: sorted(expr.free_symbols & lines.keys(), key=str) for value, expr in lines.items()}
+    )
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
     ordered = [(value, lines[value]) for value in order.static_order()]
     function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))
     return function, tuple(name.name for name in names)
 
 
-def _of_two(expr):
+def of_two(expr):
     """Maxima and choices as numpy's functions of two: several times as fast as those that sympy prints."""
     for many, two in {sympy.Max: "maximum", sympy.Min: "minimum"}.items():
         expr = expr.replace(many, lambda *args, two=two: reduce(sympy.Function(two), args))

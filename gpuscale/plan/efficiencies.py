@@ -9,6 +9,8 @@ from pathlib import Path
 
 from gpuscale import specs
 from gpuscale.network.known import topology
+from gpuscale.printed import formulas
+from gpuscale.printed.calling import value
 from gpuscale.sources import cited
 from gpuscale.specs.reading import Where
 from gpuscale.units import show
@@ -81,12 +83,9 @@ def _file(part) -> str:
 def _carried(rate: float, count: int, kind: str) -> float:
     """The bandwidth of a link: of a NIC from a bus bandwidth over nodes; without the rank's own part from a
     rate that includes it."""
-    from gpuscale.collectives import bus_bandwidth  # imports sympy, which a refused request does not need
-    from gpuscale.core.evaluation import evaluate
-
     if kind == "nodes":
-        return evaluate(bus_bandwidth.nic_rate.rhs, W_bus=rate, M=count, N=count * _NODE)
-    return evaluate(bus_bandwidth.all_to_all_bus.rhs, W_alg=rate, N=count)
+        return value(formulas.nic_rate, {"W_bus": rate, "M": count, "N": count * _NODE})
+    return value(formulas.all_to_all_bus, {"W_alg": rate, "N": count})
 
 
 def _is(found, wanted: str) -> bool:

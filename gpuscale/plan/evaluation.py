@@ -2,49 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 
 from gpuscale import specs
-from gpuscale.collectives import exchange
-from gpuscale.core.evaluation import evaluate
-from gpuscale.core.formula import Formula
-from gpuscale.llm import expert_parallel, model_counts, transformer
-from gpuscale.llm.training_step import reached_bandwidth
+from gpuscale.llm.model_counts import counts, inputs
 from gpuscale.plan import calibration
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, Costs
-from gpuscale.plan.costs import program
 from gpuscale.plan.layouts import Rows
+from gpuscale.plan.programs import program
 from gpuscale.plan.requests import Request
+from gpuscale.printed import formulas
+from gpuscale.printed.calling import value
 
 BLOCK = 1 << 13  # plans at a time, so that they fit in the cache
 B_MASK = 1.0  # bytes of an element of a dropout mask
 _NO_EXPERTS = {"E": 1, "k": 1, "n_shared": 0}
 
 
-def value(formula: Formula, known: Mapping) -> float:
-    """A formula at values, some of which it may not need."""
-    return evaluate(formula, **{quantity.name: known[quantity.name] for quantity in formula.inputs})
-
-
 @cache
 def _model(part: specs.Part, seq: int) -> dict:
     """What the program needs of a model, at sequences of that length."""
-    count = model_counts.counts(part)
+    count = counts(part)
     x = _NO_EXPERTS | {"F_dense": count.inputs["F"]} | dict(count.inputs)
     x |= {"S": seq, "S_win": min(part.get("window", seq), seq), "L_win": part.get("window_layers", 0)}
     x |= {"L_dense": count.layers_dense, "P": count.P, "P_act": count.P_act, "P_exp": count.P_exp}
     x["n_drop"] = part.get("dropout", 0)
     if count.mla:
-        whole, needed = transformer.latent_attention_flops, transformer.causal_latent_attention_flops
+        whole, needed = formulas.latent_attention_flops, formulas.causal_latent_attention_flops
     else:
-        whole, needed = transformer.mean_attention_flops, transformer.mean_causal_attention_flops
+        whole, needed = formulas.mean_attention_flops, formulas.mean_causal_attention_flops
     told = value(whole, x)  # as MFU counts it, masked or not
     x["ops_attn"] = told if x["n_drop"] else value(needed, x)  # if dropout stores scores in memory: all of them
-    return x | {"ops_tok": value(transformer.token_flops, x | {"ops_attn": told})}
+    return x | {"ops_tok": value(formulas.token_flops, x | {"ops_attn": told})}
 
 
 def model_inputs(ask: Request) -> dict:
@@ -72,16 +64,16 @@ def constants(ask: Request) -> dict:
 def rates(ask: Request) -> tuple[float, float]:
     """Achieved bandwidth of a GPU over NVLink, and of a node over the network."""
     peaks = zip((ask.cluster.W_nvl, ask.cluster.W_node), ask.shares[1:3], strict=True)
-    nvlink, network = (evaluate(reached_bandwidth, W_ref=peak, eta=share) for peak, share in peaks)
+    nvlink, network = (value(formulas.reached_bandwidth, {"W_ref": peak, "eta": share}) for peak, share in peaks)
     return nvlink, network
 
 
 @cache
 def _hit(part: specs.Part, ranks: int, node: int) -> tuple[float, float]:
     """Fractions of the GPUs and of the nodes of a group of experts that a token has to reach."""
-    known = _NO_EXPERTS | model_counts.inputs(part) | {"Z": ranks, "G": node, "M_lim": part.get("route_nodes")}
-    nodes = expert_parallel.limited_nodes_hit if known["M_lim"] else expert_parallel.nodes_hit
-    return value(exchange.hit_top_k, known), value(nodes, known)
+    known = _NO_EXPERTS | inputs(part) | {"Z": ranks, "G": node, "M_lim": part.get("route_nodes")}
+    nodes = formulas.limited_nodes_hit if known["M_lim"] else formulas.nodes_hit
+    return value(formulas.hit_top_k, known), value(nodes, known)
 
 
 def hits(ask: Request, Z) -> dict:

@@ -7,33 +7,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale import llm, symbols
 from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
 from gpuscale.plan.calibration import FIXED_SPREAD, Calibration
-from gpuscale.plan.columns import ExpectedTimes, fields_of
-from gpuscale.plan.costs import SCHEDULES, program
+from gpuscale.plan.columns import SOUGHT, ExpectedTimes, fields_of
 from gpuscale.plan.outcome import Outcome
+from gpuscale.plan.programs import program
 from gpuscale.plan.requests import Request
+from gpuscale.printed.words import BUBBLES, MEANINGS, MOSTS, SOURCES
 from gpuscale.sources import cited
 from gpuscale.units import show
 
-# The formula that each expected time comes from; that of the bubble depends on the schedule
+# The formula of llm that each expected time comes from; that of the bubble depends on the schedule
 FORMULAS = {
-    "matmuls": llm.microbatch_gpu_time,
-    "attention": llm.microbatch_gpu_time,
-    "experts": llm.grouped_time,
-    "kernels": llm.microbatch_gpu_time,
-    "loss": llm.microbatch_gpu_time,
-    "sums": llm.microbatch_gpu_time,
-    "tp": llm.expected_microbatch,
-    "cp": llm.expected_microbatch,
-    "ep": llm.expected_microbatch,
-    "host": llm.host_wait,
-    "pp": llm.expected_hop,
-    "dp": llm.expected_dp,
-    "update": llm.update_time,
+    "matmuls": "microbatch_gpu_time",
+    "attention": "microbatch_gpu_time",
+    "experts": "grouped_time",
+    "kernels": "microbatch_gpu_time",
+    "loss": "microbatch_gpu_time",
+    "sums": "microbatch_gpu_time",
+    "tp": "expected_microbatch",
+    "cp": "expected_microbatch",
+    "ep": "expected_microbatch",
+    "host": "host_wait",
+    "pp": "expected_hop",
+    "dp": "expected_dp",
+    "update": "update_time",
 }
 # Other machines to try: an input of the program, a factor, and what that would be
 MACHINES = {
@@ -50,7 +50,7 @@ COMPARED = 10  # plans that the first one is compared with, at least
 
 
 @dataclass(frozen=True)
-class Term:
+class StepPart:
     """A part of the expected step: its column, ``seconds``, what it is, and the name and the source of its formula."""
 
     name: str
@@ -76,7 +76,7 @@ class Explanation:
     order of the plans hangs on one."""
 
     row: Outcome
-    terms: tuple[Term, ...]
+    terms: tuple[StepPart, ...]
     changes: tuple[Change, ...]
     open_constants: Mapping[str, float]
     depends: tuple[str, ...]
@@ -94,7 +94,7 @@ class Explanation:
         out += [f"  {line}" for line in aligned(rows, {1})] if rows else ["  nothing by a percent or more"]
         if self.open_constants:
             out += ["", "Constants that no run of the calibration determines, and what their spread does to the step:"]
-            rows = [[f"±{part:.0%}", f"{name}: {getattr(symbols, name).meaning}"] for name, part in self._widest()]
+            rows = [[f"±{part:.0%}", f"{name}: {MEANINGS[name]}"] for name, part in self._widest()]
             out += [f"  {line}" for line in aligned(rows, {1})]
         return "\n".join([*out, *(["", *self.depends] if self.depends else [])])
 
@@ -124,8 +124,8 @@ def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Exp
     spent = vars(row.costs.expected)
     meanings = fields_of(ExpectedTimes)
     terms = [
-        Term(name, spent[name], meanings[name], formula.name, formula.source)
-        for name, formula in (FORMULAS | {"bubble": SCHEDULES[ask.schedule][2]}).items()
+        StepPart(name, spent[name], meanings[name], formula, SOURCES[formula])
+        for name, formula in (FORMULAS | {"bubble": BUBBLES[ask.schedule]}).items()
         if spent[name] > 0
     ]
     changes = [one for one in (*_machines(ask, row), *_choices(ask, row)) if abs(one.seconds / step - 1) >= LEAST]
@@ -144,10 +144,11 @@ def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]
     columns, _ = possible_rows(ask, [row.choice for row in rows])
     known = evaluation.known(ask, columns)
     for name, factor in factors.items():
-        known[name] = min(known[name] * factor, getattr(symbols, name).most or np.inf)
-    function, names = program(ask.schedule, "kv_rank" in ask.model, ("step_expected",))
+        known[name] = min(known[name] * factor, MOSTS.get(name, np.inf))
+    function, names = program(ask.schedule, "kv_rank" in ask.model, SOUGHT)
     with np.errstate(all="ignore"):
-        return np.broadcast_to(function(*(known[name] for name in names))[0], len(rows))
+        found = dict(zip(SOUGHT, function(*(known[name] for name in names)), strict=True))
+    return np.broadcast_to(found["step_expected"], len(rows))
 
 
 def _machines(ask: Request, row: Outcome) -> list[Change]:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import count
 from math import prod
 
-from sympy import factorint, multiplicity
-
-from gpuscale.llm.training_memory import optimizer_bytes, zero3_gpus
 from gpuscale.plan import layouts
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.evaluation import recipe_inputs, value
+from gpuscale.plan.evaluation import recipe_inputs
+from gpuscale.plan.factors import factors, multiplicity
 from gpuscale.plan.requests import Request, check_gpus, check_pins
 from gpuscale.plan.typed import some
+from gpuscale.printed.calling import value
+from gpuscale.printed.formulas import optimizer_bytes, zero3_gpus
 from gpuscale.units import show
 
 NEAR = 64  # counts to try on either side
@@ -33,7 +33,7 @@ def unused(model: Mapping, ask: Request) -> dict[int, int]:
     """Factors of the number of GPUs that only stages could take up, if there cannot be that many stages: primes with
     their exponents; empty if there is no such obstacle."""
     left, fixed = {}, ask.pins.get("pp")
-    for p, a in factorint(ask.gpus).items():
+    for p, a in factors(ask.gpus).items():
         most = {
             "tp": min(multiplicity(p, model[k]) for k in ("n_q", "F")),
             "dp": multiplicity(p, ask.sequences),
@@ -57,7 +57,7 @@ def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
             "cp": f"CP {some(ask.seq, 'token')}",
         }
         said = ", ".join(f"{axis.upper()} is {ask.pins[axis]}" if axis in ask.pins else limits[axis] for axis in limits)
-        whole = _product(factorint(ask.gpus))
+        whole = _product(factors(ask.gpus))
         equal = "" if whole == f"{ask.gpus:,}" else f" = {whole}"
         said = f"{some(ask.gpus, 'GPU')}{equal}, and only stages could take up the factor {_product(left)} ({said})"
     else:
@@ -113,7 +113,7 @@ def hint(ask: Request, fewer: Request, quick: float, slow: float | None) -> str:
 def states_need(model: Mapping, ask: Request) -> str:
     """How many GPUs would hold the state alone, if these are too few; else nothing."""
     known = model | recipe_inputs(ask.recipe) | {"S_level": ask.room}
-    least = int(value(zero3_gpus.where(optimizer_bytes), known))
+    least = int(value(zero3_gpus, known | {"b_opt": value(optimizer_bytes, known)}))
     if least <= ask.gpus:
         return ""
     return f"the state alone needs {some(least, 'GPU')} or more, sharded evenly over all of them (ZeRO-3)"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from math import gcd
 
 import numpy as np
-from sympy import Min, divisors
 
-from gpuscale import llm
-from gpuscale import symbols as q
-from gpuscale.core.conditions import Condition, at_least, at_most, divisible, nested
-from gpuscale.core.evaluation import compiled
 from gpuscale.plan.choice import COLUMNS, RECOMPUTE
+from gpuscale.plan.factors import divisors
 from gpuscale.plan.requests import Request
+from gpuscale.printed import conditions
+from gpuscale.printed.calling import takes
 
 NAMES = {quantity: name for name, quantity in COLUMNS.items()}
 # What is tried if nothing is fixed: most sequences per microbatch, fewest tokens of a sequence per rank, virtual
@@ -25,22 +23,27 @@ MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 @dataclass(frozen=True)
 class Constraint:
     """A condition on layouts: ``words`` say why one that breaks it is excluded, with quantities (and ``ranks`` of a
-    stage, ``sequences`` of the batch, ``own`` ones of a replica) in braces. ``virtual`` marks what leaves the same
-    layout without virtual stages untouched."""
+    stage, ``sequences`` of the batch, ``own`` ones of a replica) in braces. ``kept`` is a function of such values,
+    that of a formula where it has the condition. ``virtual`` marks what leaves the same layout without virtual stages
+    untouched."""
 
     name: str
     words: str
-    needs: tuple[Condition, ...]
+    kept: Callable
     virtual: bool = False
-
-    @cached_property
-    def _compiled(self) -> list:
-        return [compiled(need.relation) for need in self.needs]
 
     def broken(self, values: Mapping) -> np.ndarray:
         """The mask of the layouts that break it, from the values of the quantities."""
-        kept = [function(*(values[quantity.name] for quantity in names)) for function, names in self._compiled]
-        return ~np.logical_and.reduce(kept)
+        return np.logical_not(self.kept(*(values[name] for name in takes(self.kept))))
+
+
+def _divides(a, b):
+    return b % a == 0
+
+
+def _nested(a, b):
+    """Whether one of the two divides the other."""
+    return _divides(np.minimum(a, b), np.maximum(a, b))
 
 
 @dataclass(frozen=True)
@@ -53,56 +56,60 @@ class Reason:
 
 
 OF_MESH = (
-    Constraint("TP and heads", "TP {Y} does not divide {n_q} heads", (divisible(q.n_q, q.Y),)),
-    Constraint("TP and key heads", "TP {Y} and {n_kv} key heads: neither divides the other", llm.whole_key_heads.needs),
-    Constraint("TP and MLP width", "TP {Y} does not divide the MLP's width of {F}", (divisible(q.F, q.Y),)),
-    Constraint("stages and layers", "{N_stages} stages are more than {L} layers", (at_most(q.N_stages, q.L),)),
-    Constraint("DP and sequences", "DP {X} does not divide {sequences} sequences", (divisible(q.B, q.S * q.X),)),
+    Constraint("TP and heads", "TP {Y} does not divide {n_q} heads", lambda n_q, Y: _divides(Y, n_q)),
+    Constraint(
+        "TP and key heads", "TP {Y} and {n_kv} key heads: neither divides the other", conditions.whole_key_heads
+    ),
+    Constraint("TP and MLP width", "TP {Y} does not divide the MLP's width of {F}", lambda F, Y: _divides(Y, F)),
+    Constraint("stages and layers", "{N_stages} stages are more than {L} layers", lambda N_stages, L: N_stages <= L),
+    Constraint(
+        "DP and sequences", "DP {X} does not divide {sequences} sequences", lambda X, sequences: _divides(X, sequences)
+    ),
     Constraint(
         "CP and sequence",
         "{S} tokens do not split evenly over CP {n_cp} (two pieces each) and TP {Y}",
-        (divisible(q.S, Min(q.n_cp, 2) * q.n_cp * q.Y),),
+        lambda S, n_cp, Y: _divides(np.minimum(n_cp, 2) * n_cp * Y, S),
     ),
     Constraint(
         "groups and nodes",
         "groups of {Y} TP, then CP {n_cp}, then DP {X} ranks straddle nodes of {G}",
-        (nested(q.Y, q.G), nested(q.Y * q.n_cp, q.G), nested(q.X * q.Y * q.n_cp, q.G)),
+        lambda X, Y, n_cp, G: _nested(Y, G) & _nested(Y * n_cp, G) & _nested(X * Y * n_cp, G),
     ),
 )
 OF_EXPERTS = (
-    Constraint("EP and experts", "EP {Z} does not divide {E} experts", (divisible(q.E, q.Z),)),
+    Constraint("EP and experts", "EP {Z} does not divide {E} experts", lambda E, Z: _divides(Z, E)),
     Constraint(
-        "EP and ranks", "EP {Z} does not divide the {ranks} ranks of a stage", (divisible(q.X * q.Y * q.n_cp, q.Z),)
+        "EP and ranks", "EP {Z} does not divide the {ranks} ranks of a stage", lambda ranks, Z: _divides(Z, ranks)
     ),
 )
 OF_BATCH = (
-    Constraint("microbatch and batch", "{n_seq} sequences do not divide a replica's {own}", llm.microbatches.needs),
+    Constraint("microbatch and batch", "{n_seq} sequences do not divide a replica's {own}", conditions.microbatches),
 )
 OF_ALL = (
-    Constraint("EP and nodes", "EP {Z} straddles nodes of {G}", (nested(q.Z, q.G),)),
+    Constraint("EP and nodes", "EP {Z} straddles nodes of {G}", lambda Z, G: _nested(Z, G)),
     Constraint(
         "interleaving",
         "interleaving takes microbatches in groups of {N_stages}; there are {N_MB}",
-        llm.first_stage_held.needs,
+        conditions.first_stage_held,
         virtual=True,
     ),
     Constraint(
         "virtual stages and layers",
         "{N_stages} stages of {n_virt} virtual stages are more than {L} layers",
-        (at_most(q.n_virt * q.N_stages, q.L),),
+        lambda n_virt, N_stages, L: n_virt * N_stages <= L,
         virtual=True,
     ),
 )
-UNCUT = Constraint("virtual stages and schedule", "only 1F1B has {n_virt} virtual stages", (at_most(q.n_virt, 1),))
+UNCUT = Constraint("virtual stages and schedule", "only 1F1B has {n_virt} virtual stages", lambda n_virt: n_virt <= 1)
 OF_DUALPIPE = (
     UNCUT,
     Constraint(
-        "dualpipe and stages", "DualPipe needs an even number of stages, not {N_stages}", llm.dualpipe_held.needs
+        "dualpipe and stages", "DualPipe needs an even number of stages, not {N_stages}", conditions.dualpipe_held
     ),
     Constraint(
         "microbatches and stages",
         "too few microbatches: {N_MB} for {N_stages} stages, which need two each",
-        (at_least(q.N_MB, 2 * q.N_stages),),
+        lambda N_MB, N_stages: N_MB >= 2 * N_stages,
     ),
 )
 OF_SCHEDULE = {"1f1b": OF_ALL, "dualpipe": (*OF_DUALPIPE, *OF_ALL)}
@@ -172,10 +179,10 @@ def _of_schedule(ask: Request) -> tuple[Constraint, ...]:
 
 def layouts(model: Mapping, ask: Request) -> tuple[Rows, list[Reason]]:
     """All possible layouts, and the reasons why the others are excluded."""
-    few = [n for n in divisors(ask.sequences) if n <= MICRO]
+    few = [n for n in range(1, MICRO + 1) if ask.sequences % n == 0]
     cuts = [v for v in STAGE_CUTS if v == 1 or (v <= model["L"] and ask.schedule == "1f1b")]
     grown = (  # options added to each layout, and the constraints after that
-        ("ep", "Z", divisors(model["E"]), OF_EXPERTS),
+        ("ep", "Z", divisors(gcd(model["E"], ask.gpus)), OF_EXPERTS),
         ("micro", "n_seq", few, OF_BATCH),
         ("virtual", "n_virt", cuts, _of_schedule(ask)),
     )

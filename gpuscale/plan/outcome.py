@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuscale.core.evaluation import evaluate
-from gpuscale.llm.training_step import level_time
 from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import Costs
+from gpuscale.printed.calling import value
+from gpuscale.printed.formulas import level_time
 from gpuscale.units import show
 
 # What a step loses time to, in words; the names are those of the expected times
@@ -92,8 +92,8 @@ class Outcome(_Numbers):
     def level(self, axis: str) -> str:
         """The level that limits an axis: "NVLink" or "the network"."""
         c, rates = self.costs, dict(zip(("W_nvl", "W_node"), self.rates, strict=True))
-        inside = evaluate(level_time, V_nvl=getattr(c, f"{axis}_nvlink"), V_net=0, **rates)
-        across = evaluate(level_time, V_nvl=0, V_net=getattr(c, f"{axis}_network_node"), **rates)
+        inside = value(level_time, rates | {"V_nvl": getattr(c, f"{axis}_nvlink"), "V_net": 0})
+        across = value(level_time, rates | {"V_nvl": 0, "V_net": getattr(c, f"{axis}_network_node")})
         return "NVLink" if inside >= across else "the network"
 
     @property

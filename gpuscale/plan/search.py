@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuscale.plan import evaluation, hints, html, layouts, text
 from gpuscale.plan.choice import MESH, OPTIONS, Choice
-from gpuscale.plan.columns import Costs
+from gpuscale.plan.columns import SOUGHT, Costs
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason, Rows
 from gpuscale.plan.outcome import Outcome
@@ -142,7 +142,7 @@ def _solve(ask: Request, top: int) -> Plan:
 
 def _sweep(ask: Request, rows: Rows, picks: Rows) -> _Sweep:
     seen = np.empty((3, len(rows), len(picks)))
-    for part, found in evaluation.costs(ask, rows, picks, ("memory", "states", "step_expected")):
+    for part, found in evaluation.costs(ask, rows, picks, SOUGHT):
         for column, block in zip(seen, found, strict=True):
             column[part] = block
     return _Sweep(rows, picks, *seen)

@@ -236,7 +236,9 @@ def plans() -> None:
         )
     print()
     ask = "--model llama3-70b --cluster h100-superpod --gpus 4096 --batch 4M".split()
-    for what, more in (("the whole answer", ask), ("a refusal", [*ask, "--gpus", "0"]), ("--list", ["--list"])):
+    lines = {"the whole answer": ask, "a refusal": [*ask, "--gpus", "0"], "--list": ["--list"]}
+    lines["--explain"] = [*ask, "--explain"]
+    for what, more in lines.items():
         command = [sys.executable, "-m", "gpuscale.plan", *more]
         done = [seconds(lambda c=command: subprocess.run(c, capture_output=True, check=False), 1) for _ in range(5)]
         print(f"{'from the shell: ' + what:38}{'':12}{min(done):10.2f}")

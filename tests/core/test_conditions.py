@@ -15,7 +15,7 @@ from sympy.codegen.cfunctions import log2
 
 from gpuscale.collectives import algorithms, exchange, hierarchy, in_network
 from gpuscale.core import Formula, at_least, at_most, below, divisible, evaluate, javascript, nested, power_of_two
-from gpuscale.core.numerics import ceil_log2, log_binomial, log_factorial
+from gpuscale.core.floats import ceil_log2, log_binomial, log_factorial
 from gpuscale.network import wire_latency
 from gpuscale.symbols import E, N, T, V, W, Z, alpha, k, n
 

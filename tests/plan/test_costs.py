@@ -80,10 +80,12 @@ APART = {
     "network_logs",  # reads logs
     "choice",
     "errors",
+    "factors",  # whole numbers
     "figure",
     "hints",
     "html",
     "layouts",
+    "printing",  # writes code
     "requests",
     "text",
     "typed",

@@ -1,0 +1,682 @@
+"""Plans with the schedule zb-h1 and attention; behind a line, the formula of gpuscale.llm that it ends.
+
+Printed by ``make printed``; do not edit.
+"""
+
+from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+
+
+def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
+           L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
+           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt, n_zero, n_recompute,
+           n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix, eta_hbm, g_attn,
+           g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge,
+           eta_mat, eta_nvl, eta_net, eta_attn):
+    """The columns by which a search decides."""
+    t2 = maximum(Y, n_kv)  # whole_key_heads
+    x2 = L**(-1.0)
+    x3 = F_dense*L_dense
+    x4 = L - L_dense
+    x5 = F*(k + n_shared)
+    x8 = 4*b
+    x9 = S*n_drop*n_q
+    x12 = D*b
+    x13 = 2*b
+    x15 = D*n_vocab
+    x17 = X**(-1.0)
+    x18 = n_cp**(-1.0)
+    x24 = N_stages**(-1.0)
+    x25 = n_virt**(-1.0)
+    x27 = N_stages - 1
+    x30 = less(n_even, 1)
+    x32 = less(n_recompute, 1)
+    x33 = L*ops_attn
+    x34 = less(n_recompute, 2)
+    x35 = less(n_recompute, 3)
+    x37 = less(N_stages, 2)
+    x38 = Y**(-1.0)
+    x43 = D*k
+    x44 = n_mat - 1
+    x45 = 2*b_mask
+    x49 = less(n_sp, 1)
+    x56 = minimum(G, Y)
+    x58 = Y*n_cp
+    x60 = maximum(G, Y)
+    x61 = minimum(G, Z)
+    t1 = minimum(b, b_w)  # dispatch_bytes
+    x65 = G**(-1.0)
+    x67 = less(n_zero, 1)
+    x68 = less(n_zero, 2)
+    x69 = less(n_zero, 3)
+    x79 = 4*D
+    x82 = less(n_drop, 1)
+    x89 = X*n_cp - 1
+    x90 = W_node*eta_net
+    x91 = G*alpha_rank
+    t142 = W_nvl*eta_nvl  # reached_bandwidth
+    t102 = W_hbm*eta_hbm  # reached_bandwidth
+    t140 = C*eta_mat  # reached_flops
+    x112 = greater_equal(G, N_gpu)
+    t0 = b_master + 2*b_mom  # optimizer_bytes
+    t141 = C*eta_attn  # reached_flops
+    x0 = d_head*(n_q + t2)
+    x1 = 2*t2
+    x16 = 2*d_head*(-n_kv + t2)
+    x53 = L_dense*x2 + 1
+    x6 = x2*(x3 + x4*x5)
+    x48 = D*x8
+    x10 = x9*(b_mask + x8)
+    x83 = F*x13
+    x22 = 2*x15
+    t9 = B*x17/(S*n_seq)  # microbatches
+    x19 = n_seq*x18
+    x71 = x17*x18
+    x26 = x24*x25
+    x54 = where(x34, 0, where(x35, 1, 0))
+    t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
+    t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
+    x46 = n_drop*x45
+    x47 = x45 + x8
+    x50 = where(x49, 1, x38)
+    x94 = X*x58
+    x66 = maximum(1, Z*x65)
+    t144 = maximum(1, N_gpu*x65)  # run_nodes
+    t147 = maximum(1, Y*x65)  # spanned_nodes
+    t150 = maximum(1, x58*x65)  # spanned_nodes
+    x70 = logical_or.reduce((x68,x69))
+    t143 = x90  # reached_bandwidth
+    x92 = t142**(-1.0)
+    x98 = t102**(-1.0)
+    x100 = t140**(-1.0)
+    x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
+    t3 = 2*x0  # kept_attention
+    t4 = d_head*(n_q + x1)  # few_attention
+    t8 = D*x16 + x2*(P_act - x15)  # mean_layer_matrices
+    x7 = b*x6
+    t20 = D*n_copy + n_wide*x6  # framework_elements
+    t23 = x48  # norms_forward
+    x76 = minimum(N_stages, t9)
+    t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
+    x20 = S*x19
+    x85 = S**2*n_q*x19*(b_mask + x13)
+    x72 = x38*x71
+    x28 = n_virt*ceil(L*x26)
+    x55 = 2*x54 + 4
+    t21 = D*(10*b + x46)  # between_forward
+    t22 = D*(12*b + n_drop*x47)  # between_backward
+    x87 = D*x50
+    x95 = minimum(G, x94)
+    t153 = x66  # spanned_nodes
+    t145 = x90*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
+    x80 = t18 + t3
+    x21 = ops_attn + 2*t8
+    x11 = n_mat*x7 + x10
+    t6 = x14 + x7*(2*n_mat - 1) + x9*(5*b + b_mask)  # inside_backward
+    t38 = x76  # zb_held
+    x77 = b*x20
+    x84 = x20*(D*x47 + x38*(x48 + x83))
+    x86 = x20*(D*(8*b + x45) + x83)
+    t10 = x20  # microbatch_tokens
+    x93 = t145**(-1.0)
+    x23 = x22/x21
+    x31 = L*x21
+    t5 = x11 + x14  # inside_forward
+    t7 = x11  # inside_recompute
+    x78 = x77*(D*n_gather*n_sp*(1 - x38) + t20*x38)
+    x81 = where(x49, x77*(x38*x80 + x79), x38*x77*(x79 + x80))
+    x62 = t10*x38
+    t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
+    t11 = ceil(x23)  # head_layers
+    t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops
+    x51 = t21*x50 + t5*x38
+    t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
+    t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
+    x101 = x100*x62
+    x111 = x12*x62
+    t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
+    t41 = (
+        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
+    )  # layer_kept
+    t173 = (
+        where(x37, 0, where(x112, alpha_1, alpha_2)) + where(x37, 0, where(x112, x111*x92, x111/minimum(t142,
+        t143*x65)))
+    )  # expected_hop
+    x29 = t12 - x28
+    t175 = (
+        where(less(n_virt, 2), 2*t173*(x27 + ceil(x24*x27*(t9 - 2))), t173*(2*N_stages*n_virt - 2))
+    )  # pipeline_exposed
+    t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
+    x36 = t13*x2
+    x52 = t10*t13
+    x57 = t13*(x54 + 3)
+    x88 = t13**(-1.0)
+    x104 = ops_attn*t13
+    t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
+    t42 = t13*t38*x25  # flying_layers
+    t45 = t13*t41 + t44*x38  # last_stage_activations
+    t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
+    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    x39 = P_exp*x36
+    x63 = x36*x4
+    x103 = t15*x36
+    t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
+    t24 = x51*x52  # kernels_forward
+    t25 = (
+        x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
+    )  # kernels_backward
+    t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
+    t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
+    t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
+    t43 = t41*t42  # flying_activations
+    x41 = x39/Z
+    x75 = x39*x72
+    x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
+    t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
+    t166 = 6*F*n_mat*x101*x43*x63*(g_grp - 1)  # grouped_time
+    x40 = x38*(t16 - x39)
+    x73 = t16*x72
+    t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
+    t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
+    x59 = t29*x38
+    t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
+    t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
+    x42 = x40 + x41
+    x74 = b_grad*x40
+    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
+    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    t148 = (
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x91*(t147 - 2)) + maximum(t27*x92, t28*x93)
+    )  # expected_level
+    t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
+    t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
+    t154 = (
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x91*(t153 - 2)) + maximum(t32*x92, t33*x93)
+    )  # expected_level
+    t17 = x42  # stage_rank_params
+    t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
+    t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
+    t35 = (
+        where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
+    )  # stage_state
+    t155 = b_grad*x96  # dp_nvlink
+    t159 = b_w*x96  # dp_nvlink
+    t156 = b_grad*x97  # dp_network
+    t160 = b_w*x97  # dp_network
+    t151 = (
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x91*(t150 - 2)) + maximum(t30*x92, t31*x93)
+    )  # expected_level
+    x99 = t17*x98
+    t46 = (
+        t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
+    )  # working_memory
+    t47 = V_fix + b_bucket*t17*minimum(1, x89)  # framework_memory
+    t165 = (
+        x62*(x100*(3*t14 + x103 - 3*x104) + x104*(g_attn + 1)/t141) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
+        t25))
+    )  # microbatch_gpu_time
+    t37 = t34 + t35 + t36  # replicated_state
+    t158 = maximum(t155*x92, t156*x93)  # expected_level
+    t162 = maximum(t159*x92, t160*x93)  # expected_level
+    x102 = maximum(b_w*x99, t14*x101)
+    t164 = t25*x98 + maximum(x101*(2*t14 + x103), x99*(2*b_grad + b_w))  # stage_backward
+    t179 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
+    t168 = (
+        t_far*t13*maximum(0, -G + Y) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
+    )  # expected_microbatch
+    t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
+    x107 = 2*t158
+    t163 = t24*x98 + x102  # stage_forward
+    t171 = x102  # stage_forward
+    x106 = -t164
+    t176 = where(x67, x107, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x105 = t168/(t163 + t164)
+    x110 = maximum(0, t162 - t163)
+    x108 = t158 + x106
+    t169 = t163*x105  # forward_slot
+    t170 = t164*x105  # backward_slot
+    x109 = maximum(0, x108)
+    x113 = t170 - t171
+    t172 = (
+        where(x67, maximum(0, x106 + x107), where(x68, x109 + x110, where(x69, t9*x109 + x110, t9*(x110 + maximum(0,
+        t162 + x108)))))
+    )  # exposed_dp
+    t174 = x27*(t169 + x113) - (x76 - 1)*minimum(minimum(t169, t171), x113)  # zb_bubble
+    t178 = alpha_dp*t177*x89 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x88 + t172)  # expected_dp
+    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
+    return [t50, t37, t180]
+
+
+def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
+            F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
+            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt,
+            n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket,
+            V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
+            alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+    """All columns."""
+    t2 = maximum(Y, n_kv)  # whole_key_heads
+    x2 = L**(-1.0)
+    x3 = F_dense*L_dense
+    x4 = L - L_dense
+    x5 = F*(k + n_shared)
+    x8 = 4*b
+    x9 = S*n_drop*n_q
+    x12 = D*b
+    x13 = 2*b
+    x15 = D*n_vocab
+    x17 = X**(-1.0)
+    x18 = n_cp**(-1.0)
+    x24 = N_stages**(-1.0)
+    x25 = n_virt**(-1.0)
+    x27 = N_stages - 1
+    x30 = less(n_even, 1)
+    x32 = less(n_recompute, 1)
+    x33 = L*ops_attn
+    x34 = less(n_recompute, 2)
+    x35 = less(n_recompute, 3)
+    x37 = less(N_stages, 2)
+    x38 = Y**(-1.0)
+    x43 = D*k
+    x44 = n_mat - 1
+    x45 = 2*b_mask
+    x49 = less(n_sp, 1)
+    x56 = minimum(G, Y)
+    x58 = Y*n_cp
+    x60 = maximum(G, Y)
+    x61 = minimum(G, Z)
+    t1 = minimum(b, b_w)  # dispatch_bytes
+    x65 = G**(-1.0)
+    x67 = less(n_zero, 1)
+    x68 = less(n_zero, 2)
+    x69 = less(n_zero, 3)
+    x79 = 4*D
+    x82 = less(n_drop, 1)
+    x89 = X*n_cp - 1
+    x98 = W_hbm**(-1.0)
+    x101 = C**(-1.0)
+    x105 = 2*b_grad + b_w
+    x109 = W_node**(-1.0)
+    x110 = W_nvl**(-1.0)
+    x122 = greater_equal(G, N_gpu)
+    x125 = less(n_virt, 2)
+    x126 = 2*N_stages*n_virt - 2
+    x127 = 3*B
+    x129 = N_gpu**(-1.0)
+    t102 = W_hbm*eta_hbm  # reached_bandwidth
+    t99 = C*eta  # reached_flops
+    t100 = W_nvl*eta_1  # reached_bandwidth
+    t101 = W_node*eta_2  # reached_bandwidth
+    x151 = W_node*eta_net
+    x152 = G*alpha_rank
+    t142 = W_nvl*eta_nvl  # reached_bandwidth
+    t140 = C*eta_mat  # reached_flops
+    t141 = C*eta_attn  # reached_flops
+    t0 = b_master + 2*b_mom  # optimizer_bytes
+    t181 = 6*B*P_act  # model_flops
+    x0 = d_head*(n_q + t2)
+    x1 = 2*t2
+    x16 = 2*d_head*(-n_kv + t2)
+    x53 = L_dense*x2 + 1
+    x6 = x2*(x3 + x4*x5)
+    x48 = D*x8
+    x10 = x9*(b_mask + x8)
+    x83 = F*x13
+    x22 = 2*x15
+    t9 = B*x17/(S*n_seq)  # microbatches
+    x19 = n_seq*x18
+    x71 = x17*x18
+    x26 = x24*x25
+    x54 = where(x34, 0, where(x35, 1, 0))
+    t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
+    t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
+    x46 = n_drop*x45
+    x47 = x45 + x8
+    x50 = where(x49, 1, x38)
+    x93 = X*x58
+    x66 = maximum(1, Z*x65)
+    t144 = maximum(1, N_gpu*x65)  # run_nodes
+    t147 = maximum(1, Y*x65)  # spanned_nodes
+    t150 = maximum(1, x58*x65)  # spanned_nodes
+    x70 = logical_or.reduce((x68,x69))
+    x128 = x127*(2*P_act + x33)
+    x131 = ops_tok*x127
+    x130 = x101*x129
+    x132 = t102**(-1.0)
+    x136 = t99**(-1.0)
+    x142 = t100**(-1.0)
+    x143 = t101**(-1.0)
+    t143 = x151  # reached_bandwidth
+    x153 = t142**(-1.0)
+    x155 = t140**(-1.0)
+    x163 = (g_attn + 1)/t141
+    x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
+    t3 = 2*x0  # kept_attention
+    t4 = d_head*(n_q + x1)  # few_attention
+    t8 = D*x16 + x2*(P_act - x15)  # mean_layer_matrices
+    x7 = b*x6
+    t20 = D*n_copy + n_wide*x6  # framework_elements
+    t23 = x48  # norms_forward
+    x76 = minimum(N_stages, t9)
+    x92 = 2*t9
+    x124 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
+    t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
+    x20 = S*x19
+    x85 = S**2*n_q*x19*(b_mask + x13)
+    x72 = x38*x71
+    x28 = n_virt*ceil(L*x26)
+    x55 = 2*x54 + 4
+    t21 = D*(10*b + x46)  # between_forward
+    t22 = D*(12*b + n_drop*x47)  # between_backward
+    x87 = D*x50
+    x94 = minimum(G, x93)
+    t153 = x66  # spanned_nodes
+    t145 = x151*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
+    t85 = x128  # model_flops
+    t126 = x128  # model_flops
+    t97 = x131  # counted_flops
+    t138 = x131  # counted_flops
+    t203 = x131  # counted_flops
+    t182 = t181*x129*x155  # mfu_step_time
+    x80 = t18 + t3
+    x21 = ops_attn + 2*t8
+    x11 = n_mat*x7 + x10
+    t6 = x14 + x7*(2*n_mat - 1) + x9*(5*b + b_mask)  # inside_backward
+    x123 = x76 - 1
+    t38 = x76  # zb_held
+    t57 = b_grad*where(x67, 2, where(x68, 1, t9)) + b_w*where(x67, 0, where(x69, 1, x92))  # dp_passes
+    x77 = b*x20
+    x84 = x20*(D*x47 + x38*(x48 + x83))
+    x86 = x20*(D*(8*b + x45) + x83)
+    t10 = x20  # microbatch_tokens
+    x154 = t145**(-1.0)
+    t86 = t85*x130  # mfu_step_time
+    t127 = t126*x129*x136  # mfu_step_time
+    x23 = x22/x21
+    x31 = L*x21
+    t5 = x11 + x14  # inside_forward
+    t7 = x11  # inside_recompute
+    x78 = x77*(D*n_gather*n_sp*(1 - x38) + t20*x38)
+    x81 = where(x49, x77*(x38*x80 + x79), x38*x77*(x79 + x80))
+    x62 = t10*x38
+    t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
+    t11 = ceil(x23)  # head_layers
+    t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops
+    x51 = t21*x50 + t5*x38
+    t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
+    t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
+    x97 = x12*x62
+    x102 = x101*x62
+    x137 = x136*x62
+    x156 = x155*x62
+    x160 = b_loss*n_vocab*x62
+    t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
+    t41 = (
+        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
+    )  # layer_kept
+    t60 = x97  # sharded_hop_bytes
+    t78 = where(x37, 0, where(x122, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
+    t119 = where(x37, 0, where(x122, x142*x97, x97/minimum(t100, t101*x65)))  # stage_hop
+    t173 = (
+        where(x37, 0, where(x122, alpha_1, alpha_2)) + where(x37, 0, where(x122, x153*x97, x97/minimum(t142, t143*x65)))
+    )  # expected_hop
+    t191 = x132*x160  # microbatch_gpu_time
+    x29 = t12 - x28
+    t61 = where(x37, 0, n_virt*t60*x92)  # pipeline_bytes
+    t80 = where(x125, t78*x124, t78*x126)  # pipeline_exposed
+    t121 = where(x125, t119*x124, t119*x126)  # pipeline_exposed
+    t175 = where(x125, t173*x124, t173*x126)  # pipeline_exposed
+    t192 = t191*t9  # expected_step
+    t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
+    x36 = t13*x2
+    x52 = t10*t13
+    x57 = t13*(x54 + 3)
+    x88 = t13**(-1.0)
+    x161 = ops_attn*t13
+    x164 = t_far*t13*maximum(0, -G + Y)
+    t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
+    t42 = t13*t38*x25  # flying_layers
+    t45 = t13*t41 + t44*x38  # last_stage_activations
+    t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
+    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x93), 0, 1) + t_host)  # microbatch_host_time
+    x39 = P_exp*x36
+    x63 = x36*x4
+    x106 = t15*x36
+    t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
+    t24 = x51*x52  # kernels_forward
+    t25 = (
+        x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
+    )  # kernels_backward
+    t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
+    t185 = ops_attn*x163*x38*x52  # microbatch_gpu_time
+    t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
+    t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
+    t43 = t41*t42  # flying_activations
+    x41 = x39/Z
+    x75 = x39*x72
+    x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
+    t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
+    t166 = 6*F*n_mat*x156*x43*x63*(g_grp - 1)  # grouped_time
+    x107 = 2*t14 + x106
+    x162 = x155*(3*t14 + x106 - 3*x161)
+    x40 = x38*(t16 - x39)
+    x73 = t16*x72
+    x99 = t24*x98
+    x133 = t24*x132
+    x104 = t25*x98
+    x139 = t25*x132
+    x159 = g_ker*(t24 + t25)
+    t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
+    t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
+    t186 = t185*t9  # expected_step
+    x59 = t29*x38
+    x90 = maximum(t43, t45)
+    t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
+    t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
+    t187 = maximum(0, t166)  # expected_microbatch
+    t183 = x162*x62  # microbatch_gpu_time
+    x42 = x40 + x41
+    x74 = b_grad*x40
+    x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
+    x96 = x40*x56*(-x60/maximum(maximum(G, Y), x93) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x93) + 1)
+    t83 = x99  # stage_forward
+    t124 = x133  # stage_forward
+    t84 = x104  # stage_backward
+    t125 = x139  # stage_backward
+    t189 = x132*x159  # microbatch_gpu_time
+    t51 = t27*t9  # step_bytes
+    t52 = t28*t9  # step_bytes
+    t64 = maximum(t27*x110, t28*x109)  # level_time
+    t105 = maximum(t27*x142, t28*x143)  # level_time
+    t148 = (
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x152*(t147 - 2)) + maximum(t27*x153, t28*x154)
+    )  # expected_level
+    t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
+    t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
+    t48 = x90  # gpu_memory
+    t55 = t32*t9  # step_bytes
+    t56 = t33*t9  # step_bytes
+    t66 = maximum(t32*x110, t33*x109)  # level_time
+    t107 = maximum(t32*x142, t33*x143)  # level_time
+    t154 = (
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x152*(t153 - 2)) + maximum(t32*x153, t33*x154)
+    )  # expected_level
+    t188 = t187*t9  # expected_step
+    t184 = t183*t9  # expected_step
+    t17 = x42  # stage_rank_params
+    t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
+    t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
+    t35 = (
+        where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
+    )  # stage_state
+    x111 = b_grad*x95
+    x113 = b_w*x95
+    t58 = t57*x95  # dp_nvlink
+    x112 = b_grad*x96
+    x114 = b_w*x96
+    t59 = t57*x96  # dp_network
+    t89 = t83 + t84  # microbatch_time
+    t130 = t124 + t125  # microbatch_time
+    t190 = t189*t9  # expected_step
+    x115 = g_tp*t64
+    x144 = g_tp*t105
+    x165 = g_tp*t148
+    t53 = t30*t9  # step_bytes
+    t54 = t31*t9  # step_bytes
+    t65 = maximum(t30*x110, t31*x109)  # level_time
+    t106 = maximum(t30*x142, t31*x143)  # level_time
+    t151 = (
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x152*(t150 - 2)) + maximum(t30*x153, t31*x154)
+    )  # expected_level
+    x117 = g_ep*t66
+    x146 = g_ep*t107
+    x167 = g_ep*t154
+    x100 = t17*x98
+    x134 = t17*x132
+    x158 = b_acc*t17
+    t46 = (
+        t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
+    )  # working_memory
+    t47 = V_fix + b_bucket*t17*minimum(1, x89)  # framework_memory
+    t37 = t34 + t35 + t36  # replicated_state
+    t67 = x111  # dp_nvlink
+    t108 = x111  # dp_nvlink
+    t155 = x111  # dp_nvlink
+    t70 = x113  # dp_nvlink
+    t111 = x113  # dp_nvlink
+    t159 = x113  # dp_nvlink
+    t68 = x112  # dp_network
+    t109 = x112  # dp_network
+    t156 = x112  # dp_network
+    t71 = x114  # dp_network
+    t112 = x114  # dp_network
+    t160 = x114  # dp_network
+    t90 = t89*t9  # step_sum
+    t131 = t130*t9  # step_sum
+    t91 = x115  # microbatch_time
+    t132 = x144  # microbatch_time
+    t195 = x164 + maximum(0, x165)  # expected_microbatch
+    x116 = g_cp*t65
+    x145 = g_cp*t106
+    x166 = g_cp*t151
+    t95 = x117  # microbatch_time
+    t136 = x146  # microbatch_time
+    t199 = maximum(0, x167)  # expected_microbatch
+    x103 = maximum(b_w*x100, t14*x102)
+    x108 = maximum(x100*x105, x102*x107)
+    x135 = b_w*x134
+    x140 = x105*x134
+    t179 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
+    t165 = x132*(x158 + x159 + x160) + x62*(x161*x163 + x162)  # microbatch_gpu_time
+    t193 = x132*x158  # microbatch_gpu_time
+    x91 = t46 + t47
+    t69 = maximum(t67*x110, t68*x109)  # level_time
+    t110 = maximum(t108*x142, t109*x143)  # level_time
+    t158 = maximum(t155*x153, t156*x154)  # expected_level
+    t72 = maximum(t70*x110, t71*x109)  # level_time
+    t113 = maximum(t111*x142, t112*x143)  # level_time
+    t162 = maximum(t159*x153, t160*x154)  # expected_level
+    t92 = t9*t91  # step_sum
+    t133 = t132*t9  # step_sum
+    t196 = t195*t9  # expected_step
+    t93 = x116  # microbatch_time
+    t134 = x145  # microbatch_time
+    t197 = maximum(0, x166)  # expected_microbatch
+    t96 = t9*t95  # step_sum
+    t137 = t136*t9  # step_sum
+    t200 = t199*t9  # expected_step
+    t62 = x103 + x99  # stage_forward
+    t74 = x103  # stage_forward
+    t63 = x104 + x108  # stage_backward
+    t82 = x108  # stage_backward
+    x138 = maximum(x135, t14*x137)
+    x157 = maximum(x135, t14*x156)
+    x141 = maximum(x140, x107*x137)
+    t164 = x139 + maximum(x140, x107*x156)  # stage_backward
+    x168 = t165 + t166 + x165 + x166 + x167
+    t194 = t193*t9  # expected_step
+    t49 = x91  # gpu_memory
+    t50 = t37 + x90 + x91  # gpu_memory
+    x171 = 2*t158
+    t94 = t9*t93  # step_sum
+    t135 = t134*t9  # step_sum
+    t198 = t197*t9  # expected_step
+    x121 = maximum(0, -t62 + t72)
+    x118 = t62 + t63
+    x120 = maximum(0, -t63 + t69)
+    t87 = t74 + t82  # microbatch_time
+    t103 = x133 + x138  # stage_forward
+    t115 = x138  # stage_forward
+    t163 = x133 + x157  # stage_forward
+    t171 = x157  # stage_forward
+    t104 = x139 + x141  # stage_backward
+    t123 = x141  # stage_backward
+    x170 = -t164
+    t168 = x164 + maximum(t167, x168)  # expected_microbatch
+    t201 = maximum(0, t167 - x168)  # host_wait
+    t176 = where(x67, x171, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    t73 = x115 + x116 + x117 + x118  # microbatch_time
+    t77 = (
+        where(x67, maximum(0, -t63 + 2*t69), where(x68, x120 + x121, where(x69, t9*x120 + x121, t9*(x121 + maximum(0,
+        -t63 + t69 + t72)))))
+    )  # exposed_dp
+    t88 = t87*t9  # step_sum
+    x150 = maximum(0, -t103 + t113)
+    x174 = maximum(0, t162 - t163)
+    x147 = t103 + t104
+    x149 = maximum(0, -t104 + t110)
+    t128 = t115 + t123  # microbatch_time
+    x172 = t158 + x170
+    x169 = t168/(t163 + t164)
+    t202 = t201*t9  # expected_step
+    x119 = t73/x118
+    t114 = x144 + x145 + x146 + x147  # microbatch_time
+    t118 = (
+        where(x67, maximum(0, -t104 + 2*t110), where(x68, x149 + x150, where(x69, t9*x149 + x150, t9*(x150 + maximum(0,
+        -t104 + t110 + t113)))))
+    )  # exposed_dp
+    t129 = t128*t9  # step_sum
+    x173 = maximum(0, x172)
+    t169 = t163*x169  # forward_slot
+    t170 = t164*x169  # backward_slot
+    t75 = t62*x119  # forward_slot
+    t76 = t63*x119  # backward_slot
+    x148 = t114/x147
+    t172 = (
+        where(x67, maximum(0, x170 + x171), where(x68, x173 + x174, where(x69, t9*x173 + x174, t9*(x174 + maximum(0,
+        t162 + x172)))))
+    )  # exposed_dp
+    x175 = t170 - t171
+    t79 = -x123*minimum(minimum(t74, t75), -t74 + t76) + x27*(-t74 + t75 + t76)  # zb_bubble
+    t116 = t103*x148  # forward_slot
+    t117 = t104*x148  # backward_slot
+    t178 = alpha_dp*t177*x89 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x88 + t172)  # expected_dp
+    t174 = -x123*minimum(minimum(t169, t171), x175) + x27*(t169 + x175)  # zb_bubble
+    t81 = t73*t9 + t77 + t79 + t80  # step_sum
+    t120 = -x123*minimum(minimum(t115, t116), -t115 + t117) + x27*(-t115 + t116 + t117)  # zb_bubble
+    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
+    t98 = t97*x130/t81  # mfu
+    t122 = t114*t9 + t118 + t120 + t121  # step_sum
+    t204 = t203*x130/t180  # mfu
+    t139 = t138*x130/t122  # mfu
+    return [
+        t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
+        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,
+        t186, t188, t190, t192, t194, t196, t198, t200, t202, t174, t175, t178, t179, t180, t204,
+    ]
+
+
+PROGRAMS = {
+    (
+        "memory", "states", "step_expected",
+    ): search,
+    (
+        "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
+        "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
+        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
+        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
+        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
+        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
+        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
+        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+    ): columns,
+}

@@ -1,0 +1,686 @@
+"""Plans with the schedule zb-h1 and latent attention; behind a line, the formula of gpuscale.llm that it ends.
+
+Printed by ``make printed``; do not edit.
+"""
+
+from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+
+
+def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
+           L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
+           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages,
+           n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather,
+           b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
+           alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+    """The columns by which a search decides."""
+    x0 = d_nope + d_rope
+    x1 = r_kv + r_q
+    x2 = L**(-1.0)
+    x3 = L - L_dense
+    x4 = D*b
+    x6 = 2*b
+    x7 = F_dense*L_dense
+    x8 = F*(k + n_shared)
+    x11 = 4*b
+    x12 = S*n_drop*n_q
+    x16 = D*n_vocab
+    t2 = maximum(Y, n_kv)  # whole_key_heads
+    x18 = X**(-1.0)
+    x19 = n_cp**(-1.0)
+    x25 = N_stages**(-1.0)
+    x26 = n_virt**(-1.0)
+    x28 = N_stages - 1
+    x31 = less(n_even, 1)
+    x33 = less(n_recompute, 1)
+    x34 = L*ops_attn
+    x35 = less(n_recompute, 2)
+    x36 = less(n_recompute, 3)
+    x38 = less(N_stages, 2)
+    x39 = Y**(-1.0)
+    x44 = D*k
+    x45 = n_mat - 1
+    x46 = 2*b_mask
+    x50 = less(n_sp, 1)
+    x57 = minimum(G, Y)
+    x59 = Y*n_cp
+    x61 = maximum(G, Y)
+    x62 = minimum(G, Z)
+    t1 = minimum(b, b_w)  # dispatch_bytes
+    x66 = G**(-1.0)
+    x68 = less(n_zero, 1)
+    x69 = less(n_zero, 2)
+    x70 = less(n_zero, 3)
+    x80 = 4*D
+    x83 = less(n_drop, 1)
+    x90 = X*n_cp - 1
+    x91 = W_node*eta_net
+    x92 = G*alpha_rank
+    t143 = W_nvl*eta_nvl  # reached_bandwidth
+    t103 = W_hbm*eta_hbm  # reached_bandwidth
+    t141 = C*eta_mat  # reached_flops
+    x113 = greater_equal(G, N_gpu)
+    t0 = b_master + 2*b_mom  # optimizer_bytes
+    t142 = C*eta_attn  # reached_flops
+    t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
+    t5 = n_q*(r_kv*(d_nope + d_v) + r_q*x0)  # latent_up_params
+    t4 = d_rope + x1  # few_latent_attention
+    x54 = L_dense*x2 + 1
+    x5 = x2*x3*x4*(3*k + n_shared + 1)
+    x14 = where(less(n_pos, 1), d_rope*x6*(n_q + 1), 0)
+    x84 = F*x6
+    x9 = x2*(x3*x8 + x7)
+    x49 = D*x11
+    x13 = x12*(b_mask + x11)
+    x23 = 2*x16
+    x17 = 2*d_head*(-n_kv + t2)
+    t10 = B*x18/(S*n_seq)  # microbatches
+    x20 = n_seq*x19
+    x72 = x18*x19
+    x27 = x25*x26
+    x55 = where(x35, 0, where(x36, 1, 0))
+    t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
+    t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
+    x47 = n_drop*x46
+    x48 = x11 + x46
+    x51 = where(x50, 1, x39)
+    x95 = X*x59
+    x67 = maximum(1, Z*x66)
+    t145 = maximum(1, N_gpu*x66)  # run_nodes
+    t148 = maximum(1, Y*x66)  # spanned_nodes
+    t151 = maximum(1, x59*x66)  # spanned_nodes
+    x71 = logical_or.reduce((x69,x70))
+    t144 = x91  # reached_bandwidth
+    x93 = t143**(-1.0)
+    x99 = t103**(-1.0)
+    x101 = t141**(-1.0)
+    x10 = b*x9
+    t21 = D*n_copy + n_wide*x9  # framework_elements
+    t24 = x49  # norms_forward
+    t9 = D*x17 + x2*(P_act - x16)  # mean_layer_matrices
+    x77 = minimum(N_stages, t10)
+    t178 = where(x69, 1, where(x70, t10, 3*t10))  # dp_rounds
+    x21 = S*x20
+    x86 = S**2*n_q*x20*(b_mask + x6)
+    x73 = x39*x72
+    x29 = n_virt*ceil(L*x27)
+    x56 = 2*x55 + 4
+    x81 = t19 + t3
+    t22 = D*(10*b + x47)  # between_forward
+    t23 = D*(12*b + n_drop*x48)  # between_backward
+    x88 = D*x51
+    x96 = minimum(G, x95)
+    t154 = x67  # spanned_nodes
+    t146 = x91*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
+    x15 = n_mat*x10 + x1*x6 + x13 + x14
+    t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
+    x22 = ops_attn + 2*t9
+    t39 = x77  # zb_held
+    x78 = b*x21
+    x85 = x21*(D*x48 + x39*(x49 + x84))
+    x87 = x21*(D*(8*b + x46) + x84)
+    t11 = x21  # microbatch_tokens
+    x94 = t146**(-1.0)
+    t6 = x15 + x5  # inside_forward
+    t8 = x15  # inside_recompute
+    x24 = x23/x22
+    x32 = L*x22
+    x79 = x78*(D*n_gather*n_sp*(1 - x39) + t21*x39)
+    x82 = where(x50, x78*(x39*x81 + x80), x39*x78*(x80 + x81))
+    x63 = t11*x39
+    t45 = t11*(D*x6 + b_logit*n_vocab)  # head_activations
+    x52 = t22*x51 + t6*x39
+    t12 = ceil(x24)  # head_layers
+    t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
+    t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
+    t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
+    x102 = x101*x63
+    x112 = x4*x63
+    t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
+    t42 = (
+        where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
+    )  # layer_kept
+    t174 = (
+        where(x38, 0, where(x113, alpha_1, alpha_2)) + where(x38, 0, where(x113, x112*x93, x112/minimum(t143,
+        t144*x66)))
+    )  # expected_hop
+    x30 = t13 - x29
+    t176 = (
+        where(less(n_virt, 2), 2*t174*(x28 + ceil(x25*x28*(t10 - 2))), t174*(2*N_stages*n_virt - 2))
+    )  # pipeline_exposed
+    t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
+    x37 = t14*x2
+    x53 = t11*t14
+    x58 = t14*(x55 + 3)
+    x89 = t14**(-1.0)
+    x105 = ops_attn*t14
+    t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
+    t43 = t14*t39*x26  # flying_layers
+    t46 = t14*t42 + t45*x39  # last_stage_activations
+    t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
+    x40 = P_exp*x37
+    x64 = x3*x37
+    x104 = t16*x37
+    t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
+    t25 = x52*x53  # kernels_forward
+    t26 = (
+        x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
+    )  # kernels_backward
+    t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
+    t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
+    t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
+    t44 = t42*t43  # flying_activations
+    x42 = x40/Z
+    x76 = x40*x73
+    x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
+    t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
+    t167 = 6*F*n_mat*x102*x44*x64*(g_grp - 1)  # grouped_time
+    x41 = x39*(t17 - x40)
+    x74 = t17*x73
+    t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
+    t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
+    x60 = t30*x39
+    t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
+    t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
+    x43 = x41 + x42
+    x75 = b_grad*x41
+    x97 = x41*(-Y/maximum(Y, x96) + 1) + x42*(-Z/maximum(Z, x96) + 1)
+    x98 = x41*x57*(-x61/maximum(maximum(G, Y), x95) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
+    t149 = (
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x92*(t148 - 2)) + maximum(t28*x93, t29*x94)
+    )  # expected_level
+    t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
+    t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
+    t155 = (
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x92*(t154 - 2)) + maximum(t33*x93, t34*x94)
+    )  # expected_level
+    t18 = x43  # stage_rank_params
+    t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
+    t37 = where(x68, t0*x43, where(x71, t0*x41*x72 + t0*x76, t0*x74))  # stage_state
+    t36 = (
+        where(x68, b_grad*x43, where(x69, b_grad*x42 + x75, where(x70, b_grad*x76 + x72*x75, b_grad*x74)))
+    )  # stage_state
+    t156 = b_grad*x97  # dp_nvlink
+    t160 = b_w*x97  # dp_nvlink
+    t157 = b_grad*x98  # dp_network
+    t161 = b_w*x98  # dp_network
+    t152 = (
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x92*(t151 - 2)) + maximum(t31*x93, t32*x94)
+    )  # expected_level
+    x100 = t18*x99
+    t47 = (
+        t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
+    )  # working_memory
+    t48 = V_fix + b_bucket*t18*minimum(1, x90)  # framework_memory
+    t166 = (
+        x63*(x101*(3*t15 + x104 - 3*x105) + x105*(g_attn + 1)/t142) + x99*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
+        t26))
+    )  # microbatch_gpu_time
+    t38 = t35 + t36 + t37  # replicated_state
+    t159 = maximum(t156*x93, t157*x94)  # expected_level
+    t163 = maximum(t160*x93, t161*x94)  # expected_level
+    x103 = maximum(b_w*x100, t15*x102)
+    t165 = t26*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t15 + x104))  # stage_backward
+    t180 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
+    t169 = (
+        t_far*t14*maximum(0, -G + Y) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
+    )  # expected_microbatch
+    t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
+    x108 = 2*t159
+    t164 = t25*x99 + x103  # stage_forward
+    t172 = x103  # stage_forward
+    x107 = -t165
+    t177 = where(x68, x108, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x106 = t169/(t164 + t165)
+    x111 = maximum(0, t163 - t164)
+    x109 = t159 + x107
+    t170 = t164*x106  # forward_slot
+    t171 = t165*x106  # backward_slot
+    x110 = maximum(0, x109)
+    x114 = t171 - t172
+    t173 = (
+        where(x68, maximum(0, x107 + x108), where(x69, x110 + x111, where(x70, t10*x110 + x111, t10*(x111 + maximum(0,
+        t163 + x109)))))
+    )  # exposed_dp
+    t175 = x28*(t170 + x114) - (x77 - 1)*minimum(minimum(t170, t172), x114)  # zb_bubble
+    t179 = alpha_dp*t178*x90 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x89 + t173)  # expected_dp
+    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
+    return [t51, t38, t181]
+
+
+def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
+            F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
+            b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
+            n_cp, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
+            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+    """All columns."""
+    x0 = d_nope + d_rope
+    x1 = r_kv + r_q
+    x2 = L**(-1.0)
+    x3 = L - L_dense
+    x4 = D*b
+    x6 = 2*b
+    x7 = F_dense*L_dense
+    x8 = F*(k + n_shared)
+    x11 = 4*b
+    x12 = S*n_drop*n_q
+    x16 = D*n_vocab
+    t2 = maximum(Y, n_kv)  # whole_key_heads
+    x18 = X**(-1.0)
+    x19 = n_cp**(-1.0)
+    x25 = N_stages**(-1.0)
+    x26 = n_virt**(-1.0)
+    x28 = N_stages - 1
+    x31 = less(n_even, 1)
+    x33 = less(n_recompute, 1)
+    x34 = L*ops_attn
+    x35 = less(n_recompute, 2)
+    x36 = less(n_recompute, 3)
+    x38 = less(N_stages, 2)
+    x39 = Y**(-1.0)
+    x44 = D*k
+    x45 = n_mat - 1
+    x46 = 2*b_mask
+    x50 = less(n_sp, 1)
+    x57 = minimum(G, Y)
+    x59 = Y*n_cp
+    x61 = maximum(G, Y)
+    x62 = minimum(G, Z)
+    t1 = minimum(b, b_w)  # dispatch_bytes
+    x66 = G**(-1.0)
+    x68 = less(n_zero, 1)
+    x69 = less(n_zero, 2)
+    x70 = less(n_zero, 3)
+    x80 = 4*D
+    x83 = less(n_drop, 1)
+    x90 = X*n_cp - 1
+    x99 = W_hbm**(-1.0)
+    x102 = C**(-1.0)
+    x106 = 2*b_grad + b_w
+    x110 = W_node**(-1.0)
+    x111 = W_nvl**(-1.0)
+    x123 = greater_equal(G, N_gpu)
+    x126 = less(n_virt, 2)
+    x127 = 2*N_stages*n_virt - 2
+    x128 = 3*B
+    x130 = N_gpu**(-1.0)
+    t103 = W_hbm*eta_hbm  # reached_bandwidth
+    t100 = C*eta  # reached_flops
+    t101 = W_nvl*eta_1  # reached_bandwidth
+    t102 = W_node*eta_2  # reached_bandwidth
+    x152 = W_node*eta_net
+    x153 = G*alpha_rank
+    t143 = W_nvl*eta_nvl  # reached_bandwidth
+    t141 = C*eta_mat  # reached_flops
+    t142 = C*eta_attn  # reached_flops
+    t0 = b_master + 2*b_mom  # optimizer_bytes
+    t182 = 6*B*P_act  # model_flops
+    t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
+    t5 = n_q*(r_kv*(d_nope + d_v) + r_q*x0)  # latent_up_params
+    t4 = d_rope + x1  # few_latent_attention
+    x54 = L_dense*x2 + 1
+    x5 = x2*x3*x4*(3*k + n_shared + 1)
+    x14 = where(less(n_pos, 1), d_rope*x6*(n_q + 1), 0)
+    x84 = F*x6
+    x9 = x2*(x3*x8 + x7)
+    x49 = D*x11
+    x13 = x12*(b_mask + x11)
+    x23 = 2*x16
+    x17 = 2*d_head*(-n_kv + t2)
+    t10 = B*x18/(S*n_seq)  # microbatches
+    x20 = n_seq*x19
+    x72 = x18*x19
+    x27 = x25*x26
+    x55 = where(x35, 0, where(x36, 1, 0))
+    t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
+    t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
+    x47 = n_drop*x46
+    x48 = x11 + x46
+    x51 = where(x50, 1, x39)
+    x94 = X*x59
+    x67 = maximum(1, Z*x66)
+    t145 = maximum(1, N_gpu*x66)  # run_nodes
+    t148 = maximum(1, Y*x66)  # spanned_nodes
+    t151 = maximum(1, x59*x66)  # spanned_nodes
+    x71 = logical_or.reduce((x69,x70))
+    x129 = x128*(2*P_act + x34)
+    x132 = ops_tok*x128
+    x131 = x102*x130
+    x133 = t103**(-1.0)
+    x137 = t100**(-1.0)
+    x143 = t101**(-1.0)
+    x144 = t102**(-1.0)
+    t144 = x152  # reached_bandwidth
+    x154 = t143**(-1.0)
+    x156 = t141**(-1.0)
+    x164 = (g_attn + 1)/t142
+    x10 = b*x9
+    t21 = D*n_copy + n_wide*x9  # framework_elements
+    t24 = x49  # norms_forward
+    t9 = D*x17 + x2*(P_act - x16)  # mean_layer_matrices
+    x77 = minimum(N_stages, t10)
+    x93 = 2*t10
+    x125 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
+    t178 = where(x69, 1, where(x70, t10, 3*t10))  # dp_rounds
+    x21 = S*x20
+    x86 = S**2*n_q*x20*(b_mask + x6)
+    x73 = x39*x72
+    x29 = n_virt*ceil(L*x27)
+    x56 = 2*x55 + 4
+    x81 = t19 + t3
+    t22 = D*(10*b + x47)  # between_forward
+    t23 = D*(12*b + n_drop*x48)  # between_backward
+    x88 = D*x51
+    x95 = minimum(G, x94)
+    t154 = x67  # spanned_nodes
+    t146 = x152*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
+    t86 = x129  # model_flops
+    t127 = x129  # model_flops
+    t98 = x132  # counted_flops
+    t139 = x132  # counted_flops
+    t204 = x132  # counted_flops
+    t183 = t182*x130*x156  # mfu_step_time
+    x15 = n_mat*x10 + x1*x6 + x13 + x14
+    t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
+    x22 = ops_attn + 2*t9
+    x124 = x77 - 1
+    t39 = x77  # zb_held
+    t58 = b_grad*where(x68, 2, where(x69, 1, t10)) + b_w*where(x68, 0, where(x70, 1, x93))  # dp_passes
+    x78 = b*x21
+    x85 = x21*(D*x48 + x39*(x49 + x84))
+    x87 = x21*(D*(8*b + x46) + x84)
+    t11 = x21  # microbatch_tokens
+    x155 = t146**(-1.0)
+    t87 = t86*x131  # mfu_step_time
+    t128 = t127*x130*x137  # mfu_step_time
+    t6 = x15 + x5  # inside_forward
+    t8 = x15  # inside_recompute
+    x24 = x23/x22
+    x32 = L*x22
+    x79 = x78*(D*n_gather*n_sp*(1 - x39) + t21*x39)
+    x82 = where(x50, x78*(x39*x81 + x80), x39*x78*(x80 + x81))
+    x63 = t11*x39
+    t45 = t11*(D*x6 + b_logit*n_vocab)  # head_activations
+    x52 = t22*x51 + t6*x39
+    t12 = ceil(x24)  # head_layers
+    t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
+    t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
+    t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
+    x98 = x4*x63
+    x103 = x102*x63
+    x138 = x137*x63
+    x157 = x156*x63
+    x161 = b_loss*n_vocab*x63
+    t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
+    t42 = (
+        where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
+    )  # layer_kept
+    t61 = x98  # sharded_hop_bytes
+    t79 = where(x38, 0, where(x123, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
+    t120 = where(x38, 0, where(x123, x143*x98, x98/minimum(t101, t102*x66)))  # stage_hop
+    t174 = (
+        where(x38, 0, where(x123, alpha_1, alpha_2)) + where(x38, 0, where(x123, x154*x98, x98/minimum(t143, t144*x66)))
+    )  # expected_hop
+    t192 = x133*x161  # microbatch_gpu_time
+    x30 = t13 - x29
+    t62 = where(x38, 0, n_virt*t61*x93)  # pipeline_bytes
+    t81 = where(x126, t79*x125, t79*x127)  # pipeline_exposed
+    t122 = where(x126, t120*x125, t120*x127)  # pipeline_exposed
+    t176 = where(x126, t174*x125, t174*x127)  # pipeline_exposed
+    t193 = t10*t192  # expected_step
+    t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
+    x37 = t14*x2
+    x53 = t11*t14
+    x58 = t14*(x55 + 3)
+    x89 = t14**(-1.0)
+    x162 = ops_attn*t14
+    x165 = t_far*t14*maximum(0, -G + Y)
+    t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
+    t43 = t14*t39*x26  # flying_layers
+    t46 = t14*t42 + t45*x39  # last_stage_activations
+    t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    x40 = P_exp*x37
+    x64 = x3*x37
+    x107 = t16*x37
+    t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
+    t25 = x52*x53  # kernels_forward
+    t26 = (
+        x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
+    )  # kernels_backward
+    t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
+    t186 = ops_attn*x164*x39*x53  # microbatch_gpu_time
+    t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
+    t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
+    t44 = t42*t43  # flying_activations
+    x42 = x40/Z
+    x76 = x40*x73
+    x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
+    t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
+    t167 = 6*F*n_mat*x157*x44*x64*(g_grp - 1)  # grouped_time
+    x108 = 2*t15 + x107
+    x163 = x156*(3*t15 + x107 - 3*x162)
+    x41 = x39*(t17 - x40)
+    x74 = t17*x73
+    x100 = t25*x99
+    x134 = t25*x133
+    x105 = t26*x99
+    x140 = t26*x133
+    x160 = g_ker*(t25 + t26)
+    t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
+    t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
+    t187 = t10*t186  # expected_step
+    x60 = t30*x39
+    x91 = maximum(t44, t46)
+    t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
+    t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
+    t188 = maximum(0, t167)  # expected_microbatch
+    t184 = x163*x63  # microbatch_gpu_time
+    x43 = x41 + x42
+    x75 = b_grad*x41
+    x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
+    x97 = x41*x57*(-x61/maximum(maximum(G, Y), x94) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    t84 = x100  # stage_forward
+    t125 = x134  # stage_forward
+    t85 = x105  # stage_backward
+    t126 = x140  # stage_backward
+    t190 = x133*x160  # microbatch_gpu_time
+    t52 = t10*t28  # step_bytes
+    t53 = t10*t29  # step_bytes
+    t65 = maximum(t28*x111, t29*x110)  # level_time
+    t106 = maximum(t28*x143, t29*x144)  # level_time
+    t149 = (
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x153*(t148 - 2)) + maximum(t28*x154, t29*x155)
+    )  # expected_level
+    t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
+    t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
+    t49 = x91  # gpu_memory
+    t56 = t10*t33  # step_bytes
+    t57 = t10*t34  # step_bytes
+    t67 = maximum(t33*x111, t34*x110)  # level_time
+    t108 = maximum(t33*x143, t34*x144)  # level_time
+    t155 = (
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x153*(t154 - 2)) + maximum(t33*x154, t34*x155)
+    )  # expected_level
+    t189 = t10*t188  # expected_step
+    t185 = t10*t184  # expected_step
+    t18 = x43  # stage_rank_params
+    t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
+    t37 = where(x68, t0*x43, where(x71, t0*x41*x72 + t0*x76, t0*x74))  # stage_state
+    t36 = (
+        where(x68, b_grad*x43, where(x69, b_grad*x42 + x75, where(x70, b_grad*x76 + x72*x75, b_grad*x74)))
+    )  # stage_state
+    x112 = b_grad*x96
+    x114 = b_w*x96
+    t59 = t58*x96  # dp_nvlink
+    x113 = b_grad*x97
+    x115 = b_w*x97
+    t60 = t58*x97  # dp_network
+    t90 = t84 + t85  # microbatch_time
+    t131 = t125 + t126  # microbatch_time
+    t191 = t10*t190  # expected_step
+    x116 = g_tp*t65
+    x145 = g_tp*t106
+    x166 = g_tp*t149
+    t54 = t10*t31  # step_bytes
+    t55 = t10*t32  # step_bytes
+    t66 = maximum(t31*x111, t32*x110)  # level_time
+    t107 = maximum(t31*x143, t32*x144)  # level_time
+    t152 = (
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x153*(t151 - 2)) + maximum(t31*x154, t32*x155)
+    )  # expected_level
+    x118 = g_ep*t67
+    x147 = g_ep*t108
+    x168 = g_ep*t155
+    x101 = t18*x99
+    x135 = t18*x133
+    x159 = b_acc*t18
+    t47 = (
+        t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
+    )  # working_memory
+    t48 = V_fix + b_bucket*t18*minimum(1, x90)  # framework_memory
+    t38 = t35 + t36 + t37  # replicated_state
+    t68 = x112  # dp_nvlink
+    t109 = x112  # dp_nvlink
+    t156 = x112  # dp_nvlink
+    t71 = x114  # dp_nvlink
+    t112 = x114  # dp_nvlink
+    t160 = x114  # dp_nvlink
+    t69 = x113  # dp_network
+    t110 = x113  # dp_network
+    t157 = x113  # dp_network
+    t72 = x115  # dp_network
+    t113 = x115  # dp_network
+    t161 = x115  # dp_network
+    t91 = t10*t90  # step_sum
+    t132 = t10*t131  # step_sum
+    t92 = x116  # microbatch_time
+    t133 = x145  # microbatch_time
+    t196 = x165 + maximum(0, x166)  # expected_microbatch
+    x117 = g_cp*t66
+    x146 = g_cp*t107
+    x167 = g_cp*t152
+    t96 = x118  # microbatch_time
+    t137 = x147  # microbatch_time
+    t200 = maximum(0, x168)  # expected_microbatch
+    x104 = maximum(b_w*x101, t15*x103)
+    x109 = maximum(x101*x106, x103*x108)
+    x136 = b_w*x135
+    x141 = x106*x135
+    t180 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
+    t166 = x133*(x159 + x160 + x161) + x63*(x162*x164 + x163)  # microbatch_gpu_time
+    t194 = x133*x159  # microbatch_gpu_time
+    x92 = t47 + t48
+    t70 = maximum(t68*x111, t69*x110)  # level_time
+    t111 = maximum(t109*x143, t110*x144)  # level_time
+    t159 = maximum(t156*x154, t157*x155)  # expected_level
+    t73 = maximum(t71*x111, t72*x110)  # level_time
+    t114 = maximum(t112*x143, t113*x144)  # level_time
+    t163 = maximum(t160*x154, t161*x155)  # expected_level
+    t93 = t10*t92  # step_sum
+    t134 = t10*t133  # step_sum
+    t197 = t10*t196  # expected_step
+    t94 = x117  # microbatch_time
+    t135 = x146  # microbatch_time
+    t198 = maximum(0, x167)  # expected_microbatch
+    t97 = t10*t96  # step_sum
+    t138 = t10*t137  # step_sum
+    t201 = t10*t200  # expected_step
+    t63 = x100 + x104  # stage_forward
+    t75 = x104  # stage_forward
+    t64 = x105 + x109  # stage_backward
+    t83 = x109  # stage_backward
+    x139 = maximum(x136, t15*x138)
+    x158 = maximum(x136, t15*x157)
+    x142 = maximum(x141, x108*x138)
+    t165 = x140 + maximum(x141, x108*x157)  # stage_backward
+    x169 = t166 + t167 + x166 + x167 + x168
+    t195 = t10*t194  # expected_step
+    t50 = x92  # gpu_memory
+    t51 = t38 + x91 + x92  # gpu_memory
+    x172 = 2*t159
+    t95 = t10*t94  # step_sum
+    t136 = t10*t135  # step_sum
+    t199 = t10*t198  # expected_step
+    x122 = maximum(0, -t63 + t73)
+    x119 = t63 + t64
+    x121 = maximum(0, -t64 + t70)
+    t88 = t75 + t83  # microbatch_time
+    t104 = x134 + x139  # stage_forward
+    t116 = x139  # stage_forward
+    t164 = x134 + x158  # stage_forward
+    t172 = x158  # stage_forward
+    t105 = x140 + x142  # stage_backward
+    t124 = x142  # stage_backward
+    x171 = -t165
+    t169 = x165 + maximum(t168, x169)  # expected_microbatch
+    t202 = maximum(0, t168 - x169)  # host_wait
+    t177 = where(x68, x172, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    t74 = x116 + x117 + x118 + x119  # microbatch_time
+    t78 = (
+        where(x68, maximum(0, -t64 + 2*t70), where(x69, x121 + x122, where(x70, t10*x121 + x122, t10*(x122 + maximum(0,
+        -t64 + t70 + t73)))))
+    )  # exposed_dp
+    t89 = t10*t88  # step_sum
+    x151 = maximum(0, -t104 + t114)
+    x175 = maximum(0, t163 - t164)
+    x148 = t104 + t105
+    x150 = maximum(0, -t105 + t111)
+    t129 = t116 + t124  # microbatch_time
+    x173 = t159 + x171
+    x170 = t169/(t164 + t165)
+    t203 = t10*t202  # expected_step
+    x120 = t74/x119
+    t115 = x145 + x146 + x147 + x148  # microbatch_time
+    t119 = (
+        where(x68, maximum(0, -t105 + 2*t111), where(x69, x150 + x151, where(x70, t10*x150 + x151, t10*(x151 +
+        maximum(0, -t105 + t111 + t114)))))
+    )  # exposed_dp
+    t130 = t10*t129  # step_sum
+    x174 = maximum(0, x173)
+    t170 = t164*x170  # forward_slot
+    t171 = t165*x170  # backward_slot
+    t76 = t63*x120  # forward_slot
+    t77 = t64*x120  # backward_slot
+    x149 = t115/x148
+    t173 = (
+        where(x68, maximum(0, x171 + x172), where(x69, x174 + x175, where(x70, t10*x174 + x175, t10*(x175 + maximum(0,
+        t163 + x173)))))
+    )  # exposed_dp
+    x176 = t171 - t172
+    t80 = -x124*minimum(minimum(t75, t76), -t75 + t77) + x28*(-t75 + t76 + t77)  # zb_bubble
+    t117 = t104*x149  # forward_slot
+    t118 = t105*x149  # backward_slot
+    t179 = alpha_dp*t178*x90 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x89 + t173)  # expected_dp
+    t175 = -x124*minimum(minimum(t170, t172), x176) + x28*(t170 + x176)  # zb_bubble
+    t82 = t10*t74 + t78 + t80 + t81  # step_sum
+    t121 = -x124*minimum(minimum(t116, t117), -t116 + t118) + x28*(-t116 + t117 + t118)  # zb_bubble
+    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
+    t99 = t98*x131/t82  # mfu
+    t123 = t10*t115 + t119 + t121 + t122  # step_sum
+    t205 = t204*x131/t181  # mfu
+    t140 = t139*x131/t123  # mfu
+    return [
+        t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
+        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,
+        t187, t189, t191, t193, t195, t197, t199, t201, t203, t175, t176, t179, t180, t181, t205,
+    ]
+
+
+PROGRAMS = {
+    (
+        "memory", "states", "step_expected",
+    ): search,
+    (
+        "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
+        "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
+        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
+        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
+        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
+        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
+        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
+        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+    ): columns,
+}
