@@ -54,19 +54,21 @@ ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stag
     Piecewise((0, Z < 2), (2 * (2 + AGAIN) * L_stage * (L - L_dense) / L, True)), source="deepseek-v3, section 3.2",
     needs=(at_most(L_dense, L),), assumes="tokens dispatched and combined in each pass")
 expected_level = Formula("Expected time of what arrives over both levels", T_comms,
-    Max(V_nvl / W_nvl, V_net / W_node) + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * (M - 2), True)), source=_NCCL,
+    Max(V_nvl / W_nvl, V_net / W_node)
+    + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * (M - 2), True)), source=_NCCL,
     assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last")
 expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
-    stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source="megatron2021, section 3",
+    stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)),
+    source="megatron2021, section 3",
     assumes=stage_hop.assumes + ", after the time to start")
 
 dp_exchange = Formula("Communication of data parallelism in a step", T_exc,
-    Piecewise((2 * T_scatter, n_zero < 1), (T_scatter + T_gather, n_zero < 2), (N_MB * T_scatter + T_gather, n_zero < 3),
-              (N_MB * (2 * T_gather + T_scatter), True)), source=_ZERO,
+    Piecewise((2 * T_scatter, n_zero < 1), (T_scatter + T_gather, n_zero < 2),
+              (N_MB * T_scatter + T_gather, n_zero < 3), (N_MB * (2 * T_gather + T_scatter), True)), source=_ZERO,
     assumes="hidden or not, for gradients and weights that ZeRO shards by its stage")
 dp_rounds = Formula("Rounds through the layers in which data parallelism communicates", n_round,
     Piecewise((1, n_zero < 2), (N_MB, n_zero < 3), (3 * N_MB, True)), source=_ZERO,
-    assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3, which gathers in both)")
+    assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3 gathers in both)")
 expected_dp = Formula("Expected exposed communication of data parallelism", T_dp,
     g_dp * T_exc + (1 - g_dp) * Min(T_dp_best + n_edge / L_stage * T_exc, T_exc)
     + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK,

@@ -37,8 +37,8 @@ head_layers = Formula("Layers that cost as much as the head", L_head, ceiling(_H
     assumes="for equal layers, by their FLOPs in the forward pass")
 stage_room = Formula("Layers of a stage if the last one has room for the head", L_room,
     n_virt * Min(ceiling((L + L_head) / (N_stages * n_virt)), ceiling(L / (Max(N_stages - 1, 1) * n_virt))),
-    source=_LLAMA, assumes="for whole layers in equal virtual stages; the last stage may hold nothing but the head, and "
-    "a single one all layers")
+    source=_LLAMA, assumes="for whole layers in equal virtual stages; the last stage may hold nothing but the head, "
+    "and a single one all layers")
 _EVEN = n_virt * ceiling(L / (N_stages * n_virt))
 _SPARE = L_room - _EVEN
 _ON_TOP = 2 - Max(1, Min(2, ceiling(_HEAD / (Max(_SPARE, 1) * _LAYER))))  # 1 where the head costs less than the room
