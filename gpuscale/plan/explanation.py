@@ -50,7 +50,7 @@ COMPARED = 10  # plans that the first one is compared with, at least
 
 
 @dataclass(frozen=True)
-class StepPart:
+class StepTerm:
     """A part of the expected step: its column, ``seconds``, what it is, and the name and the source of its formula."""
 
     name: str
@@ -76,7 +76,7 @@ class Explanation:
     order of the plans hangs on one."""
 
     row: Outcome
-    terms: tuple[StepPart, ...]
+    terms: tuple[StepTerm, ...]
     changes: tuple[Change, ...]
     open_constants: Mapping[str, float]
     depends: tuple[str, ...]
@@ -124,7 +124,7 @@ def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Exp
     spent = vars(row.costs.expected)
     meanings = fields_of(ExpectedTimes)
     terms = [
-        StepPart(name, spent[name], meanings[name], formula, SOURCES[formula])
+        StepTerm(name, spent[name], meanings[name], formula, SOURCES[formula])
         for name, formula in (FORMULAS | {"bubble": BUBBLES[ask.schedule]}).items()
         if spent[name] > 0
     ]
