@@ -56,9 +56,7 @@ def parser() -> PlanParser:
     out.add_argument(
         "--cluster", dest="cluster_key", help="a cluster from --list, such as h100-superpod, or a TOML file"
     )
-    out.add_argument("--gpu", help="instead of a cluster: a chip from --list, such as h100-sxm")
-    out.add_argument("--nic", help="with --gpu: network bandwidth per GPU, such as 400Gbit/s (the chip's)")
-    out.add_argument("--nvlink", help="with --gpu: bandwidth within the node per GPU, one direction (the chip's)")
+    _place_options(out)
     out.add_argument(
         "--spec",
         action="append",
@@ -90,6 +88,13 @@ def parser() -> PlanParser:
     out.add_argument("--json", action="store_true", help="print plain data, in base units")
     out.add_argument("--list", action="store_true", help="list the known models, clusters, chips and recipes")
     return out
+
+
+def _place_options(out: PlanParser) -> None:
+    """The options that describe a cluster by its chip."""
+    out.add_argument("--gpu", help="instead of a cluster: a chip from --list, such as h100-sxm")
+    out.add_argument("--nic", help="with --gpu: network bandwidth per GPU, such as 400Gbit/s (the chip's)")
+    out.add_argument("--nvlink", help="with --gpu: bandwidth within the node per GPU, one direction (the chip's)")
 
 
 def listing() -> str:
@@ -152,7 +157,9 @@ def calibrate_parser() -> PlanParser:
         help="a CSV file of runs with the columns model, gpus, batch, seq, seconds, and those of a layout; logs of "
         "nccl-tests; the file that the benchmark of the labs writes",
     )
-    out.add_argument("--cluster", dest="cluster_key", required=True, help="a cluster from --list")
+    out.add_argument("--cluster", dest="cluster_key", help="a cluster from --list, or a TOML file")
+    _place_options(out)
+    out.add_argument("--per-node", help="with --gpu: GPUs of a node")
     out.add_argument("--spec", action="append", default=[], metavar="FILE", help="a TOML file of your own parts")
     out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
     out.add_argument("--source", default="", help="where the runs are from, in words")
@@ -171,12 +178,19 @@ def calibrate_runs(arguments: list[str]) -> int:
     from gpuscale.plan.network_logs import read_logs
     from gpuscale.plan.runs import read_runs
 
-    place = clusters.cluster(options.cluster_key)
+    given = vars(options) | {"nodes": None, "gpus": None}
+    described(given)
+    if given["cluster_key"] is None:
+        raise Refusal("missing --cluster (or --gpu); expected where the runs were measured")
+    if given["per_node"] is not None:
+        raise Refusal("--per-node without --gpu; expected the chip as well, such as --gpu h100-sxm")
+    place = given["cluster_key"]
+    place = place if isinstance(place, clusters.Cluster) else clusters.cluster(place)
     tables = [path for path in options.files if path.lower().endswith(".csv")]
     logs = [path for path in options.files if path not in tables]
     runs = [run for path in tables for run in read_runs(path)]
     network = fit_network(read_logs(logs), place) if logs else None
-    source = options.source or ", ".join(Path(path).name for path in tables)
+    source = options.source or ", ".join(Path(path).name for path in options.files)
     found = calibrate(runs, place, options.recipe, source, network.calibration if network else None)
     try:
         Path(options.output).write_text(found.text(), encoding="utf-8")

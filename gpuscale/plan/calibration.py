@@ -56,6 +56,7 @@ FIXED_SPREAD = {"g_attn": 0.1, "g_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "al
 FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp"}  # of a peak, or of a time
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
+MOST_NAMED = 8  # rows
 LONG_PATH = 200  # characters
 USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
 
@@ -110,7 +111,7 @@ class Calibration:
 
 def summary(found: Calibration) -> str:
     """A calibration in a few lines: how good it is, and what it does not know."""
-    lines = [f"{some(found.runs, 'run')}, {len(found.far):,} of them too far from any fit to count."]
+    lines = [f"{some(found.runs, 'run')}, {len(found.far):,} of them too far from any fit to count{_rows(found.far)}."]
     lines += ["Error of runs that a fit has not seen, median and of nine in ten:"]
     lines += [
         f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks
@@ -122,6 +123,13 @@ def summary(found: Calibration) -> str:
     if found.unknown:
         lines += ["The runs do not determine " + ", ".join(found.unknown) + "; their usual values are kept."]
     return "\n".join(lines)
+
+
+def _rows(far: tuple[int, ...]) -> str:
+    """The first of the runs that cannot be explained, as rows of the table."""
+    named = ", ".join(f"{i + 1:,}" for i in far[:MOST_NAMED])
+    more = f" and {len(far) - MOST_NAMED:,} more" if len(far) > MOST_NAMED else ""
+    return f" (row{'' if len(far) == 1 else 's'} {named}{more})" if far else ""
 
 
 def load_calibration(path: str | Path) -> Calibration:

@@ -1,6 +1,6 @@
 """How good a fit to measured runs is on runs that it has not seen: their times, their order, the choice, the memory.
 
-A choice costs what the quickest run by the expected times took, over the quickest of all, less 1. Orders and choices
+A choice costs what the fastest run by the expected times took, over the fastest of all, less 1. Orders and choices
 are compared among runs of one model, number of GPUs, batch and sequence length.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from gpuscale.plan.choice import PINS, Choice
 from gpuscale.plan.errors import Refusal
@@ -65,16 +66,24 @@ def _read(path: str | Path) -> list[Run]:
     except OSError as error:
         raise Refusal(f"{path}: {error.strerror}; expected a CSV file of runs") from None
     with file:
-        table = csv.DictReader(file)
-        names = table.fieldnames or ()
-        if lacking := [name for name in _REQUIRED if name not in names and not (name == "seconds" and "ok" in names)]:
-            raise Refusal(f"{path}: missing column {', '.join(lacking)}; expected at least {', '.join(_REQUIRED)}")
-        found = []
-        for row in table:
-            try:
-                found.append(_run({name: (text or "").strip() for name, text in row.items() if isinstance(name, str)}))
-            except Refusal as refusal:
-                raise Refusal(f"{path}, line {table.line_num}: {refusal}") from None
+        try:
+            return _rows(path, file)
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise Refusal(f"{path}: is no text ({error}); expected a CSV file of runs") from None
+
+
+def _rows(path: str | Path, file: TextIO) -> list[Run]:
+    """All runs of an open file."""
+    table = csv.DictReader(file)
+    names = table.fieldnames or ()
+    if lacking := [name for name in _REQUIRED if name not in names and not (name == "seconds" and "ok" in names)]:
+        raise Refusal(f"{path}: missing column {', '.join(lacking)}; expected at least {', '.join(_REQUIRED)}")
+    found = []
+    for row in table:
+        try:
+            found.append(_run({name: (text or "").strip() for name, text in row.items() if isinstance(name, str)}))
+        except Refusal as refusal:
+            raise Refusal(f"{path}, line {table.line_num}: {refusal}") from None
     return found
 
 

@@ -244,7 +244,7 @@ def plans() -> None:
         print(f"{'from the shell: ' + what:38}{'':12}{min(done):10.2f}")
 
 
-# What a calibration is asked to reach on runs that it has not seen, beside what is measured
+# What a calibration is asked to reach on runs that it has not seen, next to what is measured
 ASKED = {"every number of GPUs": ("8%", "25%", "0.94 / 0.82", "6% / 20%"), "every model": ("9%", "", "0.92", "")}
 ASKED[f"all but {DRAWN} runs"] = ("12%", "", "", "")
 BLANK = ("",) * 4

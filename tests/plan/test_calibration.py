@@ -163,6 +163,14 @@ def test_a_wrong_row_is_named(tmp_path, text, said):
         read_runs(path)
 
 
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / "runs.csv"
+    for content in (b"\xff\xfe\x00model", HEAD.encode() + b"\xb5,8\n"):
+        path.write_bytes(content)
+        with pytest.raises(Refusal, match="is no text .*; expected a CSV file of runs"):
+            read_runs(path)
+
+
 def test_the_command_writes_a_file_and_says_how_good_it_is(tmp_path, capsys):
     runs = made_up(40)
     table = tmp_path / "runs.csv"
@@ -199,3 +207,39 @@ def test_a_file_that_is_no_calibration_is_refused(tmp_path):
         load_calibration(path)
     with pytest.raises(Refusal, match="expected one of megatron_a100, nanotron_h100"):
         shipped("elsewhere")
+
+
+def test_an_odd_run_is_named_by_its_row_and_the_source_has_every_file(tmp_path, capsys):
+    runs = made_up(30, seed=8)
+    runs[6] = dataclasses.replace(runs[6], seconds=50 * runs[6].seconds)
+    table, out = tmp_path / "runs.csv", tmp_path / "mine.toml"
+    names = "model gpus batch seq seconds dp tp pp micro zero".split()
+    rows = [[(vars(run) | vars(run.choice))[name] for name in names] for run in runs]
+    table.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]))
+    log = tmp_path / "all_reduce.log"
+    sizes = [2**i for i in range(20, 33)]
+    times = [30 + size * 14 / 8 / 350e9 * 1e6 for size in sizes]  # microseconds over the NVLinks of a node
+    ranks = "".join(f"#  Rank  {i} Group  0 Pid  {i} on     node-a device  {i} [0x1b] NVIDIA H100\n" for i in range(8))
+    head = "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
+    lines = (f"{size} {size // 4} float sum -1 {t:.1f} {size / t / 1e3:.2f} {size / t / 1e3 * 7 / 4:.2f} 0"
+             for size, t in zip(sizes, times, strict=True))  # fmt: skip
+    log.write_text(ranks + head + "\n".join(lines) + "\n")
+    place = "--gpu h100-sxm --per-node 8 --nic 400Gbit/s".split()
+    assert main(["calibrate", str(table), str(log), *place, "-o", str(out)]) == 0
+    assert "30 runs, 1 of them too far from any fit to count (row 7)." in capsys.readouterr().out
+    found = load_calibration(out)
+    assert found.source == "runs.csv, all_reduce.log" and found.far == (6,)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ([], "missing --cluster (or --gpu); expected where the runs were measured"),
+        (["--nic", "50GB/s"], "--nic without --gpu"),
+        (["--cluster", "h100-superpod", "--per-node", "4"], "--per-node without --gpu"),
+        (["--cluster", "h100-superpod", "--gpu", "h100-sxm"], "expected one of the two"),
+    ],
+)
+def test_the_place_of_the_runs_is_asked_for(tmp_path, capsys, place, said):
+    assert main(["calibrate", "runs.csv", *place, "-o", str(tmp_path / "x.toml")]) == 2
+    assert said in capsys.readouterr().err

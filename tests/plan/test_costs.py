@@ -47,6 +47,7 @@ def test_every_step_is_a_formula_of_the_library(schedule, latent):
 NO_COST = {
     "batch._rows": "how many kinds of recomputation there are",
     "batch.evaluate_choices": "the size of a block of rows",
+    "calibration._rows": "rows of a table counted",
     "clusters.Cluster.with_node": "a GPU brings its own NIC",
     "efficiencies._carried": "the ranks of a benchmark",
     "efficiencies._fraction": "a rate that was measured, over its peak",
