@@ -259,7 +259,7 @@ def calibrations() -> None:
     place = "h100_superpod"
     cells = "{:36}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
     heads = (
-        "left out of a fit, nanotron on H100",
+        "left out, nanotron on H100",
         "runs",
         "median",
         "asked",
@@ -272,9 +272,10 @@ def calibrations() -> None:
     for one in time_quality(runs, place):
         half, ninth, rank, cost = ASKED.get(one.left_out, BLANK)
         ranks, costs = f"{one.rank:.2f} / {one.least_rank:.2f}", f"{one.cost:.0%} / {one.worst_cost:.0%}"
+        ranks, costs = (said if "nan" not in said else "few runs" for said in (ranks, costs))
         errors = f"{one.median:.1%}", half, f"{one.ninth:.0%}", ninth
         print(cells.format(one.left_out, f"{one.runs:,}", *errors, ranks, rank, costs, cost))
-    print(f"\n{cells.format('memory, left out of a fit', *heads[1:6], 'precision', 'asked', 'recall', 'asked')}")
+    print(f"\n{cells.format('memory, left out', *heads[1:6], 'precision', 'asked', 'recall', 'asked')}")
     for one in memory_quality(runs, failed, place):
         errors = f"{one.median:.1%}", "9%", f"{one.ninth:.0%}", "25%"
         found = f"{one.precision:.2f}", "0.95", f"{one.recall:.2f}", "0.76"
