@@ -26,7 +26,7 @@ def drawn():
 def test_a_formula_gives_what_the_planner_gives(drawn, gpus, ranks, stages, virtual):
     found, held = drawn
     copies = gpus // (ranks * stages)
-    choice = Choice(dp=copies, tp=ranks, pp=stages, virtual=virtual, sp=True, zero=1, recompute="selective")
+    choice = Choice(dp=copies, tp=ranks, pp=stages, virtual=virtual, sp=True, even=True, zero=1, recompute="selective")
     out = evaluate_choice(request("llama3_70b", "h100_superpod", gpus, "4M"), choice)
     here = {s.name: v for s, v in held.items()} | {"N_gpu": gpus, "Y": ranks, "N_stages": stages, "n_virt": virtual}
     for name in NAMES:
@@ -37,7 +37,7 @@ def test_a_formula_gives_what_the_planner_gives(drawn, gpus, ranks, stages, virt
 def test_a_cost_is_a_function_of_keywords():
     step = cost("llama3_70b", "h100_superpod")
     known = {"N_gpu": 512, "Y": 8, "N_stages": 4, "n_virt": 1, "B": 2**22}
-    choice = Choice(dp=16, tp=8, pp=4, sp=True, zero=1, recompute="selective")
+    choice = Choice(dp=16, tp=8, pp=4, sp=True, even=True, zero=1, recompute="selective")
     ours = evaluate_choice(request("llama3_70b", "h100_superpod", 512, "4M"), choice).step[0]
     assert step(**known) == pytest.approx(ours, rel=1e-12)
     assert step(**known, C=1e15) != pytest.approx(ours, rel=1e-6)
