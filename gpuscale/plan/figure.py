@@ -91,6 +91,10 @@ class Measured:
     expected: np.ndarray
     band: float
 
+    def __post_init__(self):
+        for name in ("measured", "expected"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), float))
+
 
 def agreement(kinds, name: str, caption: str, alt: str):
     """A figure of expected against measured steps, with the line where both are equal and the widest band around it."""

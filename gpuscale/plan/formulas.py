@@ -55,7 +55,7 @@ def cost(model: str, cluster: str, name: str = "step_peak") -> Callable:
     ``cost("llama3_70b", "h100_superpod")(N_gpu=2048, Y=8, N_stages=4, n_virt=1, B=2**22)`` is the time of a step at
     the peaks. Raises Refusal for an unknown model or cluster.
     """
-    ask = request(model, place := clusters.cluster(cluster), place.node, "4M", shares=(1, 1, 1, 1))
+    ask = request(model, place := clusters.cluster(cluster), place.node, "4M")
     found, held = formulas(ask, (name,))
     rhs = found[name].rhs
     used = {s.name for s in inputs(rhs)}

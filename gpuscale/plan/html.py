@@ -10,14 +10,14 @@ from gpuscale.plan import text
 from gpuscale.units import show
 
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
-_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Bounds")), "Bottleneck")
+_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Measured rates")), "Bottleneck")
 
 
 def _row(row, tie: bool) -> tuple[str, ...]:
     choice = re.sub(r"(?<=[A-Z×]) (?=\d|×)|(?<=\d) (?=×)", "&nbsp;", escape(str(row.choice)).replace("-", NO_BREAK))
     peak, reached, expected = (show(step, "s") for step in row.step)
     step = f"{expected}<br><small>{text.seconds(*row.band)}{', tie' if tie else ''}</small>"
-    bounds = f"{reached} <small>at measured rates</small><br>{peak} <small>at peak</small>"
+    bounds = f"{reached}<br><small>peak {peak}</small>"
     return choice, show(row.memory, "B"), step, show(row.mfu[2], "%", digits=2), bounds, escape(row.binds)
 
 

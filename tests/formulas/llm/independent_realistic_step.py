@@ -84,7 +84,7 @@ def a_host_launches_layer_by_layer(lib, case):
 
 
 @checks(
-    "expected_microbatch", "host_wait", over=st.tuples(st.tuples(*[TIME] * 6), SMALL, SMALL, SMALL, TIME), examples=400
+    "expected_microbatch", "host_wait", over=st.tuples(st.tuples(*[TIME] * 6), SMALL, SMALL, SMALL, TIME), examples=2000
 )
 def the_slower_of_gpu_and_host(lib, case):
     (gpu, grouped, tp, cp, ep, host), layers, ranks, node, far = case
