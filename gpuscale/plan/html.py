@@ -10,7 +10,11 @@ from gpuscale.plan import text
 from gpuscale.units import show
 
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
-_HEADS = ("Choice", *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Measured rates")), "Bottleneck")
+_HEADS = (
+    "Choice",
+    *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Measured rates")),
+    "Bottleneck",
+)
 
 
 def _row(row, tie: bool) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ Figures are made again by running their notebook with the drawing left out.
 import math
 import re
 from contextlib import chdir, contextmanager
+from functools import cache
 
 import numpy as np
 import pytest
 from browser.bookpages import code, notebook
 
 from gpuscale.core import evaluate, inputs
+from gpuscale.specs import registry
 from gpuscale.units import show
 from gpuscale.widgets import live_figure
 
@@ -32,9 +34,20 @@ def keeping():
         yield found
 
 
+@contextmanager
+def own_parts():
+    """Parts that a page loads are gone afterwards."""
+    kept = registry._registry
+    registry._registry = cache(kept.__wrapped__)
+    try:
+        yield
+    finally:
+        registry._registry = kept
+
+
 def figures(page: str) -> dict:
     """Every live figure of a page by its id: the expressions that its notebook gives it."""
-    with keeping() as found, chdir(notebook(page).parent):
+    with keeping() as found, chdir(notebook(page).parent), own_parts():
         names = {"__name__": "notebook"}
         cells = code(page)
         last = max(i for i, cell in enumerate(cells) if "explore(" in cell)
