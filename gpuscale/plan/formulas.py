@@ -13,8 +13,8 @@ from gpuscale.plan import clusters, evaluation
 from gpuscale.plan.costs import compose
 from gpuscale.plan.requests import Request, request
 
-# A dense model on GPUs with only tensor parallelism and a pipeline; sequence parallelism, even stages, ZeRO-1, selective
-# recomputation, one sequence per microbatch. The remaining GPUs hold replicas.
+# A dense model on GPUs with only tensor parallelism and a pipeline; sequence parallelism, even stages, ZeRO-1, and
+# selective recomputation, one sequence per microbatch. The remaining GPUs hold replicas.
 DENSE = {
     **dict.fromkeys((q.n_cp, q.Z, q.f_hit, q.f_node, q.n_seq, q.n_sp, q.n_even, q.n_zero, q.n_recompute), 1),
     **{q.N_gpu: q.N_gpu, q.X: q.N_gpu / (q.Y * q.N_stages)},
