@@ -51,14 +51,15 @@ FIXED = {
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
 }
-# How well they are known: the standard deviations of their logarithms
+# How well they are known, by judgment: the standard deviations of their logarithms
 FIXED_SPREAD = {"g_attn": 0.1, "g_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
 FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp"}  # of a peak, or of a time
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 MOST_NAMED = 8  # rows
 LONG_PATH = 200  # characters
-USUAL_BAND = 1.4  # the factor within which nine of ten public runs are of their usual time
+# An estimate: as far off as models that a fit has not seen, and as far as the spread of the constants moves a step
+USUAL_BAND = 1.4
 
 
 @dataclass(frozen=True)

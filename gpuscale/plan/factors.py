@@ -1,4 +1,4 @@
-"""Factors of whole numbers of GPUs, of at most some millions."""
+"""Factors of numbers of GPUs, which are small; sympy's take longer to import than a plan takes."""
 
 from __future__ import annotations
 

@@ -16,9 +16,9 @@ import numpy as np
 from gpuscale import symbols
 from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior, usual
 from gpuscale.plan.clusters import Cluster, cluster
-from gpuscale.plan.costs import program
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.memory_fit import fit_memory
+from gpuscale.plan.programs import program
 from gpuscale.plan.run_inputs import run_inputs
 from gpuscale.plan.runs import Run, read_runs
 from gpuscale.plan.typed import some
@@ -157,8 +157,9 @@ def _of_network(network: Calibration, other: Calibration) -> Calibration:
 def _left_out(
     problem: Problem, runs: Sequence[Run], near: np.ndarray, logs: np.ndarray
 ) -> tuple[tuple[Check, ...], np.ndarray]:
-    """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs."""
-    checks, errors = [], []
+    """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs, if these
+    are others."""
+    checks, errors, seen = [], [], set()
 
     def check(name: str, *groups: np.ndarray) -> None:
         """Leave out each of the groups in turn, under one name."""
@@ -170,7 +171,10 @@ def _left_out(
     for what, named in (("model", str), ("gpus", "{:,} GPUs".format)):
         kinds = np.array([getattr(runs[i], what) for i in near])
         for kind in sorted(set(kinds)) if len(set(kinds)) > 1 else ():
-            check(named(kind), near[kinds == kind])
+            group = near[kinds == kind]
+            if tuple(group) not in seen:
+                seen.add(tuple(group))
+                check(named(kind), group)
     if not checks:  # one model on one number of GPUs
         check("one run", *near[:, None])
     return tuple(checks), np.concatenate(errors)

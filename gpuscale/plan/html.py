@@ -41,7 +41,7 @@ def html(plan) -> str:
         "div",
         f"<p>{escape(label)}.</p>",
         *(f"<p>{escape(line)}</p>" for line in text.remarks(ask)),
-        _list(line.replace(f"{text.TIE}: a tie", "tie") for line in text.columns(plan)) if plan.rows else "",
+        _list(line.replace(f"{text.TIE}: a tie. The", "tie: the") for line in text.columns(plan)) if plan.rows else "",
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(
