@@ -12,11 +12,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
 from formulas import bindings, mutants
 from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 from support.exact_rational import exactly
 
@@ -90,7 +92,11 @@ def at(formula, **values) -> Fraction:
 
 @functools.cache
 def cases(over, examples) -> list:
-    """The cases of a property, drawn once: the library's formulas and their mutants meet the same ones."""
+    """The cases of a property, drawn once: the library's formulas and their mutants meet the same ones.
+
+    Hypothesis likes to draw the constants of the modules that happen to be loaded; here the cases must not depend
+    on which tests ran before.
+    """
     found = []
 
     @settings(
@@ -105,7 +111,11 @@ def cases(over, examples) -> list:
     def of_a_case(case):
         found.append(case)
 
-    of_a_case()
+    nothing = providers.Constants()
+    providers.CONSTANTS_CACHE.cache.clear()
+    with mock.patch.object(providers.HypothesisProvider, "_local_constants", nothing):
+        of_a_case()
+    providers.CONSTANTS_CACHE.cache.clear()
     return found
 
 
