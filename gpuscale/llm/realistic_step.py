@@ -31,8 +31,10 @@ grouped_time = Formula("Time that grouped matmuls add to a microbatch in a stage
     assumes="for k experts of a token, multiplied in groups of tokens, g_grp times as long as in one large matmul")
 _COMMS = g_tp * T_tp + g_cp * T_cp + g_ep * T_ep
 expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
-    Max(T_mb_gpu + T_grp + _COMMS, T_host) + t_far * L_stage * Max(Y - G, 0), source=_PLAYBOOK,
-    assumes="when GPU and host work at the same time, and the slower one sets the pace")
+    Max(T_mb_gpu + T_grp + _COMMS, T_host)
+    + t_far * L_stage * Max(Y - G, 0) * Piecewise((1, N_stages < 2), (Y / G, True)), source=_PLAYBOOK,
+    assumes="when GPU and host work at the same time, and the slower one sets the pace; each rank beyond a node delays "
+    "a layer, in a pipeline once for each node of the group")
 host_wait = Formula("Time that a microbatch in a stage waits for the host", T_wait,
     Max(T_host - T_mb_gpu - T_grp - _COMMS, 0), source=_PLAYBOOK, assumes="when GPU and host work at the same time")
 spanned_nodes = Formula("Nodes that a group of ranks spans", M, Max(X * Y * n_cp / G, 1), source=_NCCL,
@@ -69,10 +71,11 @@ dp_rounds = Formula("Rounds through the layers in which data parallelism communi
     Piecewise((1, n_zero < 2), (N_MB, n_zero < 3), (3 * N_MB, True)), source=_ZERO,
     assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3 gathers in both)")
 expected_dp = Formula("Expected exposed communication of data parallelism", T_dp,
-    g_dp * T_exc + (1 - g_dp) * Min(T_dp_best + n_edge / L_stage * T_exc, T_exc)
-    + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK,
-    assumes="when a fraction g_dp overlaps with nothing; of the rest, what nothing can hide is exposed, and n_edge "
-    "layers at the ends of each pass; each round starts with a latency per replica")
+    Min(T_dp_best + g_dp * Min(n_zero + N_stages - 1, 1) * (T_exc - T_dp_best) + n_edge / L_stage * T_exc, T_exc)
+    + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK, needs=(at_most(T_dp_best, T_exc),),
+    assumes="when nothing can hide T_dp_best, a fraction g_dp of the rest waits (none without ZeRO and pipeline, where "
+    "each layer's gradients are summed as soon as they are there), as do n_edge layers at the ends of each pass; each "
+    "round starts with a latency per replica")
 update_time = Formula("Time of a step outside of its microbatches", T_upd,
     b_upd * P_rank / W_hbm * Piecewise((1, n_zero < 1), (1 / (X * n_cp), True)) + t_fix, source=_ZERO,
     assumes="when the optimizer's step is limited by memory, on this rank's shard of the parameters")

@@ -53,11 +53,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x82 = less(n_drop, 1)
     x89 = X*n_cp - 1
     x90 = W_node*eta_net
-    x91 = G*alpha_rank
+    x92 = G*alpha_rank
     t138 = W_nvl*eta_nvl  # reached_bandwidth
     t100 = W_hbm*eta_hbm  # reached_bandwidth
     t136 = C*eta_mat  # reached_flops
-    x110 = greater_equal(G, N_gpu)
+    x111 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t137 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -79,16 +79,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x94 = X*x58
+    x95 = X*x58
     x66 = maximum(1, Z*x65)
+    x91 = Y*x65
     t140 = maximum(1, N_gpu*x65)  # run_nodes
-    t143 = maximum(1, Y*x65)  # spanned_nodes
     t146 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     t139 = x90  # reached_bandwidth
-    x92 = t138**(-1.0)
-    x98 = t100**(-1.0)
-    x100 = t136**(-1.0)
+    x93 = t138**(-1.0)
+    x99 = t100**(-1.0)
+    x101 = t136**(-1.0)
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -106,8 +106,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
     x87 = D*x50
-    x95 = minimum(G, x94)
+    x96 = minimum(G, x95)
     t149 = x66  # spanned_nodes
+    t143 = maximum(1, x91)  # spanned_nodes
     t141 = x90*maximum(1, (1/2)*t140)**(-gamma_net)  # many_nodes
     x80 = t18 + t3
     x21 = ops_attn + 2*t8
@@ -117,7 +118,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x84 = x20*(D*x47 + x38*(x48 + x83))
     x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x93 = t141**(-1.0)
+    x94 = t141**(-1.0)
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -131,14 +132,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x51 = t21*x50 + t5*x38
     t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
-    x101 = x100*x62
-    x109 = x12*x62
+    x102 = x101*x62
+    x110 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t166 = (
-        where(x37, 0, where(x110, alpha_1, alpha_2)) + where(x37, 0, where(x110, x109*x92, x109/minimum(t138,
+        where(x37, 0, where(x111, alpha_1, alpha_2)) + where(x37, 0, where(x111, x110*x93, x110/minimum(t138,
         t139*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -148,15 +149,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x88 = t13**(-1.0)
-    x103 = ops_attn*t13
+    x104 = ops_attn*t13
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t142 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x102 = t15*x36
+    x103 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
@@ -170,7 +171,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t148 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t162 = 6*F*n_mat*x101*x43*x63*(g_grp - 1)  # grouped_time
+    t162 = 6*F*n_mat*x102*x43*x63*(g_grp - 1)  # grouped_time
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
@@ -180,15 +181,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     x42 = x40 + x41
     x74 = b_grad*x40
-    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
-    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    x97 = x40*(-Y/maximum(Y, x96) + 1) + x41*(-Z/maximum(Z, x96) + 1)
+    x98 = x40*x56*(-x60/maximum(maximum(G, Y), x95) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
     t144 = (
-        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x91*(t143 - 2)) + maximum(t27*x92, t28*x93)
+        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x92*(t143 - 2)) + maximum(t27*x93, t28*x94)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
     t150 = (
-        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x91*(t149 - 2)) + maximum(t32*x92, t33*x93)
+        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x92*(t149 - 2)) + maximum(t32*x93, t33*x94)
     )  # expected_level
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
@@ -196,44 +197,46 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t35 = (
         where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
     )  # stage_state
-    t151 = b_grad*x96  # dp_nvlink
-    t155 = b_w*x96  # dp_nvlink
-    t152 = b_grad*x97  # dp_network
-    t156 = b_w*x97  # dp_network
+    t151 = b_grad*x97  # dp_nvlink
+    t155 = b_w*x97  # dp_nvlink
+    t152 = b_grad*x98  # dp_network
+    t156 = b_w*x98  # dp_network
     t147 = (
-        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x91*(t146 - 2)) + maximum(t30*x92, t31*x93)
+        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x92*(t146 - 2)) + maximum(t30*x93, t31*x94)
     )  # expected_level
-    x99 = t17*x98
+    x100 = t17*x99
     t46 = (
         t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x89)  # framework_memory
     t161 = (
-        x62*(x100*(3*t14 + x102 - 3*x103) + x103*(g_attn + 1)/t137) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
+        x62*(x101*(3*t14 + x103 - 3*x104) + x104*(g_attn + 1)/t137) + x99*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
     t37 = t34 + t35 + t36  # replicated_state
-    t154 = maximum(t151*x92, t152*x93)  # expected_level
-    t158 = maximum(t155*x92, t156*x93)  # expected_level
-    t159 = t24*x98 + maximum(b_w*x99, t14*x101)  # stage_forward
-    t160 = t25*x98 + maximum(x101*(2*t14 + x102), x99*(2*b_grad + b_w))  # stage_backward
-    t172 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
+    t154 = maximum(t151*x93, t152*x94)  # expected_level
+    t158 = maximum(t155*x93, t156*x94)  # expected_level
+    t159 = t24*x99 + maximum(b_w*x100, t14*x102)  # stage_forward
+    t160 = t25*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t14 + x103))  # stage_backward
+    t172 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
     t164 = (
-        t_far*t13*maximum(0, -G + Y) + maximum(t163, g_cp*t147 + g_ep*t150 + g_tp*t144 + t161 + t162)
+        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x91) + maximum(t163, g_cp*t147 + g_ep*t150 + g_tp*t144 + t161 + t162)
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x105 = 2*t154
-    x108 = maximum(0, t158 - t159)
-    x104 = -t160
+    x106 = 2*t154
+    x109 = maximum(0, t158 - t159)
+    x105 = -t160
     t167 = t164*x25*x27  # interleaved_bubble
-    t169 = where(x67, x105, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
-    x106 = t154 + x104
-    x107 = maximum(0, x106)
+    t169 = where(x67, x106, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
+    x107 = t154 + x105
+    x108 = maximum(0, x107)
     t165 = (
-        where(x67, maximum(0, x104 + x105), where(x68, x107 + x108, where(x69, t9*x107 + x108, t9*(x108 + maximum(0,
-        t158 + x106)))))
+        where(x67, maximum(0, x105 + x106), where(x68, x108 + x109, where(x69, t9*x108 + x109, t9*(x109 + maximum(0,
+        t158 + x107)))))
     )  # exposed_dp
-    t171 = alpha_dp*t170*x89 + g_dp*t169 + (1 - g_dp)*minimum(t169, n_edge*t169*x88 + t165)  # expected_dp
+    t171 = (
+        alpha_dp*t170*x89 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x88 + t165)
+    )  # expected_dp
     t173 = t164*t9 + t167 + t168 + t171 + t172  # expected_step
     return [t50, t37, t173]
 
@@ -298,7 +301,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t98 = W_nvl*eta_1  # reached_bandwidth
     t99 = W_node*eta_2  # reached_bandwidth
     x146 = W_node*eta_net
-    x147 = G*alpha_rank
+    x148 = G*alpha_rank
     t138 = W_nvl*eta_nvl  # reached_bandwidth
     t136 = C*eta_mat  # reached_flops
     t137 = C*eta_attn  # reached_flops
@@ -326,8 +329,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x93 = X*x58
     x66 = maximum(1, Z*x65)
+    x147 = Y*x65
     t140 = maximum(1, N_gpu*x65)  # run_nodes
-    t143 = maximum(1, Y*x65)  # spanned_nodes
     t146 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     x125 = x124*(2*P_act + x33)
@@ -338,9 +341,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x139 = t98**(-1.0)
     x140 = t99**(-1.0)
     t139 = x146  # reached_bandwidth
-    x148 = t138**(-1.0)
-    x150 = t136**(-1.0)
-    x157 = (g_attn + 1)/t137
+    x149 = t138**(-1.0)
+    x151 = t136**(-1.0)
+    x158 = (g_attn + 1)/t137
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -362,13 +365,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x88 = D*x50
     x94 = minimum(G, x93)
     t149 = x66  # spanned_nodes
+    t143 = maximum(1, x147)  # spanned_nodes
     t141 = x146*maximum(1, (1/2)*t140)**(-gamma_net)  # many_nodes
     t83 = x125  # model_flops
     t122 = x125  # model_flops
     t95 = x128  # counted_flops
     t134 = x128  # counted_flops
     t196 = x128  # counted_flops
-    t175 = t174*x126*x150  # mfu_step_time
+    t175 = t174*x126*x151  # mfu_step_time
     x81 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -378,7 +382,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x85 = x20*(D*x47 + x38*(x48 + x84))
     x87 = x20*(D*(8*b + x45) + x84)
     t10 = x20  # microbatch_tokens
-    x149 = t141**(-1.0)
+    x150 = t141**(-1.0)
     t84 = t83*x127  # mfu_step_time
     t123 = t122*x126*x133  # mfu_step_time
     x23 = x22/x21
@@ -397,8 +401,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x97 = x12*x62
     x102 = x101*x62
     x134 = x133*x62
-    x151 = x150*x62
-    x154 = b_loss*n_vocab*x62
+    x152 = x151*x62
+    x155 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x88*(x13 + x46)), where(x35, x78*x88, t40)))
@@ -407,9 +411,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t76 = where(x37, 0, where(x120, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
     t115 = where(x37, 0, where(x120, x139*x97, x97/minimum(t98, t99*x65)))  # stage_hop
     t166 = (
-        where(x37, 0, where(x120, alpha_1, alpha_2)) + where(x37, 0, where(x120, x148*x97, x97/minimum(t138, t139*x65)))
+        where(x37, 0, where(x120, alpha_1, alpha_2)) + where(x37, 0, where(x120, x149*x97, x97/minimum(t138, t139*x65)))
     )  # expected_hop
-    t184 = x129*x154  # microbatch_gpu_time
+    t184 = x129*x155  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, 2*t60*x77)  # pipeline_bytes
     t78 = where(x76, t76*x122, t76*x123)  # pipeline_exposed
@@ -421,8 +425,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x89 = t13**(-1.0)
-    x155 = ops_attn*t13
-    x158 = t_far*t13*maximum(0, -G + Y)
+    x156 = ops_attn*t13
+    x159 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x147)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -437,7 +441,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t178 = ops_attn*x157*x38*x52  # microbatch_gpu_time
+    t178 = ops_attn*x158*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t145 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -445,16 +449,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t148 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t162 = 6*F*n_mat*x151*x43*x63*(g_grp - 1)  # grouped_time
+    t162 = 6*F*n_mat*x152*x43*x63*(g_grp - 1)  # grouped_time
     x107 = 2*t14 + x106
-    x156 = x150*(3*t14 + x106 - 3*x155)
+    x157 = x151*(3*t14 + x106 - 3*x156)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x99 = t24*x98
     x130 = t24*x129
     x104 = t25*x98
     x136 = t25*x129
-    x153 = g_ker*(t24 + t25)
+    x154 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t179 = t178*t9  # expected_step
@@ -463,7 +467,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t180 = maximum(0, t162)  # expected_microbatch
-    t176 = x156*x62  # microbatch_gpu_time
+    t176 = x157*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
@@ -472,13 +476,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t120 = x130  # stage_forward
     t82 = x104  # stage_backward
     t121 = x136  # stage_backward
-    t182 = x129*x153  # microbatch_gpu_time
+    t182 = x129*x154  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
     t103 = maximum(t27*x139, t28*x140)  # level_time
     t144 = (
-        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x147*(t143 - 2)) + maximum(t27*x148, t28*x149)
+        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x148*(t143 - 2)) + maximum(t27*x149, t28*x150)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -488,7 +492,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t66 = maximum(t32*x110, t33*x109)  # level_time
     t105 = maximum(t32*x139, t33*x140)  # level_time
     t150 = (
-        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x147*(t149 - 2)) + maximum(t32*x148, t33*x149)
+        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x148*(t149 - 2)) + maximum(t32*x149, t33*x150)
     )  # expected_level
     t181 = t180*t9  # expected_step
     t177 = t176*t9  # expected_step
@@ -509,20 +513,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t183 = t182*t9  # expected_step
     x115 = g_tp*t64
     x141 = g_tp*t103
-    x159 = g_tp*t144
+    x160 = g_tp*t144
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x110, t31*x109)  # level_time
     t104 = maximum(t30*x139, t31*x140)  # level_time
     t147 = (
-        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x147*(t146 - 2)) + maximum(t30*x148, t31*x149)
+        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x148*(t146 - 2)) + maximum(t30*x149, t31*x150)
     )  # expected_level
     x117 = g_ep*t66
     x143 = g_ep*t105
-    x161 = g_ep*t150
+    x162 = g_ep*t150
     x100 = t17*x98
     x131 = t17*x129
-    x152 = b_acc*t17
+    x153 = b_acc*t17
     t46 = (
         t17*x89*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -544,33 +548,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = t126*t9  # step_sum
     t89 = x115  # microbatch_time
     t128 = x141  # microbatch_time
-    t188 = x158 + maximum(0, x159)  # expected_microbatch
+    t188 = x159 + maximum(0, x160)  # expected_microbatch
     x116 = g_cp*t65
     x142 = g_cp*t104
-    x160 = g_cp*t147
+    x161 = g_cp*t147
     t93 = x117  # microbatch_time
     t132 = x143  # microbatch_time
-    t192 = maximum(0, x161)  # expected_microbatch
+    t192 = maximum(0, x162)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
     x132 = b_w*x131
     x137 = x105*x131
     t172 = b_upd*x131*where(x67, 1, x71) + t_fix  # update_time
-    t161 = x129*(x152 + x153 + x154) + x62*(x155*x157 + x156)  # microbatch_gpu_time
-    t186 = x129*x152  # microbatch_gpu_time
+    t161 = x129*(x153 + x154 + x155) + x62*(x156*x158 + x157)  # microbatch_gpu_time
+    t186 = x129*x153  # microbatch_gpu_time
     x92 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
     t108 = maximum(t106*x139, t107*x140)  # level_time
-    t154 = maximum(t151*x148, t152*x149)  # expected_level
+    t154 = maximum(t151*x149, t152*x150)  # expected_level
     t72 = maximum(t70*x110, t71*x109)  # level_time
     t111 = maximum(t109*x139, t110*x140)  # level_time
-    t158 = maximum(t155*x148, t156*x149)  # expected_level
+    t158 = maximum(t155*x149, t156*x150)  # expected_level
     t90 = t89*t9  # step_sum
     t129 = t128*t9  # step_sum
     t189 = t188*t9  # expected_step
     t91 = x116  # microbatch_time
     t130 = x142  # microbatch_time
-    t190 = maximum(0, x160)  # expected_microbatch
+    t190 = maximum(0, x161)  # expected_microbatch
     t94 = t9*t93  # step_sum
     t133 = t132*t9  # step_sum
     t193 = t192*t9  # expected_step
@@ -579,14 +583,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t63 = x104 + x108  # stage_backward
     t80 = x108  # stage_backward
     x135 = maximum(x132, t14*x134)
-    t159 = x130 + maximum(x132, t14*x151)  # stage_forward
+    t159 = x130 + maximum(x132, t14*x152)  # stage_forward
     x138 = maximum(x137, x107*x134)
-    t160 = x136 + maximum(x137, x107*x151)  # stage_backward
-    x162 = t161 + t162 + x159 + x160 + x161
+    t160 = x136 + maximum(x137, x107*x152)  # stage_backward
+    x163 = t161 + t162 + x160 + x161 + x162
     t187 = t186*t9  # expected_step
     t49 = x92  # gpu_memory
     t50 = t37 + x91 + x92  # gpu_memory
-    x164 = 2*t154
+    x165 = 2*t154
     t92 = t9*t91  # step_sum
     t131 = t130*t9  # step_sum
     t191 = t190*t9  # expected_step
@@ -596,13 +600,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t85 = t74 + t80  # microbatch_time
     t101 = x130 + x135  # stage_forward
     t113 = x135  # stage_forward
-    x167 = maximum(0, t158 - t159)
+    x168 = maximum(0, t158 - t159)
     t102 = x136 + x138  # stage_backward
     t119 = x138  # stage_backward
-    x163 = -t160
-    t164 = x158 + maximum(t163, x162)  # expected_microbatch
-    t194 = maximum(0, t163 - x162)  # host_wait
-    t169 = where(x67, x164, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
+    x164 = -t160
+    t164 = x159 + maximum(t163, x163)  # expected_microbatch
+    t194 = maximum(0, t163 - x163)  # host_wait
+    t169 = where(x67, x165, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
     t75 = (
         where(x67, maximum(0, -t63 + 2*t69), where(x68, x118 + x119, where(x69, t9*x118 + x119, t9*(x119 + maximum(0,
         -t63 + t69 + t72)))))
@@ -613,7 +617,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x144 = maximum(0, -t102 + t108)
     t112 = t101 + t102 + x141 + x142 + x143  # microbatch_time
     t124 = t113 + t119  # microbatch_time
-    x165 = t154 + x163
+    x166 = t154 + x164
     t167 = t164*x121  # interleaved_bubble
     t195 = t194*t9  # expected_step
     t79 = t73*t9 + t75 + t77 + t78  # step_sum
@@ -623,15 +627,17 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t116 = t112*x121  # interleaved_bubble
     t125 = t124*t9  # step_sum
-    x166 = maximum(0, x165)
+    x167 = maximum(0, x166)
     t96 = t95*x127/t79  # mfu
     t118 = t112*t9 + t114 + t116 + t117  # step_sum
     t165 = (
-        where(x67, maximum(0, x163 + x164), where(x68, x166 + x167, where(x69, t9*x166 + x167, t9*(x167 + maximum(0,
-        t158 + x165)))))
+        where(x67, maximum(0, x164 + x165), where(x68, x167 + x168, where(x69, t9*x167 + x168, t9*(x168 + maximum(0,
+        t158 + x166)))))
     )  # exposed_dp
     t135 = t134*x127/t118  # mfu
-    t171 = alpha_dp*t170*x90 + g_dp*t169 + (1 - g_dp)*minimum(t169, n_edge*t169*x89 + t165)  # expected_dp
+    t171 = (
+        alpha_dp*t170*x90 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x89 + t165)
+    )  # expected_dp
     t173 = t164*t9 + t167 + t168 + t171 + t172  # expected_step
     t197 = t196*x127/t173  # mfu
     return [

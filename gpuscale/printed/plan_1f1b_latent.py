@@ -55,11 +55,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x83 = less(n_drop, 1)
     x90 = X*n_cp - 1
     x91 = W_node*eta_net
-    x92 = G*alpha_rank
+    x93 = G*alpha_rank
     t139 = W_nvl*eta_nvl  # reached_bandwidth
     t101 = W_hbm*eta_hbm  # reached_bandwidth
     t137 = C*eta_mat  # reached_flops
-    x111 = greater_equal(G, N_gpu)
+    x112 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t138 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -84,16 +84,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x47 = n_drop*x46
     x48 = x11 + x46
     x51 = where(x50, 1, x39)
-    x95 = X*x59
+    x96 = X*x59
     x67 = maximum(1, Z*x66)
+    x92 = Y*x66
     t141 = maximum(1, N_gpu*x66)  # run_nodes
-    t144 = maximum(1, Y*x66)  # spanned_nodes
     t147 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     t140 = x91  # reached_bandwidth
-    x93 = t139**(-1.0)
-    x99 = t101**(-1.0)
-    x101 = t137**(-1.0)
+    x94 = t139**(-1.0)
+    x100 = t101**(-1.0)
+    x102 = t137**(-1.0)
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -109,8 +109,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t22 = D*(10*b + x47)  # between_forward
     t23 = D*(12*b + n_drop*x48)  # between_backward
     x88 = D*x51
-    x96 = minimum(G, x95)
+    x97 = minimum(G, x96)
     t150 = x67  # spanned_nodes
+    t144 = maximum(1, x92)  # spanned_nodes
     t142 = x91*maximum(1, (1/2)*t141)**(-gamma_net)  # many_nodes
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
@@ -119,7 +120,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x85 = x21*(D*x48 + x39*(x49 + x84))
     x87 = x21*(D*(8*b + x46) + x84)
     t11 = x21  # microbatch_tokens
-    x94 = t142**(-1.0)
+    x95 = t142**(-1.0)
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -133,14 +134,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
-    x102 = x101*x63
-    x110 = x4*x63
+    x103 = x102*x63
+    x111 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t167 = (
-        where(x38, 0, where(x111, alpha_1, alpha_2)) + where(x38, 0, where(x111, x110*x93, x110/minimum(t139,
+        where(x38, 0, where(x112, alpha_1, alpha_2)) + where(x38, 0, where(x112, x111*x94, x111/minimum(t139,
         t140*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -150,15 +151,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x89 = t14**(-1.0)
-    x104 = ops_attn*t14
+    x105 = ops_attn*t14
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t143 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
+    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x96), 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
-    x103 = t16*x37
+    x104 = t16*x37
     t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
     t25 = x52*x53  # kernels_forward
     t26 = (
@@ -172,7 +173,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t149 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t163 = 6*F*n_mat*x102*x44*x64*(g_grp - 1)  # grouped_time
+    t163 = 6*F*n_mat*x103*x44*x64*(g_grp - 1)  # grouped_time
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
@@ -182,15 +183,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     x43 = x41 + x42
     x75 = b_grad*x41
-    x97 = x41*(-Y/maximum(Y, x96) + 1) + x42*(-Z/maximum(Z, x96) + 1)
-    x98 = x41*x57*(-x61/maximum(maximum(G, Y), x95) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
+    x98 = x41*(-Y/maximum(Y, x97) + 1) + x42*(-Z/maximum(Z, x97) + 1)
+    x99 = x41*x57*(-x61/maximum(maximum(G, Y), x96) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x96) + 1)
     t145 = (
-        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x92*(t144 - 2)) + maximum(t28*x93, t29*x94)
+        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x93*(t144 - 2)) + maximum(t28*x94, t29*x95)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x92*(t150 - 2)) + maximum(t33*x93, t34*x94)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x93*(t150 - 2)) + maximum(t33*x94, t34*x95)
     )  # expected_level
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
@@ -198,44 +199,46 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t36 = (
         where(x68, b_grad*x43, where(x69, b_grad*x42 + x75, where(x70, b_grad*x76 + x72*x75, b_grad*x74)))
     )  # stage_state
-    t152 = b_grad*x97  # dp_nvlink
-    t156 = b_w*x97  # dp_nvlink
-    t153 = b_grad*x98  # dp_network
-    t157 = b_w*x98  # dp_network
+    t152 = b_grad*x98  # dp_nvlink
+    t156 = b_w*x98  # dp_nvlink
+    t153 = b_grad*x99  # dp_network
+    t157 = b_w*x99  # dp_network
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x92*(t147 - 2)) + maximum(t31*x93, t32*x94)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x93*(t147 - 2)) + maximum(t31*x94, t32*x95)
     )  # expected_level
-    x100 = t18*x99
+    x101 = t18*x100
     t47 = (
         t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x90)  # framework_memory
     t162 = (
-        x63*(x101*(3*t15 + x103 - 3*x104) + x104*(g_attn + 1)/t138) + x99*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
-        t26))
+        x100*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x102*(3*t15 + x104 - 3*x105) + x105*(g_attn +
+        1)/t138)
     )  # microbatch_gpu_time
     t38 = t35 + t36 + t37  # replicated_state
-    t155 = maximum(t152*x93, t153*x94)  # expected_level
-    t159 = maximum(t156*x93, t157*x94)  # expected_level
-    t160 = t25*x99 + maximum(b_w*x100, t15*x102)  # stage_forward
-    t161 = t26*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t15 + x103))  # stage_backward
-    t173 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
+    t155 = maximum(t152*x94, t153*x95)  # expected_level
+    t159 = maximum(t156*x94, t157*x95)  # expected_level
+    t160 = t25*x100 + maximum(b_w*x101, t15*x103)  # stage_forward
+    t161 = t26*x100 + maximum(x101*(2*b_grad + b_w), x103*(2*t15 + x104))  # stage_backward
+    t173 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
     t165 = (
-        t_far*t14*maximum(0, -G + Y) + maximum(t164, g_cp*t148 + g_ep*t151 + g_tp*t145 + t162 + t163)
+        t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t164, g_cp*t148 + g_ep*t151 + g_tp*t145 + t162 + t163)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x106 = 2*t155
-    x109 = maximum(0, t159 - t160)
-    x105 = -t161
+    x107 = 2*t155
+    x110 = maximum(0, t159 - t160)
+    x106 = -t161
     t168 = t165*x26*x28  # interleaved_bubble
-    t170 = where(x68, x106, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
-    x107 = t155 + x105
-    x108 = maximum(0, x107)
+    t170 = where(x68, x107, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
+    x108 = t155 + x106
+    x109 = maximum(0, x108)
     t166 = (
-        where(x68, maximum(0, x105 + x106), where(x69, x108 + x109, where(x70, t10*x108 + x109, t10*(x109 + maximum(0,
-        t159 + x107)))))
+        where(x68, maximum(0, x106 + x107), where(x69, x109 + x110, where(x70, t10*x109 + x110, t10*(x110 + maximum(0,
+        t159 + x108)))))
     )  # exposed_dp
-    t172 = alpha_dp*t171*x90 + g_dp*t170 + (1 - g_dp)*minimum(t170, n_edge*t170*x89 + t166)  # expected_dp
+    t172 = (
+        alpha_dp*t171*x90 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x89 + t166)
+    )  # expected_dp
     t174 = t10*t165 + t168 + t169 + t172 + t173  # expected_step
     return [t51, t38, t174]
 
@@ -302,7 +305,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t100 = W_node*eta_2  # reached_bandwidth
     t99 = W_nvl*eta_1  # reached_bandwidth
     x147 = W_node*eta_net
-    x148 = G*alpha_rank
+    x149 = G*alpha_rank
     t139 = W_nvl*eta_nvl  # reached_bandwidth
     t137 = C*eta_mat  # reached_flops
     t138 = C*eta_attn  # reached_flops
@@ -333,8 +336,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x94 = X*x59
     x67 = maximum(1, Z*x66)
+    x148 = Y*x66
     t141 = maximum(1, N_gpu*x66)  # run_nodes
-    t144 = maximum(1, Y*x66)  # spanned_nodes
     t147 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     x126 = x125*(2*P_act + x34)
@@ -345,9 +348,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x140 = t100**(-1.0)
     x141 = t99**(-1.0)
     t140 = x147  # reached_bandwidth
-    x149 = t139**(-1.0)
-    x151 = t137**(-1.0)
-    x158 = (g_attn + 1)/t138
+    x150 = t139**(-1.0)
+    x152 = t137**(-1.0)
+    x159 = (g_attn + 1)/t138
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -367,13 +370,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x89 = D*x51
     x95 = minimum(G, x94)
     t150 = x67  # spanned_nodes
+    t144 = maximum(1, x148)  # spanned_nodes
     t142 = x147*maximum(1, (1/2)*t141)**(-gamma_net)  # many_nodes
     t84 = x126  # model_flops
     t123 = x126  # model_flops
     t96 = x129  # counted_flops
     t135 = x129  # counted_flops
     t197 = x129  # counted_flops
-    t176 = t175*x127*x151  # mfu_step_time
+    t176 = t175*x127*x152  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -382,7 +386,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x86 = x21*(D*x48 + x39*(x49 + x85))
     x88 = x21*(D*(8*b + x46) + x85)
     t11 = x21  # microbatch_tokens
-    x150 = t142**(-1.0)
+    x151 = t142**(-1.0)
     t85 = t84*x128  # mfu_step_time
     t124 = t123*x127*x134  # mfu_step_time
     t6 = x15 + x5  # inside_forward
@@ -401,8 +405,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x98 = x4*x63
     x103 = x102*x63
     x135 = x134*x63
-    x152 = x151*x63
-    x155 = b_loss*n_vocab*x63
+    x153 = x152*x63
+    x156 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x89*(x47 + x6)), where(x36, x79*x89, t41)))
@@ -411,9 +415,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t77 = where(x38, 0, where(x121, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
     t116 = where(x38, 0, where(x121, x141*x98, x98/minimum(t99, t100*x66)))  # stage_hop
     t167 = (
-        where(x38, 0, where(x121, alpha_1, alpha_2)) + where(x38, 0, where(x121, x149*x98, x98/minimum(t139, t140*x66)))
+        where(x38, 0, where(x121, alpha_1, alpha_2)) + where(x38, 0, where(x121, x150*x98, x98/minimum(t139, t140*x66)))
     )  # expected_hop
-    t185 = x130*x155  # microbatch_gpu_time
+    t185 = x130*x156  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, 2*t61*x78)  # pipeline_bytes
     t79 = where(x77, t77*x123, t77*x124)  # pipeline_exposed
@@ -425,8 +429,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x90 = t14**(-1.0)
-    x156 = ops_attn*t14
-    x159 = t_far*t14*maximum(0, -G + Y)
+    x157 = ops_attn*t14
+    x160 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x148)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -441,7 +445,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t179 = ops_attn*x158*x39*x53  # microbatch_gpu_time
+    t179 = ops_attn*x159*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t146 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -449,16 +453,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t149 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t163 = 6*F*n_mat*x152*x44*x64*(g_grp - 1)  # grouped_time
+    t163 = 6*F*n_mat*x153*x44*x64*(g_grp - 1)  # grouped_time
     x108 = 2*t15 + x107
-    x157 = x151*(3*t15 + x107 - 3*x156)
+    x158 = x152*(3*t15 + x107 - 3*x157)
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     x100 = t25*x99
     x131 = t25*x130
     x105 = t26*x99
     x137 = t26*x130
-    x154 = g_ker*(t25 + t26)
+    x155 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t180 = t10*t179  # expected_step
@@ -467,7 +471,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t181 = maximum(0, t163)  # expected_microbatch
-    t177 = x157*x63  # microbatch_gpu_time
+    t177 = x158*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
@@ -476,13 +480,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t121 = x131  # stage_forward
     t83 = x105  # stage_backward
     t122 = x137  # stage_backward
-    t183 = x130*x154  # microbatch_gpu_time
+    t183 = x130*x155  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
     t104 = maximum(t28*x141, t29*x140)  # level_time
     t145 = (
-        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x148*(t144 - 2)) + maximum(t28*x149, t29*x150)
+        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x149*(t144 - 2)) + maximum(t28*x150, t29*x151)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -492,7 +496,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t67 = maximum(t33*x111, t34*x110)  # level_time
     t106 = maximum(t33*x141, t34*x140)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x148*(t150 - 2)) + maximum(t33*x149, t34*x150)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x149*(t150 - 2)) + maximum(t33*x150, t34*x151)
     )  # expected_level
     t182 = t10*t181  # expected_step
     t178 = t10*t177  # expected_step
@@ -513,20 +517,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t184 = t10*t183  # expected_step
     x116 = g_tp*t65
     x142 = g_tp*t104
-    x160 = g_tp*t145
+    x161 = g_tp*t145
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x111, t32*x110)  # level_time
     t105 = maximum(t31*x141, t32*x140)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x148*(t147 - 2)) + maximum(t31*x149, t32*x150)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x149*(t147 - 2)) + maximum(t31*x150, t32*x151)
     )  # expected_level
     x118 = g_ep*t67
     x144 = g_ep*t106
-    x162 = g_ep*t151
+    x163 = g_ep*t151
     x101 = t18*x99
     x132 = t18*x130
-    x153 = b_acc*t18
+    x154 = b_acc*t18
     t47 = (
         t18*x90*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -548,33 +552,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t128 = t10*t127  # step_sum
     t90 = x116  # microbatch_time
     t129 = x142  # microbatch_time
-    t189 = x159 + maximum(0, x160)  # expected_microbatch
+    t189 = x160 + maximum(0, x161)  # expected_microbatch
     x117 = g_cp*t66
     x143 = g_cp*t105
-    x161 = g_cp*t148
+    x162 = g_cp*t148
     t94 = x118  # microbatch_time
     t133 = x144  # microbatch_time
-    t193 = maximum(0, x162)  # expected_microbatch
+    t193 = maximum(0, x163)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
     x133 = b_w*x132
     x138 = x106*x132
     t173 = b_upd*x132*where(x68, 1, x72) + t_fix  # update_time
-    t162 = x130*(x153 + x154 + x155) + x63*(x156*x158 + x157)  # microbatch_gpu_time
-    t187 = x130*x153  # microbatch_gpu_time
+    t162 = x130*(x154 + x155 + x156) + x63*(x157*x159 + x158)  # microbatch_gpu_time
+    t187 = x130*x154  # microbatch_gpu_time
     x93 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
     t109 = maximum(t107*x141, t108*x140)  # level_time
-    t155 = maximum(t152*x149, t153*x150)  # expected_level
+    t155 = maximum(t152*x150, t153*x151)  # expected_level
     t73 = maximum(t71*x111, t72*x110)  # level_time
     t112 = maximum(t110*x141, t111*x140)  # level_time
-    t159 = maximum(t156*x149, t157*x150)  # expected_level
+    t159 = maximum(t156*x150, t157*x151)  # expected_level
     t91 = t10*t90  # step_sum
     t130 = t10*t129  # step_sum
     t190 = t10*t189  # expected_step
     t92 = x117  # microbatch_time
     t131 = x143  # microbatch_time
-    t191 = maximum(0, x161)  # expected_microbatch
+    t191 = maximum(0, x162)  # expected_microbatch
     t95 = t10*t94  # step_sum
     t134 = t10*t133  # step_sum
     t194 = t10*t193  # expected_step
@@ -583,14 +587,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t64 = x105 + x109  # stage_backward
     t81 = x109  # stage_backward
     x136 = maximum(x133, t15*x135)
-    t160 = x131 + maximum(x133, t15*x152)  # stage_forward
+    t160 = x131 + maximum(x133, t15*x153)  # stage_forward
     x139 = maximum(x138, x108*x135)
-    t161 = x137 + maximum(x138, x108*x152)  # stage_backward
-    x163 = t162 + t163 + x160 + x161 + x162
+    t161 = x137 + maximum(x138, x108*x153)  # stage_backward
+    x164 = t162 + t163 + x161 + x162 + x163
     t188 = t10*t187  # expected_step
     t50 = x93  # gpu_memory
     t51 = t38 + x92 + x93  # gpu_memory
-    x165 = 2*t155
+    x166 = 2*t155
     t93 = t10*t92  # step_sum
     t132 = t10*t131  # step_sum
     t192 = t10*t191  # expected_step
@@ -600,13 +604,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t86 = t75 + t81  # microbatch_time
     t102 = x131 + x136  # stage_forward
     t114 = x136  # stage_forward
-    x168 = maximum(0, t159 - t160)
+    x169 = maximum(0, t159 - t160)
     t103 = x137 + x139  # stage_backward
     t120 = x139  # stage_backward
-    x164 = -t161
-    t165 = x159 + maximum(t164, x163)  # expected_microbatch
-    t195 = maximum(0, t164 - x163)  # host_wait
-    t170 = where(x68, x165, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
+    x165 = -t161
+    t165 = x160 + maximum(t164, x164)  # expected_microbatch
+    t195 = maximum(0, t164 - x164)  # host_wait
+    t170 = where(x68, x166, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
     t76 = (
         where(x68, maximum(0, -t64 + 2*t70), where(x69, x119 + x120, where(x70, t10*x119 + x120, t10*(x120 + maximum(0,
         -t64 + t70 + t73)))))
@@ -617,7 +621,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x145 = maximum(0, -t103 + t109)
     t113 = t102 + t103 + x142 + x143 + x144  # microbatch_time
     t125 = t114 + t120  # microbatch_time
-    x166 = t155 + x164
+    x167 = t155 + x165
     t168 = t165*x122  # interleaved_bubble
     t196 = t10*t195  # expected_step
     t80 = t10*t74 + t76 + t78 + t79  # step_sum
@@ -627,15 +631,17 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t117 = t113*x122  # interleaved_bubble
     t126 = t10*t125  # step_sum
-    x167 = maximum(0, x166)
+    x168 = maximum(0, x167)
     t97 = t96*x128/t80  # mfu
     t119 = t10*t113 + t115 + t117 + t118  # step_sum
     t166 = (
-        where(x68, maximum(0, x164 + x165), where(x69, x167 + x168, where(x70, t10*x167 + x168, t10*(x168 + maximum(0,
-        t159 + x166)))))
+        where(x68, maximum(0, x165 + x166), where(x69, x168 + x169, where(x70, t10*x168 + x169, t10*(x169 + maximum(0,
+        t159 + x167)))))
     )  # exposed_dp
     t136 = t135*x128/t119  # mfu
-    t172 = alpha_dp*t171*x91 + g_dp*t170 + (1 - g_dp)*minimum(t170, n_edge*t170*x90 + t166)  # expected_dp
+    t172 = (
+        alpha_dp*t171*x91 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x90 + t166)
+    )  # expected_dp
     t174 = t10*t165 + t168 + t169 + t172 + t173  # expected_step
     t198 = t197*x128/t174  # mfu
     return [

@@ -55,12 +55,12 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x84 = less(n_drop, 1)
     x91 = X*n_cp - 1
     x92 = W_node*eta_net
-    x93 = G*alpha_rank
+    x94 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x114 = greater_equal(G, N_gpu)
-    x115 = (1/2)*N_stages - 1
+    x115 = greater_equal(G, N_gpu)
+    x116 = (1/2)*N_stages - 1
     t38 = N_stages + 1  # dualpipe_held
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -82,16 +82,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x96 = X*x58
+    x97 = X*x58
     x66 = maximum(1, Z*x65)
+    x93 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     t143 = x92  # reached_bandwidth
-    x94 = t142**(-1.0)
-    x100 = t102**(-1.0)
-    x102 = t140**(-1.0)
+    x95 = t142**(-1.0)
+    x101 = t102**(-1.0)
+    x103 = t140**(-1.0)
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -108,8 +108,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
     x89 = D*x50
-    x97 = minimum(G, x96)
+    x98 = minimum(G, x97)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x93)  # spanned_nodes
     t145 = x92*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     x82 = t18 + t3
     x21 = ops_attn + 2*t8
@@ -119,7 +120,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x86 = x20*(D*x47 + x38*(x48 + x85))
     x88 = x20*(D*(8*b + x45) + x85)
     t10 = x20  # microbatch_tokens
-    x95 = t145**(-1.0)
+    x96 = t145**(-1.0)
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -133,14 +134,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x51 = t21*x50 + t5*x38
     t39 = x80 + where(x84, x83, where(x49, x38*x87 + x86, x38*(x87 + x88)))  # whole_layer
     t40 = x80 + where(x84, x83, where(x49, x86, x38*x88))  # coreless_layer
-    x103 = x102*x62
-    x113 = x12*x62
+    x104 = x103*x62
+    x114 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x89*(x13 + x46)), where(x35, x79*x89, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x114, alpha_1, alpha_2)) + where(x37, 0, where(x114, x113*x94, x113/minimum(t142,
+        where(x37, 0, where(x115, alpha_1, alpha_2)) + where(x37, 0, where(x115, x114*x95, x114/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -152,15 +153,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x90 = t13**(-1.0)
-    x106 = ops_attn*t13
+    x107 = ops_attn*t13
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x96), 0, 1) + t_host)  # microbatch_host_time
+    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x97), 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x105 = t15*x36
+    x106 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
@@ -174,7 +175,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x77 = x38*x39
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x103*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x104*x43*x63*(g_grp - 1)  # grouped_time
     x40 = x38*(t16 - x39)
     x73 = t16*x38
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
@@ -184,68 +185,70 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     x42 = x40 + x41
     x76 = x40*x75
-    x98 = x40*(-Y/maximum(Y, x97) + 1) + x41*(-Z/maximum(Z, x97) + 1)
-    x99 = x40*x56*(-x60/maximum(maximum(G, Y), x96) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x96) + 1)
+    x99 = x40*(-Y/maximum(Y, x98) + 1) + x41*(-Z/maximum(Z, x98) + 1)
+    x100 = x40*x56*(-x60/maximum(maximum(G, Y), x97) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x97) + 1)
     x74 = x72*x73
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x93*(t147 - 2)) + maximum(t27*x94, t28*x95)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x94*(t147 - 2)) + maximum(t27*x95, t28*x96)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x93*(t153 - 2)) + maximum(t32*x94, t33*x95)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x94*(t153 - 2)) + maximum(t32*x95, t33*x96)
     )  # expected_level
     t17 = x42  # stage_rank_params
     t36 = where(x68, t0*x42, where(x71, x40*x78 + x77*x78, x73*x78))  # dualpipe_state
-    t155 = b_grad*x98  # dp_nvlink
-    t159 = b_w*x98  # dp_nvlink
-    t156 = b_grad*x99  # dp_network
-    t160 = b_w*x99  # dp_network
+    t155 = b_grad*x99  # dp_nvlink
+    t159 = b_w*x99  # dp_nvlink
+    t156 = b_grad*x100  # dp_network
+    t160 = b_w*x100  # dp_network
     t34 = where(x68, x42*x67, where(x71, x40*x67 + x41*x67, x67*x74))  # dualpipe_state
     t35 = where(x68, x42*x75, where(x69, x41*x75 + x76, where(x70, x72*x75*x77 + x72*x76, x74*x75)))  # dualpipe_state
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x93*(t150 - 2)) + maximum(t30*x94, t31*x95)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x94*(t150 - 2)) + maximum(t30*x95, t31*x96)
     )  # expected_level
-    x101 = t17*x100
+    x102 = t17*x101
     t46 = (
         t17*x90*where(x69, 0, where(x70, b_grad, b_grad + x67)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x91)  # framework_memory
     t165 = (
-        x100*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 + t25)) + x62*(x102*(3*t14 + x105 - 3*x106) + x106*(g_attn +
+        x101*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 + t25)) + x62*(x103*(3*t14 + x106 - 3*x107) + x107*(g_attn +
         1)/t141)
     )  # microbatch_gpu_time
-    t158 = maximum(t155*x94, t156*x95)  # expected_level
-    t162 = maximum(t159*x94, t160*x95)  # expected_level
+    t158 = maximum(t155*x95, t156*x96)  # expected_level
+    t162 = maximum(t159*x95, t160*x96)  # expected_level
     t37 = t34 + t35 + t36  # replicated_state
-    x104 = maximum(b_w*x101, t14*x103)
-    t164 = t25*x100 + maximum(x101*(b_w + x75), x103*(2*t14 + x105))  # stage_backward
-    t179 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
+    x105 = maximum(b_w*x102, t14*x104)
+    t164 = t25*x101 + maximum(x102*(b_w + x75), x104*(2*t14 + x106))  # stage_backward
+    t179 = b_upd*x102*where(x68, 1, x72) + t_fix  # update_time
     t168 = (
-        t_far*t13*maximum(0, -G + Y) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
+        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x93) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
-    x109 = 2*t158
+    x110 = 2*t158
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    t163 = t24*x100 + x104  # stage_forward
-    t171 = x104  # stage_forward
-    x108 = -t164
-    t176 = where(x68, x109, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x107 = t168/(t163 + t164)
-    x112 = maximum(0, t162 - t163)
-    x110 = t158 + x108
-    t169 = t163*x107  # forward_slot
-    t170 = t164*x107  # backward_slot
-    x111 = maximum(0, x110)
-    x116 = t170 - t171
+    t163 = t24*x101 + x105  # stage_forward
+    t171 = x105  # stage_forward
+    x109 = -t164
+    t176 = where(x68, x110, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x108 = t168/(t163 + t164)
+    x113 = maximum(0, t162 - t163)
+    x111 = t158 + x109
+    t169 = t163*x108  # forward_slot
+    t170 = t164*x108  # backward_slot
+    x112 = maximum(0, x111)
+    x117 = t170 - t171
     t172 = (
-        where(x68, maximum(0, x108 + x109), where(x69, x111 + x112, where(x70, t9*x111 + x112, t9*(x112 + maximum(0,
-        t162 + x110)))))
+        where(x68, maximum(0, x109 + x110), where(x69, x112 + x113, where(x70, t9*x112 + x113, t9*(x113 + maximum(0,
+        t162 + x111)))))
     )  # exposed_dp
     t174 = (
-        x115*(t169 + x116 + maximum(t169, x116) - minimum(t171, x116)) - minimum(t169, x115*maximum(0, -t169 + t170 -
+        x116*(t169 + x117 + maximum(t169, x117) - minimum(t171, x117)) - minimum(t169, x116*maximum(0, -t169 + t170 -
         t171))
     )  # dualpipe_bubble
-    t178 = alpha_dp*t177*x91 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x90 + t172)  # expected_dp
+    t178 = (
+        alpha_dp*t177*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
+    )  # expected_dp
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
     return [t50, t37, t180]
 
@@ -313,7 +316,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
     x157 = W_node*eta_net
-    x158 = G*alpha_rank
+    x159 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -340,8 +343,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x95 = X*x58
     x66 = maximum(1, Z*x65)
+    x158 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     x107 = b_w + x75
@@ -353,9 +356,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x146 = t100**(-1.0)
     x147 = t101**(-1.0)
     t143 = x157  # reached_bandwidth
-    x159 = t142**(-1.0)
-    x161 = t140**(-1.0)
-    x169 = (g_attn + 1)/t141
+    x160 = t142**(-1.0)
+    x162 = t140**(-1.0)
+    x170 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -376,13 +379,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x89 = D*x50
     x96 = minimum(G, x95)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x158)  # spanned_nodes
     t145 = x157*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     t85 = x132  # model_flops
     t126 = x132  # model_flops
     t97 = x135  # counted_flops
     t138 = x135  # counted_flops
     t203 = x135  # counted_flops
-    t182 = t181*x133*x161  # mfu_step_time
+    t182 = t181*x133*x162  # mfu_step_time
     x82 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -392,7 +396,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x86 = x20*(D*x47 + x38*(x48 + x85))
     x88 = x20*(D*(8*b + x45) + x85)
     t10 = x20  # microbatch_tokens
-    x160 = t145**(-1.0)
+    x161 = t145**(-1.0)
     t86 = t85*x134  # mfu_step_time
     t127 = t126*x133*x140  # mfu_step_time
     x23 = x22/x21
@@ -411,8 +415,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x99 = x12*x62
     x104 = x103*x62
     x141 = x140*x62
-    x162 = x161*x62
-    x166 = b_loss*n_vocab*x62
+    x163 = x162*x62
+    x167 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x89*(x13 + x46)), where(x35, x79*x89, t40)))
@@ -421,9 +425,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t78 = where(x37, 0, where(x124, x112*x99, x99/minimum(W_nvl, W_node*x65)))  # stage_hop
     t119 = where(x37, 0, where(x124, x146*x99, x99/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x159*x99, x99/minimum(t142, t143*x65)))
+        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x160*x99, x99/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x136*x166  # microbatch_gpu_time
+    t191 = x136*x167  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x94)  # pipeline_bytes
     t80 = where(x129, t78*x128, t78*x130)  # pipeline_exposed
@@ -435,8 +439,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x90 = t13**(-1.0)
-    x167 = ops_attn*t13
-    x170 = t_far*t13*maximum(0, -G + Y)
+    x168 = ops_attn*t13
+    x171 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x158)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -451,7 +455,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x169*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x170*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -459,16 +463,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x77 = x38*x39
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x162*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x163*x43*x63*(g_grp - 1)  # grouped_time
     x109 = 2*t14 + x108
-    x168 = x161*(3*t14 + x108 - 3*x167)
+    x169 = x162*(3*t14 + x108 - 3*x168)
     x40 = x38*(t16 - x39)
     x73 = t16*x38
     x101 = t24*x100
     x137 = t24*x136
     x106 = t25*x100
     x143 = t25*x136
-    x165 = g_ker*(t24 + t25)
+    x166 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -477,7 +481,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x168*x62  # microbatch_gpu_time
+    t183 = x169*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x76 = x40*x75
     x97 = x40*(-Y/maximum(Y, x96) + 1) + x41*(-Z/maximum(Z, x96) + 1)
@@ -487,13 +491,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x137  # stage_forward
     t84 = x106  # stage_backward
     t125 = x143  # stage_backward
-    t189 = x136*x165  # microbatch_gpu_time
+    t189 = x136*x166  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x112, t28*x111)  # level_time
     t105 = maximum(t27*x146, t28*x147)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x158*(t147 - 2)) + maximum(t27*x159, t28*x160)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x159*(t147 - 2)) + maximum(t27*x160, t28*x161)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -503,7 +507,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t66 = maximum(t32*x112, t33*x111)  # level_time
     t107 = maximum(t32*x146, t33*x147)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x159*(t153 - 2)) + maximum(t32*x160, t33*x161)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -522,20 +526,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t190 = t189*t9  # expected_step
     x117 = g_tp*t64
     x148 = g_tp*t105
-    x171 = g_tp*t148
+    x172 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x112, t31*x111)  # level_time
     t106 = maximum(t30*x146, t31*x147)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x158*(t150 - 2)) + maximum(t30*x159, t31*x160)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x159*(t150 - 2)) + maximum(t30*x160, t31*x161)
     )  # expected_level
     x119 = g_ep*t66
     x150 = g_ep*t107
-    x173 = g_ep*t154
+    x174 = g_ep*t154
     x102 = t17*x100
     x138 = t17*x136
-    x164 = b_acc*t17
+    x165 = b_acc*t17
     t46 = (
         t17*x90*where(x69, 0, where(x70, b_grad, b_grad + x67)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -557,33 +561,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x117  # microbatch_time
     t132 = x148  # microbatch_time
-    t195 = x170 + maximum(0, x171)  # expected_microbatch
+    t195 = x171 + maximum(0, x172)  # expected_microbatch
     x118 = g_cp*t65
     x149 = g_cp*t106
-    x172 = g_cp*t151
+    x173 = g_cp*t151
     t95 = x119  # microbatch_time
     t136 = x150  # microbatch_time
-    t199 = maximum(0, x173)  # expected_microbatch
+    t199 = maximum(0, x174)  # expected_microbatch
     x105 = maximum(b_w*x102, t14*x104)
     x110 = maximum(x102*x107, x104*x109)
     x139 = b_w*x138
     x144 = x107*x138
     t179 = b_upd*x138*where(x68, 1, x72) + t_fix  # update_time
-    t165 = x136*(x164 + x165 + x166) + x62*(x167*x169 + x168)  # microbatch_gpu_time
-    t193 = x136*x164  # microbatch_gpu_time
+    t165 = x136*(x165 + x166 + x167) + x62*(x168*x170 + x169)  # microbatch_gpu_time
+    t193 = x136*x165  # microbatch_gpu_time
     x93 = t46 + t47
     t69 = maximum(t67*x112, t68*x111)  # level_time
     t110 = maximum(t108*x146, t109*x147)  # level_time
-    t158 = maximum(t155*x159, t156*x160)  # expected_level
+    t158 = maximum(t155*x160, t156*x161)  # expected_level
     t72 = maximum(t70*x112, t71*x111)  # level_time
     t113 = maximum(t111*x146, t112*x147)  # level_time
-    t162 = maximum(t159*x159, t160*x160)  # expected_level
+    t162 = maximum(t159*x160, t160*x161)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x118  # microbatch_time
     t134 = x149  # microbatch_time
-    t197 = maximum(0, x172)  # expected_microbatch
+    t197 = maximum(0, x173)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -592,14 +596,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t63 = x106 + x110  # stage_backward
     t82 = x110  # stage_backward
     x142 = maximum(x139, t14*x141)
-    x163 = maximum(x139, t14*x162)
+    x164 = maximum(x139, t14*x163)
     x145 = maximum(x144, x109*x141)
-    t164 = x143 + maximum(x144, x109*x162)  # stage_backward
-    x174 = t165 + t166 + x171 + x172 + x173
+    t164 = x143 + maximum(x144, x109*x163)  # stage_backward
+    x175 = t165 + t166 + x172 + x173 + x174
     t194 = t193*t9  # expected_step
     t49 = x93  # gpu_memory
     t50 = t37 + x92 + x93  # gpu_memory
-    x177 = 2*t158
+    x178 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
@@ -609,14 +613,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t87 = t74 + t82  # microbatch_time
     t103 = x137 + x142  # stage_forward
     t115 = x142  # stage_forward
-    t163 = x137 + x163  # stage_forward
-    t171 = x163  # stage_forward
+    t163 = x137 + x164  # stage_forward
+    t171 = x164  # stage_forward
     t104 = x143 + x145  # stage_backward
     t123 = x145  # stage_backward
-    x176 = -t164
-    t168 = x170 + maximum(t167, x174)  # expected_microbatch
-    t201 = maximum(0, t167 - x174)  # host_wait
-    t176 = where(x68, x177, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x177 = -t164
+    t168 = x171 + maximum(t167, x175)  # expected_microbatch
+    t201 = maximum(0, t167 - x175)  # host_wait
+    t176 = where(x68, x178, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     t73 = x117 + x118 + x119 + x120  # microbatch_time
     t77 = (
         where(x68, maximum(0, -t63 + 2*t69), where(x69, x122 + x123, where(x70, t9*x122 + x123, t9*(x123 + maximum(0,
@@ -624,12 +628,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t88 = t87*t9  # step_sum
     x154 = maximum(0, -t103 + t113)
-    x180 = maximum(0, t162 - t163)
+    x181 = maximum(0, t162 - t163)
     x151 = t103 + t104
     x153 = maximum(0, -t104 + t110)
     t128 = t115 + t123  # microbatch_time
-    x178 = t158 + x176
-    x175 = t168/(t163 + t164)
+    x179 = t158 + x177
+    x176 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
     x121 = t73/x120
     t114 = x148 + x149 + x150 + x151  # microbatch_time
@@ -638,23 +642,25 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         -t104 + t110 + t113)))))
     )  # exposed_dp
     t129 = t128*t9  # step_sum
-    x179 = maximum(0, x178)
-    t169 = t163*x175  # forward_slot
-    t170 = t164*x175  # backward_slot
+    x180 = maximum(0, x179)
+    t169 = t163*x176  # forward_slot
+    t170 = t164*x176  # backward_slot
     t75 = t62*x121  # forward_slot
     t76 = t63*x121  # backward_slot
     x152 = t114/x151
     t172 = (
-        where(x68, maximum(0, x176 + x177), where(x69, x179 + x180, where(x70, t9*x179 + x180, t9*(x180 + maximum(0,
-        t162 + x178)))))
+        where(x68, maximum(0, x177 + x178), where(x69, x180 + x181, where(x70, t9*x180 + x181, t9*(x181 + maximum(0,
+        t162 + x179)))))
     )  # exposed_dp
-    x181 = t170 - t171
+    x182 = t170 - t171
     x126 = t74 - t76
     t116 = t103*x152  # forward_slot
     t117 = t104*x152  # backward_slot
-    t178 = alpha_dp*t177*x91 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x90 + t172)  # expected_dp
+    t178 = (
+        alpha_dp*t177*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
+    )  # expected_dp
     t174 = (
-        x125*(t169 + x181 + maximum(t169, x181) - minimum(t171, x181)) - minimum(t169, x125*maximum(0, -t169 + t170 -
+        x125*(t169 + x182 + maximum(t169, x182) - minimum(t171, x182)) - minimum(t169, x125*maximum(0, -t169 + t170 -
         t171))
     )  # dualpipe_bubble
     x127 = -x126

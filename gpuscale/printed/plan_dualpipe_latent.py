@@ -57,12 +57,12 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x85 = less(n_drop, 1)
     x92 = X*n_cp - 1
     x93 = W_node*eta_net
-    x94 = G*alpha_rank
+    x95 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x115 = greater_equal(G, N_gpu)
-    x116 = (1/2)*N_stages - 1
+    x116 = greater_equal(G, N_gpu)
+    x117 = (1/2)*N_stages - 1
     t39 = N_stages + 1  # dualpipe_held
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -87,16 +87,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x47 = n_drop*x46
     x48 = x11 + x46
     x51 = where(x50, 1, x39)
-    x97 = X*x59
+    x98 = X*x59
     x67 = maximum(1, Z*x66)
+    x94 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x72 = logical_or.reduce((x70,x71))
     t144 = x93  # reached_bandwidth
-    x95 = t143**(-1.0)
-    x101 = t103**(-1.0)
-    x103 = t141**(-1.0)
+    x96 = t143**(-1.0)
+    x102 = t103**(-1.0)
+    x104 = t141**(-1.0)
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -111,8 +111,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t22 = D*(10*b + x47)  # between_forward
     t23 = D*(12*b + n_drop*x48)  # between_backward
     x90 = D*x51
-    x98 = minimum(G, x97)
+    x99 = minimum(G, x98)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x94)  # spanned_nodes
     t146 = x93*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
@@ -121,7 +122,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x87 = x21*(D*x48 + x39*(x49 + x86))
     x89 = x21*(D*(8*b + x46) + x86)
     t11 = x21  # microbatch_tokens
-    x96 = t146**(-1.0)
+    x97 = t146**(-1.0)
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -135,14 +136,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
     t40 = x81 + where(x85, x84, where(x50, x39*x88 + x87, x39*(x88 + x89)))  # whole_layer
     t41 = x81 + where(x85, x84, where(x50, x87, x39*x89))  # coreless_layer
-    x104 = x103*x63
-    x114 = x4*x63
+    x105 = x104*x63
+    x115 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x90*(x47 + x6)), where(x36, x80*x90, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x115, alpha_1, alpha_2)) + where(x38, 0, where(x115, x114*x95, x114/minimum(t143,
+        where(x38, 0, where(x116, alpha_1, alpha_2)) + where(x38, 0, where(x116, x115*x96, x115/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -154,15 +155,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x91 = t14**(-1.0)
-    x107 = ops_attn*t14
+    x108 = ops_attn*t14
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x97), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x98), 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
-    x106 = t16*x37
+    x107 = t16*x37
     t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
     t25 = x52*x53  # kernels_forward
     t26 = (
@@ -176,7 +177,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x78 = x39*x40
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x104*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x105*x44*x64*(g_grp - 1)  # grouped_time
     x41 = x39*(t17 - x40)
     x74 = t17*x39
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
@@ -186,68 +187,70 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     x43 = x41 + x42
     x77 = x41*x76
-    x99 = x41*(-Y/maximum(Y, x98) + 1) + x42*(-Z/maximum(Z, x98) + 1)
-    x100 = x41*x57*(-x61/maximum(maximum(G, Y), x97) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x97) + 1)
+    x100 = x41*(-Y/maximum(Y, x99) + 1) + x42*(-Z/maximum(Z, x99) + 1)
+    x101 = x41*x57*(-x61/maximum(maximum(G, Y), x98) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x98) + 1)
     x75 = x73*x74
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x94*(t148 - 2)) + maximum(t28*x95, t29*x96)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x95*(t148 - 2)) + maximum(t28*x96, t29*x97)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x94*(t154 - 2)) + maximum(t33*x95, t34*x96)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x95*(t154 - 2)) + maximum(t33*x96, t34*x97)
     )  # expected_level
     t18 = x43  # stage_rank_params
     t37 = where(x69, t0*x43, where(x72, x41*x79 + x78*x79, x74*x79))  # dualpipe_state
-    t156 = b_grad*x99  # dp_nvlink
-    t160 = b_w*x99  # dp_nvlink
-    t157 = b_grad*x100  # dp_network
-    t161 = b_w*x100  # dp_network
+    t156 = b_grad*x100  # dp_nvlink
+    t160 = b_w*x100  # dp_nvlink
+    t157 = b_grad*x101  # dp_network
+    t161 = b_w*x101  # dp_network
     t35 = where(x69, x43*x68, where(x72, x41*x68 + x42*x68, x68*x75))  # dualpipe_state
     t36 = where(x69, x43*x76, where(x70, x42*x76 + x77, where(x71, x73*x76*x78 + x73*x77, x75*x76)))  # dualpipe_state
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x94*(t151 - 2)) + maximum(t31*x95, t32*x96)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x95*(t151 - 2)) + maximum(t31*x96, t32*x97)
     )  # expected_level
-    x102 = t18*x101
+    x103 = t18*x102
     t47 = (
         t18*x91*where(x70, 0, where(x71, b_grad, b_grad + x68)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x92)  # framework_memory
     t166 = (
-        x101*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x103*(3*t15 + x106 - 3*x107) + x107*(g_attn +
+        x102*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x104*(3*t15 + x107 - 3*x108) + x108*(g_attn +
         1)/t142)
     )  # microbatch_gpu_time
-    t159 = maximum(t156*x95, t157*x96)  # expected_level
-    t163 = maximum(t160*x95, t161*x96)  # expected_level
+    t159 = maximum(t156*x96, t157*x97)  # expected_level
+    t163 = maximum(t160*x96, t161*x97)  # expected_level
     t38 = t35 + t36 + t37  # replicated_state
-    x105 = maximum(b_w*x102, t15*x104)
-    t165 = t26*x101 + maximum(x102*(b_w + x76), x104*(2*t15 + x106))  # stage_backward
-    t180 = b_upd*x102*where(x69, 1, x73) + t_fix  # update_time
+    x106 = maximum(b_w*x103, t15*x105)
+    t165 = t26*x102 + maximum(x103*(b_w + x76), x105*(2*t15 + x107))  # stage_backward
+    t180 = b_upd*x103*where(x69, 1, x73) + t_fix  # update_time
     t169 = (
-        t_far*t14*maximum(0, -G + Y) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
+        t_far*t14*maximum(0, -G + Y)*where(x38, 1, x94) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
-    x110 = 2*t159
+    x111 = 2*t159
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    t164 = t25*x101 + x105  # stage_forward
-    t172 = x105  # stage_forward
-    x109 = -t165
-    t177 = where(x69, x110, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
-    x108 = t169/(t164 + t165)
-    x113 = maximum(0, t163 - t164)
-    x111 = t159 + x109
-    t170 = t164*x108  # forward_slot
-    t171 = t165*x108  # backward_slot
-    x112 = maximum(0, x111)
-    x117 = t171 - t172
+    t164 = t25*x102 + x106  # stage_forward
+    t172 = x106  # stage_forward
+    x110 = -t165
+    t177 = where(x69, x111, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x109 = t169/(t164 + t165)
+    x114 = maximum(0, t163 - t164)
+    x112 = t159 + x110
+    t170 = t164*x109  # forward_slot
+    t171 = t165*x109  # backward_slot
+    x113 = maximum(0, x112)
+    x118 = t171 - t172
     t173 = (
-        where(x69, maximum(0, x109 + x110), where(x70, x112 + x113, where(x71, t10*x112 + x113, t10*(x113 + maximum(0,
-        t163 + x111)))))
+        where(x69, maximum(0, x110 + x111), where(x70, x113 + x114, where(x71, t10*x113 + x114, t10*(x114 + maximum(0,
+        t163 + x112)))))
     )  # exposed_dp
     t175 = (
-        x116*(t170 + x117 + maximum(t170, x117) - minimum(t172, x117)) - minimum(t170, x116*maximum(0, -t170 + t171 -
+        x117*(t170 + x118 + maximum(t170, x118) - minimum(t172, x118)) - minimum(t170, x117*maximum(0, -t170 + t171 -
         t172))
     )  # dualpipe_bubble
-    t179 = alpha_dp*t178*x92 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x91 + t173)  # expected_dp
+    t179 = (
+        alpha_dp*t178*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
+    )  # expected_dp
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
     return [t51, t38, t181]
 
@@ -317,7 +320,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t101 = W_nvl*eta_1  # reached_bandwidth
     t102 = W_node*eta_2  # reached_bandwidth
     x158 = W_node*eta_net
-    x159 = G*alpha_rank
+    x160 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
@@ -347,8 +350,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x96 = X*x59
     x67 = maximum(1, Z*x66)
+    x159 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x72 = logical_or.reduce((x70,x71))
     x108 = b_w + x76
@@ -360,9 +363,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x147 = t101**(-1.0)
     x148 = t102**(-1.0)
     t144 = x158  # reached_bandwidth
-    x160 = t143**(-1.0)
-    x162 = t141**(-1.0)
-    x170 = (g_attn + 1)/t142
+    x161 = t143**(-1.0)
+    x163 = t141**(-1.0)
+    x171 = (g_attn + 1)/t142
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -381,13 +384,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x90 = D*x51
     x97 = minimum(G, x96)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x159)  # spanned_nodes
     t146 = x158*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     t86 = x133  # model_flops
     t127 = x133  # model_flops
     t98 = x136  # counted_flops
     t139 = x136  # counted_flops
     t204 = x136  # counted_flops
-    t183 = t182*x134*x162  # mfu_step_time
+    t183 = t182*x134*x163  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -396,7 +400,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x87 = x21*(D*x48 + x39*(x49 + x86))
     x89 = x21*(D*(8*b + x46) + x86)
     t11 = x21  # microbatch_tokens
-    x161 = t146**(-1.0)
+    x162 = t146**(-1.0)
     t87 = t86*x135  # mfu_step_time
     t128 = t127*x134*x141  # mfu_step_time
     t6 = x15 + x5  # inside_forward
@@ -415,8 +419,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x100 = x4*x63
     x105 = x104*x63
     x142 = x141*x63
-    x163 = x162*x63
-    x167 = b_loss*n_vocab*x63
+    x164 = x163*x63
+    x168 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x90*(x47 + x6)), where(x36, x80*x90, t41)))
@@ -425,10 +429,10 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t79 = where(x38, 0, where(x125, x100*x113, x100/minimum(W_nvl, W_node*x66)))  # stage_hop
     t120 = where(x38, 0, where(x125, x100*x147, x100/minimum(t101, t102*x66)))  # stage_hop
     t174 = (
-        where(x38, 0, where(x125, alpha_1, alpha_2)) + where(x38, 0, where(x125, x100*x160, x100/minimum(t143,
+        where(x38, 0, where(x125, alpha_1, alpha_2)) + where(x38, 0, where(x125, x100*x161, x100/minimum(t143,
         t144*x66)))
     )  # expected_hop
-    t192 = x137*x167  # microbatch_gpu_time
+    t192 = x137*x168  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x95)  # pipeline_bytes
     t81 = where(x130, t79*x129, t79*x131)  # pipeline_exposed
@@ -440,8 +444,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x91 = t14**(-1.0)
-    x168 = ops_attn*t14
-    x171 = t_far*t14*maximum(0, -G + Y)
+    x169 = ops_attn*t14
+    x172 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x159)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -456,7 +460,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x170*x39*x53  # microbatch_gpu_time
+    t186 = ops_attn*x171*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -464,16 +468,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x78 = x39*x40
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x163*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x164*x44*x64*(g_grp - 1)  # grouped_time
     x110 = 2*t15 + x109
-    x169 = x162*(3*t15 + x109 - 3*x168)
+    x170 = x163*(3*t15 + x109 - 3*x169)
     x41 = x39*(t17 - x40)
     x74 = t17*x39
     x102 = t25*x101
     x138 = t25*x137
     x107 = t26*x101
     x144 = t26*x137
-    x166 = g_ker*(t25 + t26)
+    x167 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t187 = t10*t186  # expected_step
@@ -482,7 +486,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x169*x63  # microbatch_gpu_time
+    t184 = x170*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x77 = x41*x76
     x98 = x41*(-Y/maximum(Y, x97) + 1) + x42*(-Z/maximum(Z, x97) + 1)
@@ -492,13 +496,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x138  # stage_forward
     t85 = x107  # stage_backward
     t126 = x144  # stage_backward
-    t190 = x137*x166  # microbatch_gpu_time
+    t190 = x137*x167  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x113, t29*x112)  # level_time
     t106 = maximum(t28*x147, t29*x148)  # level_time
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x159*(t148 - 2)) + maximum(t28*x160, t29*x161)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x160*(t148 - 2)) + maximum(t28*x161, t29*x162)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -508,7 +512,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t67 = maximum(t33*x113, t34*x112)  # level_time
     t108 = maximum(t33*x147, t34*x148)  # level_time
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x159*(t154 - 2)) + maximum(t33*x160, t34*x161)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x160*(t154 - 2)) + maximum(t33*x161, t34*x162)
     )  # expected_level
     t189 = t10*t188  # expected_step
     t185 = t10*t184  # expected_step
@@ -527,20 +531,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t191 = t10*t190  # expected_step
     x118 = g_tp*t65
     x149 = g_tp*t106
-    x172 = g_tp*t149
+    x173 = g_tp*t149
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x113, t32*x112)  # level_time
     t107 = maximum(t31*x147, t32*x148)  # level_time
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x159*(t151 - 2)) + maximum(t31*x160, t32*x161)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x160*(t151 - 2)) + maximum(t31*x161, t32*x162)
     )  # expected_level
     x120 = g_ep*t67
     x151 = g_ep*t108
-    x174 = g_ep*t155
+    x175 = g_ep*t155
     x103 = t18*x101
     x139 = t18*x137
-    x165 = b_acc*t18
+    x166 = b_acc*t18
     t47 = (
         t18*x91*where(x70, 0, where(x71, b_grad, b_grad + x68)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -562,33 +566,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x118  # microbatch_time
     t133 = x149  # microbatch_time
-    t196 = x171 + maximum(0, x172)  # expected_microbatch
+    t196 = x172 + maximum(0, x173)  # expected_microbatch
     x119 = g_cp*t66
     x150 = g_cp*t107
-    x173 = g_cp*t152
+    x174 = g_cp*t152
     t96 = x120  # microbatch_time
     t137 = x151  # microbatch_time
-    t200 = maximum(0, x174)  # expected_microbatch
+    t200 = maximum(0, x175)  # expected_microbatch
     x106 = maximum(b_w*x103, t15*x105)
     x111 = maximum(x103*x108, x105*x110)
     x140 = b_w*x139
     x145 = x108*x139
     t180 = b_upd*x139*where(x69, 1, x73) + t_fix  # update_time
-    t166 = x137*(x165 + x166 + x167) + x63*(x168*x170 + x169)  # microbatch_gpu_time
-    t194 = x137*x165  # microbatch_gpu_time
+    t166 = x137*(x166 + x167 + x168) + x63*(x169*x171 + x170)  # microbatch_gpu_time
+    t194 = x137*x166  # microbatch_gpu_time
     x94 = t47 + t48
     t70 = maximum(t68*x113, t69*x112)  # level_time
     t111 = maximum(t109*x147, t110*x148)  # level_time
-    t159 = maximum(t156*x160, t157*x161)  # expected_level
+    t159 = maximum(t156*x161, t157*x162)  # expected_level
     t73 = maximum(t71*x113, t72*x112)  # level_time
     t114 = maximum(t112*x147, t113*x148)  # level_time
-    t163 = maximum(t160*x160, t161*x161)  # expected_level
+    t163 = maximum(t160*x161, t161*x162)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
     t197 = t10*t196  # expected_step
     t94 = x119  # microbatch_time
     t135 = x150  # microbatch_time
-    t198 = maximum(0, x173)  # expected_microbatch
+    t198 = maximum(0, x174)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
     t201 = t10*t200  # expected_step
@@ -597,14 +601,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t64 = x107 + x111  # stage_backward
     t83 = x111  # stage_backward
     x143 = maximum(x140, t15*x142)
-    x164 = maximum(x140, t15*x163)
+    x165 = maximum(x140, t15*x164)
     x146 = maximum(x145, x110*x142)
-    t165 = x144 + maximum(x145, x110*x163)  # stage_backward
-    x175 = t166 + t167 + x172 + x173 + x174
+    t165 = x144 + maximum(x145, x110*x164)  # stage_backward
+    x176 = t166 + t167 + x173 + x174 + x175
     t195 = t10*t194  # expected_step
     t50 = x94  # gpu_memory
     t51 = t38 + x93 + x94  # gpu_memory
-    x178 = 2*t159
+    x179 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
     t199 = t10*t198  # expected_step
@@ -614,14 +618,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t88 = t75 + t83  # microbatch_time
     t104 = x138 + x143  # stage_forward
     t116 = x143  # stage_forward
-    t164 = x138 + x164  # stage_forward
-    t172 = x164  # stage_forward
+    t164 = x138 + x165  # stage_forward
+    t172 = x165  # stage_forward
     t105 = x144 + x146  # stage_backward
     t124 = x146  # stage_backward
-    x177 = -t165
-    t169 = x171 + maximum(t168, x175)  # expected_microbatch
-    t202 = maximum(0, t168 - x175)  # host_wait
-    t177 = where(x69, x178, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x178 = -t165
+    t169 = x172 + maximum(t168, x176)  # expected_microbatch
+    t202 = maximum(0, t168 - x176)  # host_wait
+    t177 = where(x69, x179, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     t74 = x118 + x119 + x120 + x121  # microbatch_time
     t78 = (
         where(x69, maximum(0, -t64 + 2*t70), where(x70, x123 + x124, where(x71, t10*x123 + x124, t10*(x124 + maximum(0,
@@ -629,12 +633,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t89 = t10*t88  # step_sum
     x155 = maximum(0, -t104 + t114)
-    x181 = maximum(0, t163 - t164)
+    x182 = maximum(0, t163 - t164)
     x152 = t104 + t105
     x154 = maximum(0, -t105 + t111)
     t129 = t116 + t124  # microbatch_time
-    x179 = t159 + x177
-    x176 = t169/(t164 + t165)
+    x180 = t159 + x178
+    x177 = t169/(t164 + t165)
     t203 = t10*t202  # expected_step
     x122 = t74/x121
     t115 = x149 + x150 + x151 + x152  # microbatch_time
@@ -643,23 +647,25 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         maximum(0, -t105 + t111 + t114)))))
     )  # exposed_dp
     t130 = t10*t129  # step_sum
-    x180 = maximum(0, x179)
-    t170 = t164*x176  # forward_slot
-    t171 = t165*x176  # backward_slot
+    x181 = maximum(0, x180)
+    t170 = t164*x177  # forward_slot
+    t171 = t165*x177  # backward_slot
     t76 = t63*x122  # forward_slot
     t77 = t64*x122  # backward_slot
     x153 = t115/x152
     t173 = (
-        where(x69, maximum(0, x177 + x178), where(x70, x180 + x181, where(x71, t10*x180 + x181, t10*(x181 + maximum(0,
-        t163 + x179)))))
+        where(x69, maximum(0, x178 + x179), where(x70, x181 + x182, where(x71, t10*x181 + x182, t10*(x182 + maximum(0,
+        t163 + x180)))))
     )  # exposed_dp
-    x182 = t171 - t172
+    x183 = t171 - t172
     x127 = t75 - t77
     t117 = t104*x153  # forward_slot
     t118 = t105*x153  # backward_slot
-    t179 = alpha_dp*t178*x92 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x91 + t173)  # expected_dp
+    t179 = (
+        alpha_dp*t178*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
+    )  # expected_dp
     t175 = (
-        x126*(t170 + x182 + maximum(t170, x182) - minimum(t172, x182)) - minimum(t170, x126*maximum(0, -t170 + t171 -
+        x126*(t170 + x183 + maximum(t170, x183) - minimum(t172, x183)) - minimum(t170, x126*maximum(0, -t170 + t171 -
         t172))
     )  # dualpipe_bubble
     x128 = -x127

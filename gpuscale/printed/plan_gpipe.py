@@ -52,11 +52,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x81 = less(n_drop, 1)
     x88 = X*n_cp - 1
     x89 = W_node*eta_net
-    x90 = G*alpha_rank
+    x91 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x111 = greater_equal(G, N_gpu)
+    x112 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -72,23 +72,23 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x103 = minimum(1, x27)
+    x104 = minimum(1, x27)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x93 = X*x58
+    x94 = X*x58
     x66 = maximum(1, Z*x65)
+    x90 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     t143 = x89  # reached_bandwidth
-    x91 = t142**(-1.0)
-    x97 = t102**(-1.0)
-    x99 = t140**(-1.0)
+    x92 = t142**(-1.0)
+    x98 = t102**(-1.0)
+    x100 = t140**(-1.0)
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -106,8 +106,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
     x86 = D*x50
-    x94 = minimum(G, x93)
+    x95 = minimum(G, x94)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x90)  # spanned_nodes
     t145 = x89*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     x79 = t18 + t3
     x21 = ops_attn + 2*t8
@@ -117,7 +118,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x83 = x20*(D*x47 + x38*(x48 + x82))
     x85 = x20*(D*(8*b + x45) + x82)
     t10 = x20  # microbatch_tokens
-    x92 = t145**(-1.0)
+    x93 = t145**(-1.0)
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -131,32 +132,32 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x51 = t21*x50 + t5*x38
     t39 = x77 + where(x81, x80, where(x49, x38*x84 + x83, x38*(x84 + x85)))  # whole_layer
     t40 = x77 + where(x81, x80, where(x49, x83, x38*x85))  # coreless_layer
-    x100 = x62*x99
-    x110 = x12*x62
+    x101 = x100*x62
+    x111 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x111, alpha_1, alpha_2)) + where(x37, 0, where(x111, x110*x91, x110/minimum(t142,
+        where(x37, 0, where(x112, alpha_1, alpha_2)) + where(x37, 0, where(x112, x111*x92, x111/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
-    x112 = -t173
+    x113 = -t173
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x87 = t13**(-1.0)
-    x102 = ops_attn*t13
+    x103 = ops_attn*t13
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*x103*where(greater(G, x93), 0, 1) + t_host)  # microbatch_host_time
+    t167 = t_head + t13*(Y*t_cross*x104*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x101 = t15*x36
+    x102 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
@@ -170,7 +171,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x100*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x101*x43*x63*(g_grp - 1)  # grouped_time
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
@@ -180,15 +181,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     x42 = x40 + x41
     x74 = b_grad*x40
-    x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
-    x96 = x40*x56*(-x60/maximum(maximum(G, Y), x93) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x93) + 1)
+    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
+    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x90*(t147 - 2)) + maximum(t27*x91, t28*x92)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x91*(t147 - 2)) + maximum(t27*x92, t28*x93)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x90*(t153 - 2)) + maximum(t32*x91, t33*x92)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x91*(t153 - 2)) + maximum(t32*x92, t33*x93)
     )  # expected_level
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
@@ -196,48 +197,50 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t35 = (
         where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
     )  # stage_state
-    t155 = b_grad*x95  # dp_nvlink
-    t159 = b_w*x95  # dp_nvlink
-    t156 = b_grad*x96  # dp_network
-    t160 = b_w*x96  # dp_network
+    t155 = b_grad*x96  # dp_nvlink
+    t159 = b_w*x96  # dp_nvlink
+    t156 = b_grad*x97  # dp_network
+    t160 = b_w*x97  # dp_network
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x90*(t150 - 2)) + maximum(t30*x91, t31*x92)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x91*(t150 - 2)) + maximum(t30*x92, t31*x93)
     )  # expected_level
-    x98 = t17*x97
+    x99 = t17*x98
     t46 = (
         t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x88)  # framework_memory
     t165 = (
-        x62*(x99*(3*t14 + x101 - 3*x102) + x102*(g_attn + 1)/t141) + x97*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
+        x62*(x100*(3*t14 + x102 - 3*x103) + x103*(g_attn + 1)/t141) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
     t37 = t34 + t35 + t36  # replicated_state
-    t158 = maximum(t155*x91, t156*x92)  # expected_level
-    t162 = maximum(t159*x91, t160*x92)  # expected_level
-    t163 = t24*x97 + maximum(b_w*x98, t14*x100)  # stage_forward
-    t164 = t25*x97 + maximum(x100*(2*t14 + x101), x98*(2*b_grad + b_w))  # stage_backward
-    t179 = b_upd*x98*where(x67, 1, x71) + t_fix  # update_time
+    t158 = maximum(t155*x92, t156*x93)  # expected_level
+    t162 = maximum(t159*x92, t160*x93)  # expected_level
+    t163 = t24*x98 + maximum(b_w*x99, t14*x101)  # stage_forward
+    t164 = t25*x98 + maximum(x101*(2*t14 + x102), x99*(2*b_grad + b_w))  # stage_backward
+    t179 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
     t168 = (
-        t_far*t13*maximum(0, -G + Y) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
+        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x90) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x106 = 2*t158
-    x109 = maximum(0, t162 - t163)
-    x105 = -t164
-    x104 = t168/(t163 + t164)
-    t176 = where(x67, x106, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x107 = t158 + x105
-    t169 = t163*x104  # forward_slot
-    t170 = t164*x104  # backward_slot
-    x108 = maximum(0, x107)
+    x107 = 2*t158
+    x110 = maximum(0, t162 - t163)
+    x106 = -t164
+    x105 = t168/(t163 + t164)
+    t176 = where(x67, x107, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x108 = t158 + x106
+    t169 = t163*x105  # forward_slot
+    t170 = t164*x105  # backward_slot
+    x109 = maximum(0, x108)
     t174 = x27*(t169 + t170)  # bubble_time
-    t175 = t173*(2*N_stages - 2) + x103*(t9 - 1)*(maximum(0, -t169 - x112) + maximum(0, -t170 - x112))  # gpipe_exposed
+    t175 = t173*(2*N_stages - 2) + x104*(t9 - 1)*(maximum(0, -t169 - x113) + maximum(0, -t170 - x113))  # gpipe_exposed
     t172 = (
-        where(x67, maximum(0, x105 + x106), where(x68, x108 + x109, where(x69, t9*x108 + x109, t9*(x109 + maximum(0,
-        t162 + x107)))))
+        where(x67, maximum(0, x106 + x107), where(x68, x109 + x110, where(x69, t9*x109 + x110, t9*(x110 + maximum(0,
+        t162 + x108)))))
     )  # exposed_dp
-    t178 = alpha_dp*t177*x88 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x87 + t172)  # expected_dp
+    t178 = (
+        alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    )  # expected_dp
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
     return [t50, t37, t180]
 
@@ -301,7 +304,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
     x151 = W_node*eta_net
-    x152 = G*alpha_rank
+    x153 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -329,8 +332,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x92 = X*x58
     x66 = maximum(1, Z*x65)
+    x152 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     x127 = x126*(2*P_act + x33)
@@ -341,9 +344,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x141 = t100**(-1.0)
     x142 = t101**(-1.0)
     t143 = x151  # reached_bandwidth
-    x153 = t142**(-1.0)
-    x155 = t140**(-1.0)
-    x162 = (g_attn + 1)/t141
+    x154 = t142**(-1.0)
+    x156 = t140**(-1.0)
+    x163 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -365,13 +368,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x86 = D*x50
     x93 = minimum(G, x92)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x152)  # spanned_nodes
     t145 = x151*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     t85 = x127  # model_flops
     t126 = x127  # model_flops
     t97 = x130  # counted_flops
     t138 = x130  # counted_flops
     t203 = x130  # counted_flops
-    t182 = t181*x128*x155  # mfu_step_time
+    t182 = t181*x128*x156  # mfu_step_time
     x79 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -381,7 +385,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x83 = x20*(D*x47 + x38*(x48 + x82))
     x85 = x20*(D*(8*b + x45) + x82)
     t10 = x20  # microbatch_tokens
-    x154 = t145**(-1.0)
+    x155 = t145**(-1.0)
     t86 = t85*x129  # mfu_step_time
     t127 = t126*x128*x135  # mfu_step_time
     x23 = x22/x21
@@ -400,8 +404,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x96 = x12*x62
     x101 = x100*x62
     x136 = x135*x62
-    x156 = x155*x62
-    x159 = b_loss*n_vocab*x62
+    x157 = x156*x62
+    x160 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
@@ -410,22 +414,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t78 = where(x37, 0, where(x121, x109*x96, x96/minimum(W_nvl, W_node*x65)))  # stage_hop
     t119 = where(x37, 0, where(x121, x141*x96, x96/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x121, alpha_1, alpha_2)) + where(x37, 0, where(x121, x153*x96, x96/minimum(t142, t143*x65)))
+        where(x37, 0, where(x121, alpha_1, alpha_2)) + where(x37, 0, where(x121, x154*x96, x96/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x131*x159  # microbatch_gpu_time
+    t191 = x131*x160  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x91)  # pipeline_bytes
     x123 = -t78
     x150 = -t119
-    x174 = -t173
+    x175 = -t173
     t192 = t191*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x87 = t13**(-1.0)
-    x160 = ops_attn*t13
-    x163 = t_far*t13*maximum(0, -G + Y)
+    x161 = ops_attn*t13
+    x164 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x152)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -440,7 +444,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x162*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x163*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -448,16 +452,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x156*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x157*x43*x63*(g_grp - 1)  # grouped_time
     x106 = 2*t14 + x105
-    x161 = x155*(3*t14 + x105 - 3*x160)
+    x162 = x156*(3*t14 + x105 - 3*x161)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x98 = t24*x97
     x132 = t24*x131
     x103 = t25*x97
     x138 = t25*x131
-    x158 = g_ker*(t24 + t25)
+    x159 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -466,7 +470,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x161*x62  # microbatch_gpu_time
+    t183 = x162*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x94 = x40*(-Y/maximum(Y, x93) + 1) + x41*(-Z/maximum(Z, x93) + 1)
@@ -475,13 +479,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x132  # stage_forward
     t84 = x103  # stage_backward
     t125 = x138  # stage_backward
-    t189 = x131*x158  # microbatch_gpu_time
+    t189 = x131*x159  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x109, t28*x108)  # level_time
     t105 = maximum(t27*x141, t28*x142)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x152*(t147 - 2)) + maximum(t27*x153, t28*x154)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x153*(t147 - 2)) + maximum(t27*x154, t28*x155)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -491,7 +495,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t66 = maximum(t32*x109, t33*x108)  # level_time
     t107 = maximum(t32*x141, t33*x142)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x152*(t153 - 2)) + maximum(t32*x153, t33*x154)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x153*(t153 - 2)) + maximum(t32*x154, t33*x155)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -512,20 +516,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t190 = t189*t9  # expected_step
     x114 = g_tp*t64
     x143 = g_tp*t105
-    x164 = g_tp*t148
+    x165 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x109, t31*x108)  # level_time
     t106 = maximum(t30*x141, t31*x142)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x152*(t150 - 2)) + maximum(t30*x153, t31*x154)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x153*(t150 - 2)) + maximum(t30*x154, t31*x155)
     )  # expected_level
     x116 = g_ep*t66
     x145 = g_ep*t107
-    x166 = g_ep*t154
+    x167 = g_ep*t154
     x99 = t17*x97
     x133 = t17*x131
-    x157 = b_acc*t17
+    x158 = b_acc*t17
     t46 = (
         t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -547,33 +551,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x114  # microbatch_time
     t132 = x143  # microbatch_time
-    t195 = x163 + maximum(0, x164)  # expected_microbatch
+    t195 = x164 + maximum(0, x165)  # expected_microbatch
     x115 = g_cp*t65
     x144 = g_cp*t106
-    x165 = g_cp*t151
+    x166 = g_cp*t151
     t95 = x116  # microbatch_time
     t136 = x145  # microbatch_time
-    t199 = maximum(0, x166)  # expected_microbatch
+    t199 = maximum(0, x167)  # expected_microbatch
     x102 = maximum(b_w*x99, t14*x101)
     x107 = maximum(x101*x106, x104*x99)
     x134 = b_w*x133
     x139 = x104*x133
     t179 = b_upd*x133*where(x67, 1, x71) + t_fix  # update_time
-    t165 = x131*(x157 + x158 + x159) + x62*(x160*x162 + x161)  # microbatch_gpu_time
-    t193 = x131*x157  # microbatch_gpu_time
+    t165 = x131*(x158 + x159 + x160) + x62*(x161*x163 + x162)  # microbatch_gpu_time
+    t193 = x131*x158  # microbatch_gpu_time
     x90 = t46 + t47
     t69 = maximum(t67*x109, t68*x108)  # level_time
     t110 = maximum(t108*x141, t109*x142)  # level_time
-    t158 = maximum(t155*x153, t156*x154)  # expected_level
+    t158 = maximum(t155*x154, t156*x155)  # expected_level
     t72 = maximum(t70*x109, t71*x108)  # level_time
     t113 = maximum(t111*x141, t112*x142)  # level_time
-    t162 = maximum(t159*x153, t160*x154)  # expected_level
+    t162 = maximum(t159*x154, t160*x155)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x115  # microbatch_time
     t134 = x144  # microbatch_time
-    t197 = maximum(0, x165)  # expected_microbatch
+    t197 = maximum(0, x166)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -582,14 +586,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t63 = x103 + x107  # stage_backward
     t82 = x107  # stage_backward
     x137 = maximum(x134, t14*x136)
-    t163 = x132 + maximum(x134, t14*x156)  # stage_forward
+    t163 = x132 + maximum(x134, t14*x157)  # stage_forward
     x140 = maximum(x139, x106*x136)
-    t164 = x138 + maximum(x139, x106*x156)  # stage_backward
-    x167 = t165 + t166 + x164 + x165 + x166
+    t164 = x138 + maximum(x139, x106*x157)  # stage_backward
+    x168 = t165 + t166 + x165 + x166 + x167
     t194 = t193*t9  # expected_step
     t49 = x90  # gpu_memory
     t50 = t37 + x89 + x90  # gpu_memory
-    x170 = 2*t158
+    x171 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
@@ -599,13 +603,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t87 = t74 + t82  # microbatch_time
     t103 = x132 + x137  # stage_forward
     t115 = x137  # stage_forward
-    x173 = maximum(0, t162 - t163)
+    x174 = maximum(0, t162 - t163)
     t104 = x138 + x140  # stage_backward
     t123 = x140  # stage_backward
-    x169 = -t164
-    t168 = x163 + maximum(t167, x167)  # expected_microbatch
-    t201 = maximum(0, t167 - x167)  # host_wait
-    t176 = where(x67, x170, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x170 = -t164
+    t168 = x164 + maximum(t167, x168)  # expected_microbatch
+    t201 = maximum(0, t167 - x168)  # host_wait
+    t176 = where(x67, x171, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     t73 = x114 + x115 + x116 + x117  # microbatch_time
     t77 = (
         where(x67, maximum(0, -t63 + 2*t69), where(x68, x119 + x120, where(x69, t9*x119 + x120, t9*(x120 + maximum(0,
@@ -616,8 +620,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x146 = t103 + t104
     x148 = maximum(0, -t104 + t110)
     t128 = t115 + t123  # microbatch_time
-    x171 = t158 + x169
-    x168 = t168/(t163 + t164)
+    x172 = t158 + x170
+    x169 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
     x118 = t73/x117
     t114 = x143 + x144 + x145 + x146  # microbatch_time
@@ -626,23 +630,25 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         -t104 + t110 + t113)))))
     )  # exposed_dp
     t129 = t128*t9  # step_sum
-    x172 = maximum(0, x171)
-    t169 = t163*x168  # forward_slot
-    t170 = t164*x168  # backward_slot
+    x173 = maximum(0, x172)
+    t169 = t163*x169  # forward_slot
+    t170 = t164*x169  # backward_slot
     t75 = t62*x118  # forward_slot
     t76 = t63*x118  # backward_slot
     x147 = t114/x146
     t172 = (
-        where(x67, maximum(0, x169 + x170), where(x68, x172 + x173, where(x69, t9*x172 + x173, t9*(x173 + maximum(0,
-        t162 + x171)))))
+        where(x67, maximum(0, x170 + x171), where(x68, x173 + x174, where(x69, t9*x173 + x174, t9*(x174 + maximum(0,
+        t162 + x172)))))
     )  # exposed_dp
     t174 = x27*(t169 + t170)  # bubble_time
-    t175 = t173*x122 + x125*(maximum(0, -t169 - x174) + maximum(0, -t170 - x174))  # gpipe_exposed
+    t175 = t173*x122 + x125*(maximum(0, -t169 - x175) + maximum(0, -t170 - x175))  # gpipe_exposed
     t79 = x27*(t75 + t76)  # bubble_time
     t80 = t78*x122 + x125*(maximum(0, -t75 - x123) + maximum(0, -t76 - x123))  # gpipe_exposed
     t116 = t103*x147  # forward_slot
     t117 = t104*x147  # backward_slot
-    t178 = alpha_dp*t177*x88 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x87 + t172)  # expected_dp
+    t178 = (
+        alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    )  # expected_dp
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = x27*(t116 + t117)  # bubble_time
     t121 = t119*x122 + x125*(maximum(0, -t116 - x150) + maximum(0, -t117 - x150))  # gpipe_exposed

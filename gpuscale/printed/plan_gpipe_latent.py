@@ -54,11 +54,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x82 = less(n_drop, 1)
     x89 = X*n_cp - 1
     x90 = W_node*eta_net
-    x91 = G*alpha_rank
+    x92 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x112 = greater_equal(G, N_gpu)
+    x113 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -77,23 +77,23 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
-    x104 = minimum(1, x28)
+    x105 = minimum(1, x28)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
     x47 = n_drop*x46
     x48 = x11 + x46
     x51 = where(x50, 1, x39)
-    x94 = X*x59
+    x95 = X*x59
     x67 = maximum(1, Z*x66)
+    x91 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     t144 = x90  # reached_bandwidth
-    x92 = t143**(-1.0)
-    x98 = t103**(-1.0)
-    x100 = t141**(-1.0)
+    x93 = t143**(-1.0)
+    x99 = t103**(-1.0)
+    x101 = t141**(-1.0)
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -109,8 +109,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t22 = D*(10*b + x47)  # between_forward
     t23 = D*(12*b + n_drop*x48)  # between_backward
     x87 = D*x51
-    x95 = minimum(G, x94)
+    x96 = minimum(G, x95)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x91)  # spanned_nodes
     t146 = x90*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
@@ -119,7 +120,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x84 = x21*(D*x48 + x39*(x49 + x83))
     x86 = x21*(D*(8*b + x46) + x83)
     t11 = x21  # microbatch_tokens
-    x93 = t146**(-1.0)
+    x94 = t146**(-1.0)
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -133,32 +134,32 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
     t40 = x78 + where(x82, x81, where(x50, x39*x85 + x84, x39*(x85 + x86)))  # whole_layer
     t41 = x78 + where(x82, x81, where(x50, x84, x39*x86))  # coreless_layer
-    x101 = x100*x63
-    x111 = x4*x63
+    x102 = x101*x63
+    x112 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x87*(x47 + x6)), where(x36, x77*x87, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x112, alpha_1, alpha_2)) + where(x38, 0, where(x112, x111*x92, x111/minimum(t143,
+        where(x38, 0, where(x113, alpha_1, alpha_2)) + where(x38, 0, where(x113, x112*x93, x112/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
-    x113 = -t174
+    x114 = -t174
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x88 = t14**(-1.0)
-    x103 = ops_attn*t14
+    x104 = ops_attn*t14
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*x104*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*x105*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
-    x102 = t16*x37
+    x103 = t16*x37
     t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
     t25 = x52*x53  # kernels_forward
     t26 = (
@@ -172,7 +173,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x101*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x102*x44*x64*(g_grp - 1)  # grouped_time
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
@@ -182,15 +183,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     x43 = x41 + x42
     x75 = b_grad*x41
-    x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
-    x97 = x41*x57*(-x61/maximum(maximum(G, Y), x94) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    x97 = x41*(-Y/maximum(Y, x96) + 1) + x42*(-Z/maximum(Z, x96) + 1)
+    x98 = x41*x57*(-x61/maximum(maximum(G, Y), x95) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x91*(t148 - 2)) + maximum(t28*x92, t29*x93)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x92*(t148 - 2)) + maximum(t28*x93, t29*x94)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x91*(t154 - 2)) + maximum(t33*x92, t34*x93)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x92*(t154 - 2)) + maximum(t33*x93, t34*x94)
     )  # expected_level
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
@@ -198,48 +199,50 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t36 = (
         where(x68, b_grad*x43, where(x69, b_grad*x42 + x75, where(x70, b_grad*x76 + x72*x75, b_grad*x74)))
     )  # stage_state
-    t156 = b_grad*x96  # dp_nvlink
-    t160 = b_w*x96  # dp_nvlink
-    t157 = b_grad*x97  # dp_network
-    t161 = b_w*x97  # dp_network
+    t156 = b_grad*x97  # dp_nvlink
+    t160 = b_w*x97  # dp_nvlink
+    t157 = b_grad*x98  # dp_network
+    t161 = b_w*x98  # dp_network
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x91*(t151 - 2)) + maximum(t31*x92, t32*x93)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x92*(t151 - 2)) + maximum(t31*x93, t32*x94)
     )  # expected_level
-    x99 = t18*x98
+    x100 = t18*x99
     t47 = (
         t18*x88*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x89)  # framework_memory
     t166 = (
-        x63*(x100*(3*t15 + x102 - 3*x103) + x103*(g_attn + 1)/t142) + x98*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
+        x63*(x101*(3*t15 + x103 - 3*x104) + x104*(g_attn + 1)/t142) + x99*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
         t26))
     )  # microbatch_gpu_time
     t38 = t35 + t36 + t37  # replicated_state
-    t159 = maximum(t156*x92, t157*x93)  # expected_level
-    t163 = maximum(t160*x92, t161*x93)  # expected_level
-    t164 = t25*x98 + maximum(b_w*x99, t15*x101)  # stage_forward
-    t165 = t26*x98 + maximum(x101*(2*t15 + x102), x99*(2*b_grad + b_w))  # stage_backward
-    t180 = b_upd*x99*where(x68, 1, x72) + t_fix  # update_time
+    t159 = maximum(t156*x93, t157*x94)  # expected_level
+    t163 = maximum(t160*x93, t161*x94)  # expected_level
+    t164 = t25*x99 + maximum(b_w*x100, t15*x102)  # stage_forward
+    t165 = t26*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t15 + x103))  # stage_backward
+    t180 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
     t169 = (
-        t_far*t14*maximum(0, -G + Y) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
+        t_far*t14*maximum(0, -G + Y)*where(x38, 1, x91) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x107 = 2*t159
-    x110 = maximum(0, t163 - t164)
-    x106 = -t165
-    x105 = t169/(t164 + t165)
-    t177 = where(x68, x107, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
-    x108 = t159 + x106
-    t170 = t164*x105  # forward_slot
-    t171 = t165*x105  # backward_slot
-    x109 = maximum(0, x108)
+    x108 = 2*t159
+    x111 = maximum(0, t163 - t164)
+    x107 = -t165
+    x106 = t169/(t164 + t165)
+    t177 = where(x68, x108, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x109 = t159 + x107
+    t170 = t164*x106  # forward_slot
+    t171 = t165*x106  # backward_slot
+    x110 = maximum(0, x109)
     t175 = x28*(t170 + t171)  # bubble_time
-    t176 = t174*(2*N_stages - 2) + x104*(t10 - 1)*(maximum(0, -t170 - x113) + maximum(0, -t171 - x113))  # gpipe_exposed
+    t176 = t174*(2*N_stages - 2) + x105*(t10 - 1)*(maximum(0, -t170 - x114) + maximum(0, -t171 - x114))  # gpipe_exposed
     t173 = (
-        where(x68, maximum(0, x106 + x107), where(x69, x109 + x110, where(x70, t10*x109 + x110, t10*(x110 + maximum(0,
-        t163 + x108)))))
+        where(x68, maximum(0, x107 + x108), where(x69, x110 + x111, where(x70, t10*x110 + x111, t10*(x111 + maximum(0,
+        t163 + x109)))))
     )  # exposed_dp
-    t179 = alpha_dp*t178*x89 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x88 + t173)  # expected_dp
+    t179 = (
+        alpha_dp*t178*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
+    )  # expected_dp
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
     return [t51, t38, t181]
 
@@ -305,7 +308,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t101 = W_nvl*eta_1  # reached_bandwidth
     t102 = W_node*eta_2  # reached_bandwidth
     x152 = W_node*eta_net
-    x153 = G*alpha_rank
+    x154 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
@@ -336,8 +339,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x93 = X*x59
     x67 = maximum(1, Z*x66)
+    x153 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     x128 = x127*(2*P_act + x34)
@@ -348,9 +351,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x142 = t101**(-1.0)
     x143 = t102**(-1.0)
     t144 = x152  # reached_bandwidth
-    x154 = t143**(-1.0)
-    x156 = t141**(-1.0)
-    x163 = (g_attn + 1)/t142
+    x155 = t143**(-1.0)
+    x157 = t141**(-1.0)
+    x164 = (g_attn + 1)/t142
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -370,13 +373,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x87 = D*x51
     x94 = minimum(G, x93)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x153)  # spanned_nodes
     t146 = x152*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     t86 = x128  # model_flops
     t127 = x128  # model_flops
     t98 = x131  # counted_flops
     t139 = x131  # counted_flops
     t204 = x131  # counted_flops
-    t183 = t182*x129*x156  # mfu_step_time
+    t183 = t182*x129*x157  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -385,7 +389,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x84 = x21*(D*x48 + x39*(x49 + x83))
     x86 = x21*(D*(8*b + x46) + x83)
     t11 = x21  # microbatch_tokens
-    x155 = t146**(-1.0)
+    x156 = t146**(-1.0)
     t87 = t86*x130  # mfu_step_time
     t128 = t127*x129*x136  # mfu_step_time
     t6 = x15 + x5  # inside_forward
@@ -404,8 +408,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x97 = x4*x63
     x102 = x101*x63
     x137 = x136*x63
-    x157 = x156*x63
-    x160 = b_loss*n_vocab*x63
+    x158 = x157*x63
+    x161 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x87*(x47 + x6)), where(x36, x77*x87, t41)))
@@ -414,22 +418,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t79 = where(x38, 0, where(x122, x110*x97, x97/minimum(W_nvl, W_node*x66)))  # stage_hop
     t120 = where(x38, 0, where(x122, x142*x97, x97/minimum(t101, t102*x66)))  # stage_hop
     t174 = (
-        where(x38, 0, where(x122, alpha_1, alpha_2)) + where(x38, 0, where(x122, x154*x97, x97/minimum(t143, t144*x66)))
+        where(x38, 0, where(x122, alpha_1, alpha_2)) + where(x38, 0, where(x122, x155*x97, x97/minimum(t143, t144*x66)))
     )  # expected_hop
-    t192 = x132*x160  # microbatch_gpu_time
+    t192 = x132*x161  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x92)  # pipeline_bytes
     x124 = -t79
     x151 = -t120
-    x175 = -t174
+    x176 = -t174
     t193 = t10*t192  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x88 = t14**(-1.0)
-    x161 = ops_attn*t14
-    x164 = t_far*t14*maximum(0, -G + Y)
+    x162 = ops_attn*t14
+    x165 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x153)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -444,7 +448,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x163*x39*x53  # microbatch_gpu_time
+    t186 = ops_attn*x164*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -452,16 +456,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x157*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x158*x44*x64*(g_grp - 1)  # grouped_time
     x107 = 2*t15 + x106
-    x162 = x156*(3*t15 + x106 - 3*x161)
+    x163 = x157*(3*t15 + x106 - 3*x162)
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     x99 = t25*x98
     x133 = t25*x132
     x104 = t26*x98
     x139 = t26*x132
-    x159 = g_ker*(t25 + t26)
+    x160 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t187 = t10*t186  # expected_step
@@ -470,7 +474,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x162*x63  # microbatch_gpu_time
+    t184 = x163*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x95 = x41*(-Y/maximum(Y, x94) + 1) + x42*(-Z/maximum(Z, x94) + 1)
@@ -479,13 +483,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x133  # stage_forward
     t85 = x104  # stage_backward
     t126 = x139  # stage_backward
-    t190 = x132*x159  # microbatch_gpu_time
+    t190 = x132*x160  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x110, t29*x109)  # level_time
     t106 = maximum(t28*x142, t29*x143)  # level_time
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x153*(t148 - 2)) + maximum(t28*x154, t29*x155)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x154*(t148 - 2)) + maximum(t28*x155, t29*x156)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -495,7 +499,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t67 = maximum(t33*x110, t34*x109)  # level_time
     t108 = maximum(t33*x142, t34*x143)  # level_time
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x153*(t154 - 2)) + maximum(t33*x154, t34*x155)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x154*(t154 - 2)) + maximum(t33*x155, t34*x156)
     )  # expected_level
     t189 = t10*t188  # expected_step
     t185 = t10*t184  # expected_step
@@ -516,20 +520,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t191 = t10*t190  # expected_step
     x115 = g_tp*t65
     x144 = g_tp*t106
-    x165 = g_tp*t149
+    x166 = g_tp*t149
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x110, t32*x109)  # level_time
     t107 = maximum(t31*x142, t32*x143)  # level_time
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x153*(t151 - 2)) + maximum(t31*x154, t32*x155)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x154*(t151 - 2)) + maximum(t31*x155, t32*x156)
     )  # expected_level
     x117 = g_ep*t67
     x146 = g_ep*t108
-    x167 = g_ep*t155
+    x168 = g_ep*t155
     x100 = t18*x98
     x134 = t18*x132
-    x158 = b_acc*t18
+    x159 = b_acc*t18
     t47 = (
         t18*x88*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -551,33 +555,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x115  # microbatch_time
     t133 = x144  # microbatch_time
-    t196 = x164 + maximum(0, x165)  # expected_microbatch
+    t196 = x165 + maximum(0, x166)  # expected_microbatch
     x116 = g_cp*t66
     x145 = g_cp*t107
-    x166 = g_cp*t152
+    x167 = g_cp*t152
     t96 = x117  # microbatch_time
     t137 = x146  # microbatch_time
-    t200 = maximum(0, x167)  # expected_microbatch
+    t200 = maximum(0, x168)  # expected_microbatch
     x103 = maximum(b_w*x100, t15*x102)
     x108 = maximum(x100*x105, x102*x107)
     x135 = b_w*x134
     x140 = x105*x134
     t180 = b_upd*x134*where(x68, 1, x72) + t_fix  # update_time
-    t166 = x132*(x158 + x159 + x160) + x63*(x161*x163 + x162)  # microbatch_gpu_time
-    t194 = x132*x158  # microbatch_gpu_time
+    t166 = x132*(x159 + x160 + x161) + x63*(x162*x164 + x163)  # microbatch_gpu_time
+    t194 = x132*x159  # microbatch_gpu_time
     x91 = t47 + t48
     t70 = maximum(t68*x110, t69*x109)  # level_time
     t111 = maximum(t109*x142, t110*x143)  # level_time
-    t159 = maximum(t156*x154, t157*x155)  # expected_level
+    t159 = maximum(t156*x155, t157*x156)  # expected_level
     t73 = maximum(t71*x110, t72*x109)  # level_time
     t114 = maximum(t112*x142, t113*x143)  # level_time
-    t163 = maximum(t160*x154, t161*x155)  # expected_level
+    t163 = maximum(t160*x155, t161*x156)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
     t197 = t10*t196  # expected_step
     t94 = x116  # microbatch_time
     t135 = x145  # microbatch_time
-    t198 = maximum(0, x166)  # expected_microbatch
+    t198 = maximum(0, x167)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
     t201 = t10*t200  # expected_step
@@ -586,14 +590,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t64 = x104 + x108  # stage_backward
     t83 = x108  # stage_backward
     x138 = maximum(x135, t15*x137)
-    t164 = x133 + maximum(x135, t15*x157)  # stage_forward
+    t164 = x133 + maximum(x135, t15*x158)  # stage_forward
     x141 = maximum(x140, x107*x137)
-    t165 = x139 + maximum(x140, x107*x157)  # stage_backward
-    x168 = t166 + t167 + x165 + x166 + x167
+    t165 = x139 + maximum(x140, x107*x158)  # stage_backward
+    x169 = t166 + t167 + x166 + x167 + x168
     t195 = t10*t194  # expected_step
     t50 = x91  # gpu_memory
     t51 = t38 + x90 + x91  # gpu_memory
-    x171 = 2*t159
+    x172 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
     t199 = t10*t198  # expected_step
@@ -603,13 +607,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t88 = t75 + t83  # microbatch_time
     t104 = x133 + x138  # stage_forward
     t116 = x138  # stage_forward
-    x174 = maximum(0, t163 - t164)
+    x175 = maximum(0, t163 - t164)
     t105 = x139 + x141  # stage_backward
     t124 = x141  # stage_backward
-    x170 = -t165
-    t169 = x164 + maximum(t168, x168)  # expected_microbatch
-    t202 = maximum(0, t168 - x168)  # host_wait
-    t177 = where(x68, x171, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x171 = -t165
+    t169 = x165 + maximum(t168, x169)  # expected_microbatch
+    t202 = maximum(0, t168 - x169)  # host_wait
+    t177 = where(x68, x172, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     t74 = x115 + x116 + x117 + x118  # microbatch_time
     t78 = (
         where(x68, maximum(0, -t64 + 2*t70), where(x69, x120 + x121, where(x70, t10*x120 + x121, t10*(x121 + maximum(0,
@@ -620,8 +624,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x147 = t104 + t105
     x149 = maximum(0, -t105 + t111)
     t129 = t116 + t124  # microbatch_time
-    x172 = t159 + x170
-    x169 = t169/(t164 + t165)
+    x173 = t159 + x171
+    x170 = t169/(t164 + t165)
     t203 = t10*t202  # expected_step
     x119 = t74/x118
     t115 = x144 + x145 + x146 + x147  # microbatch_time
@@ -630,23 +634,25 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         maximum(0, -t105 + t111 + t114)))))
     )  # exposed_dp
     t130 = t10*t129  # step_sum
-    x173 = maximum(0, x172)
-    t170 = t164*x169  # forward_slot
-    t171 = t165*x169  # backward_slot
+    x174 = maximum(0, x173)
+    t170 = t164*x170  # forward_slot
+    t171 = t165*x170  # backward_slot
     t76 = t63*x119  # forward_slot
     t77 = t64*x119  # backward_slot
     x148 = t115/x147
     t173 = (
-        where(x68, maximum(0, x170 + x171), where(x69, x173 + x174, where(x70, t10*x173 + x174, t10*(x174 + maximum(0,
-        t163 + x172)))))
+        where(x68, maximum(0, x171 + x172), where(x69, x174 + x175, where(x70, t10*x174 + x175, t10*(x175 + maximum(0,
+        t163 + x173)))))
     )  # exposed_dp
     t175 = x28*(t170 + t171)  # bubble_time
-    t176 = t174*x123 + x126*(maximum(0, -t170 - x175) + maximum(0, -t171 - x175))  # gpipe_exposed
+    t176 = t174*x123 + x126*(maximum(0, -t170 - x176) + maximum(0, -t171 - x176))  # gpipe_exposed
     t80 = x28*(t76 + t77)  # bubble_time
     t81 = t79*x123 + x126*(maximum(0, -t76 - x124) + maximum(0, -t77 - x124))  # gpipe_exposed
     t117 = t104*x148  # forward_slot
     t118 = t105*x148  # backward_slot
-    t179 = alpha_dp*t178*x89 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x88 + t173)  # expected_dp
+    t179 = (
+        alpha_dp*t178*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
+    )  # expected_dp
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = x28*(t117 + t118)  # bubble_time
     t122 = t120*x123 + x126*(maximum(0, -t117 - x151) + maximum(0, -t118 - x151))  # gpipe_exposed

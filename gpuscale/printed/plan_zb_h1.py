@@ -52,11 +52,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x82 = less(n_drop, 1)
     x89 = X*n_cp - 1
     x90 = W_node*eta_net
-    x91 = G*alpha_rank
+    x92 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x112 = greater_equal(G, N_gpu)
+    x113 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -78,16 +78,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x94 = X*x58
+    x95 = X*x58
     x66 = maximum(1, Z*x65)
+    x91 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     t143 = x90  # reached_bandwidth
-    x92 = t142**(-1.0)
-    x98 = t102**(-1.0)
-    x100 = t140**(-1.0)
+    x93 = t142**(-1.0)
+    x99 = t102**(-1.0)
+    x101 = t140**(-1.0)
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -105,8 +105,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
     x87 = D*x50
-    x95 = minimum(G, x94)
+    x96 = minimum(G, x95)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x91)  # spanned_nodes
     t145 = x90*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     x80 = t18 + t3
     x21 = ops_attn + 2*t8
@@ -117,7 +118,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x84 = x20*(D*x47 + x38*(x48 + x83))
     x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x93 = t145**(-1.0)
+    x94 = t145**(-1.0)
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -131,14 +132,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x51 = t21*x50 + t5*x38
     t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
-    x101 = x100*x62
-    x111 = x12*x62
+    x102 = x101*x62
+    x112 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x112, alpha_1, alpha_2)) + where(x37, 0, where(x112, x111*x92, x111/minimum(t142,
+        where(x37, 0, where(x113, alpha_1, alpha_2)) + where(x37, 0, where(x113, x112*x93, x112/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -150,15 +151,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x88 = t13**(-1.0)
-    x104 = ops_attn*t13
+    x105 = ops_attn*t13
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    t167 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x103 = t15*x36
+    x104 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
@@ -172,7 +173,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x101*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x102*x43*x63*(g_grp - 1)  # grouped_time
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
@@ -182,15 +183,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     x42 = x40 + x41
     x74 = b_grad*x40
-    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
-    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    x97 = x40*(-Y/maximum(Y, x96) + 1) + x41*(-Z/maximum(Z, x96) + 1)
+    x98 = x40*x56*(-x60/maximum(maximum(G, Y), x95) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x91*(t147 - 2)) + maximum(t27*x92, t28*x93)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x92*(t147 - 2)) + maximum(t27*x93, t28*x94)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x91*(t153 - 2)) + maximum(t32*x92, t33*x93)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x92*(t153 - 2)) + maximum(t32*x93, t33*x94)
     )  # expected_level
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
@@ -198,50 +199,52 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t35 = (
         where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
     )  # stage_state
-    t155 = b_grad*x96  # dp_nvlink
-    t159 = b_w*x96  # dp_nvlink
-    t156 = b_grad*x97  # dp_network
-    t160 = b_w*x97  # dp_network
+    t155 = b_grad*x97  # dp_nvlink
+    t159 = b_w*x97  # dp_nvlink
+    t156 = b_grad*x98  # dp_network
+    t160 = b_w*x98  # dp_network
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x91*(t150 - 2)) + maximum(t30*x92, t31*x93)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x92*(t150 - 2)) + maximum(t30*x93, t31*x94)
     )  # expected_level
-    x99 = t17*x98
+    x100 = t17*x99
     t46 = (
         t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x89)  # framework_memory
     t165 = (
-        x62*(x100*(3*t14 + x103 - 3*x104) + x104*(g_attn + 1)/t141) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
+        x62*(x101*(3*t14 + x104 - 3*x105) + x105*(g_attn + 1)/t141) + x99*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
     t37 = t34 + t35 + t36  # replicated_state
-    t158 = maximum(t155*x92, t156*x93)  # expected_level
-    t162 = maximum(t159*x92, t160*x93)  # expected_level
-    x102 = maximum(b_w*x99, t14*x101)
-    t164 = t25*x98 + maximum(x101*(2*t14 + x103), x99*(2*b_grad + b_w))  # stage_backward
-    t179 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
+    t158 = maximum(t155*x93, t156*x94)  # expected_level
+    t162 = maximum(t159*x93, t160*x94)  # expected_level
+    x103 = maximum(b_w*x100, t14*x102)
+    t164 = t25*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t14 + x104))  # stage_backward
+    t179 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
     t168 = (
-        t_far*t13*maximum(0, -G + Y) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
+        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x91) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x107 = 2*t158
-    t163 = t24*x98 + x102  # stage_forward
-    t171 = x102  # stage_forward
-    x106 = -t164
-    t176 = where(x67, x107, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x105 = t168/(t163 + t164)
-    x110 = maximum(0, t162 - t163)
-    x108 = t158 + x106
-    t169 = t163*x105  # forward_slot
-    t170 = t164*x105  # backward_slot
-    x109 = maximum(0, x108)
-    x113 = t170 - t171
+    x108 = 2*t158
+    t163 = t24*x99 + x103  # stage_forward
+    t171 = x103  # stage_forward
+    x107 = -t164
+    t176 = where(x67, x108, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x106 = t168/(t163 + t164)
+    x111 = maximum(0, t162 - t163)
+    x109 = t158 + x107
+    t169 = t163*x106  # forward_slot
+    t170 = t164*x106  # backward_slot
+    x110 = maximum(0, x109)
+    x114 = t170 - t171
     t172 = (
-        where(x67, maximum(0, x106 + x107), where(x68, x109 + x110, where(x69, t9*x109 + x110, t9*(x110 + maximum(0,
-        t162 + x108)))))
+        where(x67, maximum(0, x107 + x108), where(x68, x110 + x111, where(x69, t9*x110 + x111, t9*(x111 + maximum(0,
+        t162 + x109)))))
     )  # exposed_dp
-    t174 = x27*(t169 + x113) - (x76 - 1)*minimum(minimum(t169, t171), x113)  # zb_bubble
-    t178 = alpha_dp*t177*x89 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x88 + t172)  # expected_dp
+    t174 = x27*(t169 + x114) - (x76 - 1)*minimum(minimum(t169, t171), x114)  # zb_bubble
+    t178 = (
+        alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
+    )  # expected_dp
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
     return [t50, t37, t180]
 
@@ -306,7 +309,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
     x151 = W_node*eta_net
-    x152 = G*alpha_rank
+    x153 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -333,8 +336,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x93 = X*x58
     x66 = maximum(1, Z*x65)
+    x152 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t147 = maximum(1, Y*x65)  # spanned_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
     x128 = x127*(2*P_act + x33)
@@ -345,9 +348,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x142 = t100**(-1.0)
     x143 = t101**(-1.0)
     t143 = x151  # reached_bandwidth
-    x153 = t142**(-1.0)
-    x155 = t140**(-1.0)
-    x163 = (g_attn + 1)/t141
+    x154 = t142**(-1.0)
+    x156 = t140**(-1.0)
+    x164 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -369,13 +372,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x87 = D*x50
     x94 = minimum(G, x93)
     t153 = x66  # spanned_nodes
+    t147 = maximum(1, x152)  # spanned_nodes
     t145 = x151*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
     t85 = x128  # model_flops
     t126 = x128  # model_flops
     t97 = x131  # counted_flops
     t138 = x131  # counted_flops
     t203 = x131  # counted_flops
-    t182 = t181*x129*x155  # mfu_step_time
+    t182 = t181*x129*x156  # mfu_step_time
     x80 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -387,7 +391,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x84 = x20*(D*x47 + x38*(x48 + x83))
     x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x154 = t145**(-1.0)
+    x155 = t145**(-1.0)
     t86 = t85*x130  # mfu_step_time
     t127 = t126*x129*x136  # mfu_step_time
     x23 = x22/x21
@@ -406,8 +410,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x97 = x12*x62
     x102 = x101*x62
     x137 = x136*x62
-    x156 = x155*x62
-    x160 = b_loss*n_vocab*x62
+    x157 = x156*x62
+    x161 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
@@ -416,9 +420,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t78 = where(x37, 0, where(x122, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
     t119 = where(x37, 0, where(x122, x142*x97, x97/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x122, alpha_1, alpha_2)) + where(x37, 0, where(x122, x153*x97, x97/minimum(t142, t143*x65)))
+        where(x37, 0, where(x122, alpha_1, alpha_2)) + where(x37, 0, where(x122, x154*x97, x97/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x132*x160  # microbatch_gpu_time
+    t191 = x132*x161  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x92)  # pipeline_bytes
     t80 = where(x125, t78*x124, t78*x126)  # pipeline_exposed
@@ -430,8 +434,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x88 = t13**(-1.0)
-    x161 = ops_attn*t13
-    x164 = t_far*t13*maximum(0, -G + Y)
+    x162 = ops_attn*t13
+    x165 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x152)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -446,7 +450,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x163*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x164*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -454,16 +458,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x156*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x157*x43*x63*(g_grp - 1)  # grouped_time
     x107 = 2*t14 + x106
-    x162 = x155*(3*t14 + x106 - 3*x161)
+    x163 = x156*(3*t14 + x106 - 3*x162)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x99 = t24*x98
     x133 = t24*x132
     x104 = t25*x98
     x139 = t25*x132
-    x159 = g_ker*(t24 + t25)
+    x160 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -472,7 +476,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x162*x62  # microbatch_gpu_time
+    t183 = x163*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
@@ -481,13 +485,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x133  # stage_forward
     t84 = x104  # stage_backward
     t125 = x139  # stage_backward
-    t189 = x132*x159  # microbatch_gpu_time
+    t189 = x132*x160  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
     t105 = maximum(t27*x142, t28*x143)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x152*(t147 - 2)) + maximum(t27*x153, t28*x154)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x153*(t147 - 2)) + maximum(t27*x154, t28*x155)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -497,7 +501,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t66 = maximum(t32*x110, t33*x109)  # level_time
     t107 = maximum(t32*x142, t33*x143)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x152*(t153 - 2)) + maximum(t32*x153, t33*x154)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x153*(t153 - 2)) + maximum(t32*x154, t33*x155)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -518,20 +522,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t190 = t189*t9  # expected_step
     x115 = g_tp*t64
     x144 = g_tp*t105
-    x165 = g_tp*t148
+    x166 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x110, t31*x109)  # level_time
     t106 = maximum(t30*x142, t31*x143)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x152*(t150 - 2)) + maximum(t30*x153, t31*x154)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x153*(t150 - 2)) + maximum(t30*x154, t31*x155)
     )  # expected_level
     x117 = g_ep*t66
     x146 = g_ep*t107
-    x167 = g_ep*t154
+    x168 = g_ep*t154
     x100 = t17*x98
     x134 = t17*x132
-    x158 = b_acc*t17
+    x159 = b_acc*t17
     t46 = (
         t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -553,33 +557,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x115  # microbatch_time
     t132 = x144  # microbatch_time
-    t195 = x164 + maximum(0, x165)  # expected_microbatch
+    t195 = x165 + maximum(0, x166)  # expected_microbatch
     x116 = g_cp*t65
     x145 = g_cp*t106
-    x166 = g_cp*t151
+    x167 = g_cp*t151
     t95 = x117  # microbatch_time
     t136 = x146  # microbatch_time
-    t199 = maximum(0, x167)  # expected_microbatch
+    t199 = maximum(0, x168)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
     x135 = b_w*x134
     x140 = x105*x134
     t179 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
-    t165 = x132*(x158 + x159 + x160) + x62*(x161*x163 + x162)  # microbatch_gpu_time
-    t193 = x132*x158  # microbatch_gpu_time
+    t165 = x132*(x159 + x160 + x161) + x62*(x162*x164 + x163)  # microbatch_gpu_time
+    t193 = x132*x159  # microbatch_gpu_time
     x91 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
     t110 = maximum(t108*x142, t109*x143)  # level_time
-    t158 = maximum(t155*x153, t156*x154)  # expected_level
+    t158 = maximum(t155*x154, t156*x155)  # expected_level
     t72 = maximum(t70*x110, t71*x109)  # level_time
     t113 = maximum(t111*x142, t112*x143)  # level_time
-    t162 = maximum(t159*x153, t160*x154)  # expected_level
+    t162 = maximum(t159*x154, t160*x155)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x116  # microbatch_time
     t134 = x145  # microbatch_time
-    t197 = maximum(0, x166)  # expected_microbatch
+    t197 = maximum(0, x167)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -588,14 +592,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t63 = x104 + x108  # stage_backward
     t82 = x108  # stage_backward
     x138 = maximum(x135, t14*x137)
-    x157 = maximum(x135, t14*x156)
+    x158 = maximum(x135, t14*x157)
     x141 = maximum(x140, x107*x137)
-    t164 = x139 + maximum(x140, x107*x156)  # stage_backward
-    x168 = t165 + t166 + x165 + x166 + x167
+    t164 = x139 + maximum(x140, x107*x157)  # stage_backward
+    x169 = t165 + t166 + x166 + x167 + x168
     t194 = t193*t9  # expected_step
     t49 = x91  # gpu_memory
     t50 = t37 + x90 + x91  # gpu_memory
-    x171 = 2*t158
+    x172 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
@@ -605,14 +609,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t87 = t74 + t82  # microbatch_time
     t103 = x133 + x138  # stage_forward
     t115 = x138  # stage_forward
-    t163 = x133 + x157  # stage_forward
-    t171 = x157  # stage_forward
+    t163 = x133 + x158  # stage_forward
+    t171 = x158  # stage_forward
     t104 = x139 + x141  # stage_backward
     t123 = x141  # stage_backward
-    x170 = -t164
-    t168 = x164 + maximum(t167, x168)  # expected_microbatch
-    t201 = maximum(0, t167 - x168)  # host_wait
-    t176 = where(x67, x171, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x171 = -t164
+    t168 = x165 + maximum(t167, x169)  # expected_microbatch
+    t201 = maximum(0, t167 - x169)  # host_wait
+    t176 = where(x67, x172, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     t73 = x115 + x116 + x117 + x118  # microbatch_time
     t77 = (
         where(x67, maximum(0, -t63 + 2*t69), where(x68, x120 + x121, where(x69, t9*x120 + x121, t9*(x121 + maximum(0,
@@ -620,12 +624,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t88 = t87*t9  # step_sum
     x150 = maximum(0, -t103 + t113)
-    x174 = maximum(0, t162 - t163)
+    x175 = maximum(0, t162 - t163)
     x147 = t103 + t104
     x149 = maximum(0, -t104 + t110)
     t128 = t115 + t123  # microbatch_time
-    x172 = t158 + x170
-    x169 = t168/(t163 + t164)
+    x173 = t158 + x171
+    x170 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
     x119 = t73/x118
     t114 = x144 + x145 + x146 + x147  # microbatch_time
@@ -634,22 +638,24 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         -t104 + t110 + t113)))))
     )  # exposed_dp
     t129 = t128*t9  # step_sum
-    x173 = maximum(0, x172)
-    t169 = t163*x169  # forward_slot
-    t170 = t164*x169  # backward_slot
+    x174 = maximum(0, x173)
+    t169 = t163*x170  # forward_slot
+    t170 = t164*x170  # backward_slot
     t75 = t62*x119  # forward_slot
     t76 = t63*x119  # backward_slot
     x148 = t114/x147
     t172 = (
-        where(x67, maximum(0, x170 + x171), where(x68, x173 + x174, where(x69, t9*x173 + x174, t9*(x174 + maximum(0,
-        t162 + x172)))))
+        where(x67, maximum(0, x171 + x172), where(x68, x174 + x175, where(x69, t9*x174 + x175, t9*(x175 + maximum(0,
+        t162 + x173)))))
     )  # exposed_dp
-    x175 = t170 - t171
+    x176 = t170 - t171
     t79 = -x123*minimum(minimum(t74, t75), -t74 + t76) + x27*(-t74 + t75 + t76)  # zb_bubble
     t116 = t103*x148  # forward_slot
     t117 = t104*x148  # backward_slot
-    t178 = alpha_dp*t177*x89 + g_dp*t176 + (1 - g_dp)*minimum(t176, n_edge*t176*x88 + t172)  # expected_dp
-    t174 = -x123*minimum(minimum(t169, t171), x175) + x27*(t169 + x175)  # zb_bubble
+    t178 = (
+        alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
+    )  # expected_dp
+    t174 = -x123*minimum(minimum(t169, t171), x176) + x27*(t169 + x176)  # zb_bubble
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = -x123*minimum(minimum(t115, t116), -t115 + t117) + x27*(-t115 + t116 + t117)  # zb_bubble
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step

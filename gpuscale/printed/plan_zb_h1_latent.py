@@ -54,11 +54,11 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x83 = less(n_drop, 1)
     x90 = X*n_cp - 1
     x91 = W_node*eta_net
-    x92 = G*alpha_rank
+    x93 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x113 = greater_equal(G, N_gpu)
+    x114 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -83,16 +83,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x47 = n_drop*x46
     x48 = x11 + x46
     x51 = where(x50, 1, x39)
-    x95 = X*x59
+    x96 = X*x59
     x67 = maximum(1, Z*x66)
+    x92 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     t144 = x91  # reached_bandwidth
-    x93 = t143**(-1.0)
-    x99 = t103**(-1.0)
-    x101 = t141**(-1.0)
+    x94 = t143**(-1.0)
+    x100 = t103**(-1.0)
+    x102 = t141**(-1.0)
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -108,8 +108,9 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t22 = D*(10*b + x47)  # between_forward
     t23 = D*(12*b + n_drop*x48)  # between_backward
     x88 = D*x51
-    x96 = minimum(G, x95)
+    x97 = minimum(G, x96)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x92)  # spanned_nodes
     t146 = x91*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
@@ -119,7 +120,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x85 = x21*(D*x48 + x39*(x49 + x84))
     x87 = x21*(D*(8*b + x46) + x84)
     t11 = x21  # microbatch_tokens
-    x94 = t146**(-1.0)
+    x95 = t146**(-1.0)
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -133,14 +134,14 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t16 = where(x33, 0, where(x35, 2*L*t5 + x34, where(x36, x32, x34)))  # recomputed_flops
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
-    x102 = x101*x63
-    x112 = x4*x63
+    x103 = x102*x63
+    x113 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x113, alpha_1, alpha_2)) + where(x38, 0, where(x113, x112*x93, x112/minimum(t143,
+        where(x38, 0, where(x114, alpha_1, alpha_2)) + where(x38, 0, where(x114, x113*x94, x113/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -152,15 +153,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x89 = t14**(-1.0)
-    x105 = ops_attn*t14
+    x106 = ops_attn*t14
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x96), 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
-    x104 = t16*x37
+    x105 = t16*x37
     t17 = t14*x17*(D + n_bias) + x16*where(x38, n_emb, 1) + x37*(P - n_emb*x16)  # stage_params
     t25 = x52*x53  # kernels_forward
     t26 = (
@@ -174,7 +175,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x102*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x103*x44*x64*(g_grp - 1)  # grouped_time
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
@@ -184,15 +185,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     x43 = x41 + x42
     x75 = b_grad*x41
-    x97 = x41*(-Y/maximum(Y, x96) + 1) + x42*(-Z/maximum(Z, x96) + 1)
-    x98 = x41*x57*(-x61/maximum(maximum(G, Y), x95) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
+    x98 = x41*(-Y/maximum(Y, x97) + 1) + x42*(-Z/maximum(Z, x97) + 1)
+    x99 = x41*x57*(-x61/maximum(maximum(G, Y), x96) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x96) + 1)
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x92*(t148 - 2)) + maximum(t28*x93, t29*x94)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x93*(t148 - 2)) + maximum(t28*x94, t29*x95)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x92*(t154 - 2)) + maximum(t33*x93, t34*x94)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x93*(t154 - 2)) + maximum(t33*x94, t34*x95)
     )  # expected_level
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
@@ -200,50 +201,52 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t36 = (
         where(x68, b_grad*x43, where(x69, b_grad*x42 + x75, where(x70, b_grad*x76 + x72*x75, b_grad*x74)))
     )  # stage_state
-    t156 = b_grad*x97  # dp_nvlink
-    t160 = b_w*x97  # dp_nvlink
-    t157 = b_grad*x98  # dp_network
-    t161 = b_w*x98  # dp_network
+    t156 = b_grad*x98  # dp_nvlink
+    t160 = b_w*x98  # dp_nvlink
+    t157 = b_grad*x99  # dp_network
+    t161 = b_w*x99  # dp_network
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x92*(t151 - 2)) + maximum(t31*x93, t32*x94)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x93*(t151 - 2)) + maximum(t31*x94, t32*x95)
     )  # expected_level
-    x100 = t18*x99
+    x101 = t18*x100
     t47 = (
         t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x90)  # framework_memory
     t166 = (
-        x63*(x101*(3*t15 + x104 - 3*x105) + x105*(g_attn + 1)/t142) + x99*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
-        t26))
+        x100*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x102*(3*t15 + x105 - 3*x106) + x106*(g_attn +
+        1)/t142)
     )  # microbatch_gpu_time
     t38 = t35 + t36 + t37  # replicated_state
-    t159 = maximum(t156*x93, t157*x94)  # expected_level
-    t163 = maximum(t160*x93, t161*x94)  # expected_level
-    x103 = maximum(b_w*x100, t15*x102)
-    t165 = t26*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t15 + x104))  # stage_backward
-    t180 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
+    t159 = maximum(t156*x94, t157*x95)  # expected_level
+    t163 = maximum(t160*x94, t161*x95)  # expected_level
+    x104 = maximum(b_w*x101, t15*x103)
+    t165 = t26*x100 + maximum(x101*(2*b_grad + b_w), x103*(2*t15 + x105))  # stage_backward
+    t180 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
     t169 = (
-        t_far*t14*maximum(0, -G + Y) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
+        t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x108 = 2*t159
-    t164 = t25*x99 + x103  # stage_forward
-    t172 = x103  # stage_forward
-    x107 = -t165
-    t177 = where(x68, x108, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
-    x106 = t169/(t164 + t165)
-    x111 = maximum(0, t163 - t164)
-    x109 = t159 + x107
-    t170 = t164*x106  # forward_slot
-    t171 = t165*x106  # backward_slot
-    x110 = maximum(0, x109)
-    x114 = t171 - t172
+    x109 = 2*t159
+    t164 = t25*x100 + x104  # stage_forward
+    t172 = x104  # stage_forward
+    x108 = -t165
+    t177 = where(x68, x109, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x107 = t169/(t164 + t165)
+    x112 = maximum(0, t163 - t164)
+    x110 = t159 + x108
+    t170 = t164*x107  # forward_slot
+    t171 = t165*x107  # backward_slot
+    x111 = maximum(0, x110)
+    x115 = t171 - t172
     t173 = (
-        where(x68, maximum(0, x107 + x108), where(x69, x110 + x111, where(x70, t10*x110 + x111, t10*(x111 + maximum(0,
-        t163 + x109)))))
+        where(x68, maximum(0, x108 + x109), where(x69, x111 + x112, where(x70, t10*x111 + x112, t10*(x112 + maximum(0,
+        t163 + x110)))))
     )  # exposed_dp
-    t175 = x28*(t170 + x114) - (x77 - 1)*minimum(minimum(t170, t172), x114)  # zb_bubble
-    t179 = alpha_dp*t178*x90 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x89 + t173)  # expected_dp
+    t175 = x28*(t170 + x115) - (x77 - 1)*minimum(minimum(t170, t172), x115)  # zb_bubble
+    t179 = (
+        alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
+    )  # expected_dp
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
     return [t51, t38, t181]
 
@@ -310,7 +313,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t101 = W_nvl*eta_1  # reached_bandwidth
     t102 = W_node*eta_2  # reached_bandwidth
     x152 = W_node*eta_net
-    x153 = G*alpha_rank
+    x154 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
@@ -340,8 +343,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x94 = X*x59
     x67 = maximum(1, Z*x66)
+    x153 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
-    t148 = maximum(1, Y*x66)  # spanned_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     x129 = x128*(2*P_act + x34)
@@ -352,9 +355,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x143 = t101**(-1.0)
     x144 = t102**(-1.0)
     t144 = x152  # reached_bandwidth
-    x154 = t143**(-1.0)
-    x156 = t141**(-1.0)
-    x164 = (g_attn + 1)/t142
+    x155 = t143**(-1.0)
+    x157 = t141**(-1.0)
+    x165 = (g_attn + 1)/t142
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
@@ -374,13 +377,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x88 = D*x51
     x95 = minimum(G, x94)
     t154 = x67  # spanned_nodes
+    t148 = maximum(1, x153)  # spanned_nodes
     t146 = x152*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
     t86 = x129  # model_flops
     t127 = x129  # model_flops
     t98 = x132  # counted_flops
     t139 = x132  # counted_flops
     t204 = x132  # counted_flops
-    t183 = t182*x130*x156  # mfu_step_time
+    t183 = t182*x130*x157  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -391,7 +395,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x85 = x21*(D*x48 + x39*(x49 + x84))
     x87 = x21*(D*(8*b + x46) + x84)
     t11 = x21  # microbatch_tokens
-    x155 = t146**(-1.0)
+    x156 = t146**(-1.0)
     t87 = t86*x131  # mfu_step_time
     t128 = t127*x130*x137  # mfu_step_time
     t6 = x15 + x5  # inside_forward
@@ -410,8 +414,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x98 = x4*x63
     x103 = x102*x63
     x138 = x137*x63
-    x157 = x156*x63
-    x161 = b_loss*n_vocab*x63
+    x158 = x157*x63
+    x162 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
@@ -420,9 +424,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t79 = where(x38, 0, where(x123, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
     t120 = where(x38, 0, where(x123, x143*x98, x98/minimum(t101, t102*x66)))  # stage_hop
     t174 = (
-        where(x38, 0, where(x123, alpha_1, alpha_2)) + where(x38, 0, where(x123, x154*x98, x98/minimum(t143, t144*x66)))
+        where(x38, 0, where(x123, alpha_1, alpha_2)) + where(x38, 0, where(x123, x155*x98, x98/minimum(t143, t144*x66)))
     )  # expected_hop
-    t192 = x133*x161  # microbatch_gpu_time
+    t192 = x133*x162  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x93)  # pipeline_bytes
     t81 = where(x126, t79*x125, t79*x127)  # pipeline_exposed
@@ -434,8 +438,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x89 = t14**(-1.0)
-    x162 = ops_attn*t14
-    x165 = t_far*t14*maximum(0, -G + Y)
+    x163 = ops_attn*t14
+    x166 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x153)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -450,7 +454,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x164*x39*x53  # microbatch_gpu_time
+    t186 = ops_attn*x165*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -458,16 +462,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x157*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x158*x44*x64*(g_grp - 1)  # grouped_time
     x108 = 2*t15 + x107
-    x163 = x156*(3*t15 + x107 - 3*x162)
+    x164 = x157*(3*t15 + x107 - 3*x163)
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     x100 = t25*x99
     x134 = t25*x133
     x105 = t26*x99
     x140 = t26*x133
-    x160 = g_ker*(t25 + t26)
+    x161 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t187 = t10*t186  # expected_step
@@ -476,7 +480,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x163*x63  # microbatch_gpu_time
+    t184 = x164*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
@@ -485,13 +489,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x134  # stage_forward
     t85 = x105  # stage_backward
     t126 = x140  # stage_backward
-    t190 = x133*x160  # microbatch_gpu_time
+    t190 = x133*x161  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
     t106 = maximum(t28*x143, t29*x144)  # level_time
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x153*(t148 - 2)) + maximum(t28*x154, t29*x155)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x154*(t148 - 2)) + maximum(t28*x155, t29*x156)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -501,7 +505,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t67 = maximum(t33*x111, t34*x110)  # level_time
     t108 = maximum(t33*x143, t34*x144)  # level_time
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x153*(t154 - 2)) + maximum(t33*x154, t34*x155)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x154*(t154 - 2)) + maximum(t33*x155, t34*x156)
     )  # expected_level
     t189 = t10*t188  # expected_step
     t185 = t10*t184  # expected_step
@@ -522,20 +526,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t191 = t10*t190  # expected_step
     x116 = g_tp*t65
     x145 = g_tp*t106
-    x166 = g_tp*t149
+    x167 = g_tp*t149
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x111, t32*x110)  # level_time
     t107 = maximum(t31*x143, t32*x144)  # level_time
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x153*(t151 - 2)) + maximum(t31*x154, t32*x155)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x154*(t151 - 2)) + maximum(t31*x155, t32*x156)
     )  # expected_level
     x118 = g_ep*t67
     x147 = g_ep*t108
-    x168 = g_ep*t155
+    x169 = g_ep*t155
     x101 = t18*x99
     x135 = t18*x133
-    x159 = b_acc*t18
+    x160 = b_acc*t18
     t47 = (
         t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -557,33 +561,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x116  # microbatch_time
     t133 = x145  # microbatch_time
-    t196 = x165 + maximum(0, x166)  # expected_microbatch
+    t196 = x166 + maximum(0, x167)  # expected_microbatch
     x117 = g_cp*t66
     x146 = g_cp*t107
-    x167 = g_cp*t152
+    x168 = g_cp*t152
     t96 = x118  # microbatch_time
     t137 = x147  # microbatch_time
-    t200 = maximum(0, x168)  # expected_microbatch
+    t200 = maximum(0, x169)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
     x136 = b_w*x135
     x141 = x106*x135
     t180 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
-    t166 = x133*(x159 + x160 + x161) + x63*(x162*x164 + x163)  # microbatch_gpu_time
-    t194 = x133*x159  # microbatch_gpu_time
+    t166 = x133*(x160 + x161 + x162) + x63*(x163*x165 + x164)  # microbatch_gpu_time
+    t194 = x133*x160  # microbatch_gpu_time
     x92 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
     t111 = maximum(t109*x143, t110*x144)  # level_time
-    t159 = maximum(t156*x154, t157*x155)  # expected_level
+    t159 = maximum(t156*x155, t157*x156)  # expected_level
     t73 = maximum(t71*x111, t72*x110)  # level_time
     t114 = maximum(t112*x143, t113*x144)  # level_time
-    t163 = maximum(t160*x154, t161*x155)  # expected_level
+    t163 = maximum(t160*x155, t161*x156)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
     t197 = t10*t196  # expected_step
     t94 = x117  # microbatch_time
     t135 = x146  # microbatch_time
-    t198 = maximum(0, x167)  # expected_microbatch
+    t198 = maximum(0, x168)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
     t201 = t10*t200  # expected_step
@@ -592,14 +596,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t64 = x105 + x109  # stage_backward
     t83 = x109  # stage_backward
     x139 = maximum(x136, t15*x138)
-    x158 = maximum(x136, t15*x157)
+    x159 = maximum(x136, t15*x158)
     x142 = maximum(x141, x108*x138)
-    t165 = x140 + maximum(x141, x108*x157)  # stage_backward
-    x169 = t166 + t167 + x166 + x167 + x168
+    t165 = x140 + maximum(x141, x108*x158)  # stage_backward
+    x170 = t166 + t167 + x167 + x168 + x169
     t195 = t10*t194  # expected_step
     t50 = x92  # gpu_memory
     t51 = t38 + x91 + x92  # gpu_memory
-    x172 = 2*t159
+    x173 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
     t199 = t10*t198  # expected_step
@@ -609,14 +613,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t88 = t75 + t83  # microbatch_time
     t104 = x134 + x139  # stage_forward
     t116 = x139  # stage_forward
-    t164 = x134 + x158  # stage_forward
-    t172 = x158  # stage_forward
+    t164 = x134 + x159  # stage_forward
+    t172 = x159  # stage_forward
     t105 = x140 + x142  # stage_backward
     t124 = x142  # stage_backward
-    x171 = -t165
-    t169 = x165 + maximum(t168, x169)  # expected_microbatch
-    t202 = maximum(0, t168 - x169)  # host_wait
-    t177 = where(x68, x172, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x172 = -t165
+    t169 = x166 + maximum(t168, x170)  # expected_microbatch
+    t202 = maximum(0, t168 - x170)  # host_wait
+    t177 = where(x68, x173, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     t74 = x116 + x117 + x118 + x119  # microbatch_time
     t78 = (
         where(x68, maximum(0, -t64 + 2*t70), where(x69, x121 + x122, where(x70, t10*x121 + x122, t10*(x122 + maximum(0,
@@ -624,12 +628,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # exposed_dp
     t89 = t10*t88  # step_sum
     x151 = maximum(0, -t104 + t114)
-    x175 = maximum(0, t163 - t164)
+    x176 = maximum(0, t163 - t164)
     x148 = t104 + t105
     x150 = maximum(0, -t105 + t111)
     t129 = t116 + t124  # microbatch_time
-    x173 = t159 + x171
-    x170 = t169/(t164 + t165)
+    x174 = t159 + x172
+    x171 = t169/(t164 + t165)
     t203 = t10*t202  # expected_step
     x120 = t74/x119
     t115 = x145 + x146 + x147 + x148  # microbatch_time
@@ -638,22 +642,24 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         maximum(0, -t105 + t111 + t114)))))
     )  # exposed_dp
     t130 = t10*t129  # step_sum
-    x174 = maximum(0, x173)
-    t170 = t164*x170  # forward_slot
-    t171 = t165*x170  # backward_slot
+    x175 = maximum(0, x174)
+    t170 = t164*x171  # forward_slot
+    t171 = t165*x171  # backward_slot
     t76 = t63*x120  # forward_slot
     t77 = t64*x120  # backward_slot
     x149 = t115/x148
     t173 = (
-        where(x68, maximum(0, x171 + x172), where(x69, x174 + x175, where(x70, t10*x174 + x175, t10*(x175 + maximum(0,
-        t163 + x173)))))
+        where(x68, maximum(0, x172 + x173), where(x69, x175 + x176, where(x70, t10*x175 + x176, t10*(x176 + maximum(0,
+        t163 + x174)))))
     )  # exposed_dp
-    x176 = t171 - t172
+    x177 = t171 - t172
     t80 = -x124*minimum(minimum(t75, t76), -t75 + t77) + x28*(-t75 + t76 + t77)  # zb_bubble
     t117 = t104*x149  # forward_slot
     t118 = t105*x149  # backward_slot
-    t179 = alpha_dp*t178*x90 + g_dp*t177 + (1 - g_dp)*minimum(t177, n_edge*t177*x89 + t173)  # expected_dp
-    t175 = -x124*minimum(minimum(t170, t172), x176) + x28*(t170 + x176)  # zb_bubble
+    t179 = (
+        alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
+    )  # expected_dp
+    t175 = -x124*minimum(minimum(t170, t172), x177) + x28*(t170 + x177)  # zb_bubble
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = -x124*minimum(minimum(t116, t117), -t116 + t118) + x28*(-t116 + t117 + t118)  # zb_bubble
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step

@@ -25,6 +25,9 @@ SWAPPED = {
 # Mutants that say the same as the formula wherever it holds, with the reason. A test fails where one is noticed.
 _INFINITE = "where the two sides are equal the denominator is zero: infinite, as in the other branch"
 _BELOW = "is less than zero where the formula has zero: the largest of the levels counts, and another is not less"
+_WHOLE = (
+    "is 1 or more either way where it is not zero, as ZeRO's stage is a whole number, and 1 is the most that counts"
+)
 _NOTHING = "is multiplied by the nodes' share, which is zero wherever this argument decides"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "critical_batch": {"GreaterThan for D*F > B_rule*(D + F)": _INFINITE},
@@ -38,6 +41,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ],
         _BELOW,
     ),
+    "expected_dp": {f"{said} n_zero in N_stages + n_zero - 1": _WHOLE for said in FACTORS},
     "nodes_bandwidth": {"without 1 in Min(1, G_2/M)": _BELOW},
     "sharded_dp_threshold": dict.fromkeys(["without Y in Max(G, Y)", "without Y in Max(Y, G*M)"], _BELOW),
     "ep_level_comms": {"without 1 in Max(1, Z/G)": _NOTHING, "without 1 in Max(1, Z/G) #2": _BELOW},

@@ -370,7 +370,8 @@ class Slow:
         cross = k["t_cross"] * c.tp if c.pp > 1 and ours >= self.node else 0
         host = self.layers * (k["t_host"] + cross) + k["t_head"]
         busy = sum(gpu.values()) + sum(seen.values())
-        late = k["t_far"] * self.layers * max(c.tp - self.node, 0)
+        waves = F(c.tp, self.node) if c.pp > 1 else 1
+        late = waves * sum(k["t_far"] for _ in range(self.layers) for rank in range(c.tp) if rank >= self.node)
         micro = max(busy, host) + late
         out = {name: self.count * time for name, time in (gpu | seen).items()}
         out["tp"] += self.count * late
@@ -393,8 +394,10 @@ class Slow:
             scatters = (2 if c.zero == 0 else 1) if c.zero > 1 or i == self.count - 1 else 0
             every += gathers * gather + scatters * scatter
             rounds += 3 if c.zero == 3 else 1 if scatters else 0
-        hidden = min(self._beside(forward, back, scatter, gather) + k["n_edge"] / self.layers * every, every)
-        out["dp"] = k["g_dp"] * every + (1 - k["g_dp"]) * hidden + k["alpha_dp"] * (c.dp * c.cp - 1) * rounds
+        best = self._beside(forward, back, scatter, gather)
+        waits = k["g_dp"] if c.zero or c.pp > 1 else 0
+        seen_of_all = waits * every + (1 - waits) * best + every * k["n_edge"] / self.layers
+        out["dp"] = min(seen_of_all, every) + k["alpha_dp"] * (c.dp * c.cp - 1) * rounds
         owners = c.dp * c.cp if c.zero else 1
         out["update"] = k["b_upd"] * self.rank / hbm / owners + k["t_fix"]
         out["step"] = self.count * micro + sum(out[name] for name in ("bubble", "pp", "dp", "update"))

@@ -1,5 +1,6 @@
 """What a real step adds to its bounds: work laid out layer by layer, rank by rank, node by node."""
 
+import itertools
 from fractions import Fraction
 
 from formulas.harness import at, checks
@@ -102,7 +103,10 @@ def the_slower_of_gpu_and_host(lib, case):
     across = {"L_stage": layers, "Y": ranks, "G": node, "t_far": far}
     for launching in (host, busy + host):
         ends = sorted([busy, launching])
-        assert at(lib.expected_microbatch, **given, **across, T_host=launching) == ends[1] + late
+        for stages in range(1, 4):
+            nodes = sum(Fraction(1, node) for _ in range(ranks)) if stages > 1 else 1
+            now = at(lib.expected_microbatch, **given, **across, T_host=launching, N_stages=stages)
+            assert now == ends[1] + late * nodes
         waits = ends[1] - ends[0] if launching > busy else 0
         assert at(lib.host_wait, **given, T_host=launching) == waits
 
@@ -220,15 +224,19 @@ def exchanges_of_a_step_in_order(lib, case):
 
 @checks("expected_dp", over=st.tuples(st.tuples(*[SMALL] * 5), TIME, TIME, TIME))
 def a_part_waits_and_the_ends_of_a_pass_too(lib, case):
-    (copies, pieces, rounds, layers, edge), every, best, latency = case
-    waits = sum(latency for _ in range(1, copies * pieces) for _ in range(rounds))
-    ends = sum((every / layers for _ in range(edge)), Fraction(0))
-    overlapped = sorted([best + ends, every])[0]
-    for share in (Fraction(0), Fraction(1, 3), Fraction(1)):
-        expected = share * every + (1 - share) * overlapped + waits
-        given = {"T_exc": every, "T_dp_best": best, "alpha_dp": latency, "X": copies, "n_cp": pieces}
-        given |= {"n_round": rounds, "L_stage": layers, "n_edge": edge, "g_dp": share}
-        assert at(lib.expected_dp, **given) == expected
+    """An exchange in small pieces: some cannot be hidden, some of the others wait."""
+    (copies, pieces, rounds, layers, edge), hidden, best, latency = case
+    latencies = sum(latency for _ in range(1, copies * pieces) for _ in range(rounds))
+    every = best + hidden
+    given = {"T_exc": every, "T_dp_best": best, "alpha_dp": latency, "X": copies, "n_cp": pieces}
+    given |= {"n_round": rounds, "L_stage": layers}
+    for edges, thirds, zero, stages in itertools.product((0, edge), range(4), range(4), range(1, 4)):
+        ends = sum((every / layers for _ in range(edges)), Fraction(0))
+        at_once = zero == 0 and stages == 1
+        waits = sum(hidden / 3 for _ in range(thirds) if not at_once)
+        expected = sorted([best + waits + ends, every])[0] + latencies
+        layout = {"n_edge": edges, "g_dp": Fraction(thirds, 3), "n_zero": zero, "N_stages": stages}
+        assert at(lib.expected_dp, **given, **layout) == expected
 
 
 @checks("update_time", over=st.tuples(SMALL, SMALL, SMALL, RATE, RATE, TIME))
