@@ -64,12 +64,22 @@ USUAL_BAND = 1.4
 
 @dataclass(frozen=True)
 class Check:
-    """The errors of runs that a fit has not seen: ``left_out`` names them."""
+    """Errors of runs that a fit has not seen: ``left_out`` names them, ``runs`` is their number.
+
+    ``median`` and ``ninth`` are errors as fractions of what was measured: half of the runs, and nine of ten, stay
+    below. Of times, ``rank`` and ``least_rank`` are rank correlations of expected and measured ones within a group of
+    runs, the mean and the least; ``cost`` and ``worst_cost`` what the choice by expected times costs there, the mean
+    and the most. Without a group of five or more runs they are None.
+    """
 
     left_out: str
     runs: int
     median: float
-    ninth: float  # error that nine of ten runs stay below
+    ninth: float
+    rank: float | None = None
+    least_rank: float | None = None
+    cost: float | None = None
+    worst_cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +117,8 @@ class Calibration:
             for check in checks:
                 lines += ["", f"[[{kind}]]", f"left_out = {quoted(check.left_out)}", f"runs = {check.runs}"]
                 lines += [f"median = {check.median:.3g}", f"ninth = {check.ninth:.3g}"]
+                order = {name: getattr(check, name) for name in ("rank", "least_rank", "cost", "worst_cost")}
+                lines += [f"{name} = {value:.3g}" for name, value in order.items() if value is not None]
         return "\n".join(lines) + "\n"
 
 
@@ -118,6 +130,12 @@ def summary(found: Calibration) -> str:
         f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks
     ]
     lines += [f"Nine of ten such runs are within a factor of {found.band:.2f}."]
+    lines += [
+        f"Order without {one.left_out}: rank correlation {one.rank:.2f}, at least {one.least_rank:.2f}; the run "
+        f"that is expected to be the fastest costs {one.cost:.1%} on average, at most {one.worst_cost:.1%}."
+        for one in found.checks
+        if one.left_out.startswith("each") and one.rank is not None
+    ]
     if found.memory_checks:
         lines += ["Error of the memory of runs that a fit has not seen, median and of nine in ten:"]
         lines += [f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in found.memory_checks]

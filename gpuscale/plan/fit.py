@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from gpuscale import symbols
-from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Check, Prior, usual
+from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Prior, usual
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.errors import Refusal
+from gpuscale.plan.held_out import held_out
 from gpuscale.plan.memory_fit import fit_memory
 from gpuscale.plan.programs import program
 from gpuscale.plan.run_inputs import run_inputs
@@ -120,7 +121,7 @@ def calibrate(
     off = problem.off(logs, every)
     near = every[off < FAR]
     spread = problem.spread(near, logs)
-    checks, errors = _left_out(problem, runs, near, logs)
+    checks, errors = held_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))
     wide = dict(zip(problem.free, spread, strict=True))
     if network is not None:  # its latencies are kept, and with them how well they are known
@@ -133,7 +134,7 @@ def calibrate(
         tuple(name for name in problem.free if wide[name] > KNOWN * PRIORS[name].spread),
         len(runs),
         tuple(int(i) for i in every[off >= FAR]),
-        checks,
+        tuple(checks),
         float(np.exp(np.quantile(errors, min(0.9 * (1 + 1 / len(near)), 1), method="higher"))),  # one more run counts
         place.key,
         source,
@@ -152,29 +153,3 @@ def _of_network(network: Calibration, other: Calibration) -> Calibration:
         cluster=network.cluster,
         source=f"{network.source}; otherwise {other.source}",
     )
-
-
-def _left_out(
-    problem: Problem, runs: Sequence[Run], near: np.ndarray, logs: np.ndarray
-) -> tuple[tuple[Check, ...], np.ndarray]:
-    """The errors of each group of runs, by the fit to all others: groups of a model, and of a number of GPUs, if these
-    are others."""
-    checks, errors, seen = [], [], set()
-
-    def check(name: str, *groups: np.ndarray) -> None:
-        """Leave out each of the groups in turn, under one name."""
-        off = np.concatenate([problem.off(problem.fit(np.setdiff1d(near, group), logs), group) for group in groups])
-        errors.append(off)
-        wrong = np.expm1(off)
-        checks.append(Check(name, len(off), float(np.median(wrong)), float(np.quantile(wrong, 0.9))))
-
-    for what, named in (("model", str), ("gpus", "{:,} GPUs".format)):
-        kinds = np.array([getattr(runs[i], what) for i in near])
-        for kind in sorted(set(kinds)) if len(set(kinds)) > 1 else ():
-            group = near[kinds == kind]
-            if tuple(group) not in seen:
-                seen.add(tuple(group))
-                check(named(kind), group)
-    if not checks:  # one model on one number of GPUs
-        check("one run", *near[:, None])
-    return tuple(checks), np.concatenate(errors)

@@ -245,7 +245,10 @@ def plans() -> None:
 
 
 # What a calibration is asked to reach on runs that it has not seen, next to what is measured
-ASKED = {"every number of GPUs": ("8%", "25%", "0.94 / 0.82", "6% / 20%"), "every model": ("9%", "", "0.92", "")}
+ASKED = {
+    "each number of GPUs in turn": ("8%", "25%", "0.94 / 0.82", "6% / 20%"),
+    "each model in turn": ("9%", "", "0.92", ""),
+}
 ASKED[f"all but {DRAWN} runs"] = ("12%", "", "", "")
 BLANK = ("",) * 4
 READ = ((read_runs, ""), (read_failures, "_failed"))
@@ -271,8 +274,9 @@ def calibrations() -> None:
     print(f"\n{cells.format(*heads, 'cost / worst', 'asked')}")
     for one in time_quality(runs, place):
         half, ninth, rank, cost = ASKED.get(one.left_out, BLANK)
-        ranks, costs = f"{one.rank:.2f} / {one.least_rank:.2f}", f"{one.cost:.0%} / {one.worst_cost:.0%}"
-        ranks, costs = (said if "nan" not in said else "few runs" for said in (ranks, costs))
+        ranks, costs = "few runs", "few runs"
+        if one.rank is not None:
+            ranks, costs = f"{one.rank:.2f} / {one.least_rank:.2f}", f"{one.cost:.0%} / {one.worst_cost:.0%}"
         errors = f"{one.median:.1%}", half, f"{one.ninth:.0%}", ninth
         print(cells.format(one.left_out, f"{one.runs:,}", *errors, ranks, rank, costs, cost))
     print(f"\n{cells.format('memory, left out', *heads[1:6], 'precision', 'asked', 'recall', 'asked')}")

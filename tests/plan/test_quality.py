@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from plan.test_calibration import TRUE, made_up, with_constants
 
-from gpuscale.plan import Choice, Run, evaluate_choice, memory_quality, quality, request, time_quality
+from gpuscale.plan import Choice, Run, evaluate_choice, held_out, memory_quality, request, time_quality
 
 
 @pytest.fixture(scope="module")
@@ -19,12 +19,12 @@ def test_known_runs_are_foreseen_whatever_is_left_out(judged):
     runs = made_up(150)
     sizes = {f"{run.gpus:,} GPUs" for run in runs}
     alone = sizes | {"llama3_8b", "llama3_70b"}
-    assert set(judged) == alone | {"every number of GPUs", "every model", "all but 40 runs"}
-    assert judged["every number of GPUs"].runs == judged["every model"].runs == 150
+    assert set(judged) == alone | {"each number of GPUs in turn", "each model in turn", "all but 40 runs"}
+    assert judged["each number of GPUs in turn"].runs == judged["each model in turn"].runs == 150
     assert judged["all but 40 runs"].runs == 2 * 110
     for size in sizes:
         assert judged[size].runs == sum(f"{run.gpus:,} GPUs" == size for run in runs)
-    for name in ("every number of GPUs", "all but 40 runs"):
+    for name in ("each number of GPUs in turn", "all but 40 runs"):
         one = judged[name]
         assert one.median < 0.03 and one.median < one.ninth < 0.1
         assert one.rank > 0.95 and one.least_rank <= one.rank and 0 <= one.cost <= one.worst_cost < 0.1
@@ -34,7 +34,7 @@ def test_runs_that_none_explain_do_not_count():
     runs = made_up(60, seed=1)
     odd = dataclasses.replace(runs[5], seconds=30 * runs[5].seconds)
     found = {one.left_out: one for one in time_quality([*runs[:5], odd, *runs[6:]], "h100_superpod", draws=1)}
-    assert found["every model"].runs == 59 and found["every model"].ninth < 0.2
+    assert found["each model in turn"].runs == 59 and found["each model in turn"].ninth < 0.2
     assert found["all but 20 runs"].runs in (39, 40)  # those drawn may have the odd one
 
 
@@ -52,7 +52,7 @@ def test_ranks_and_costs_by_hand():
     measured = np.array([1.0, 2.0, 4.0, 5.0, 6.0, 3.0, 1.0, 1.0, 1.0, 2.0])
     told = np.array([2.0, 2.2, 1.6, 5.0, 6.6, 3.0, 1.0, 1.5, 1.0, 1.0])
     groups = np.array(list("aaaaaabbbb"))
-    one = quality._judged("these", [(measured, told, groups)])
+    one = held_out.judged("these", [(measured, told, groups)])
     wrong = sorted([1.0, 0.1, 0.6, 0.0, 0.1, 0.0, 0.0, 0.5, 0.0, 0.5])
     assert (one.left_out, one.runs, one.median) == ("these", 10, pytest.approx((wrong[4] + wrong[5]) / 2))
     assert one.ninth == pytest.approx(wrong[8] + 0.1 * (wrong[9] - wrong[8]))
@@ -60,11 +60,11 @@ def test_ranks_and_costs_by_hand():
     apart = sum((places[0][a] - places[1][b]) ** 2 for a, b in zip(measured[:6], told[:6], strict=True))
     assert one.rank == one.least_rank == pytest.approx(1 - 6 * apart / (6 * 35))
     assert one.cost == one.worst_cost == pytest.approx(4.0 / 1.0 - 1)
-    two = quality._judged("both", [(measured, told, groups), (measured, measured, groups)])
+    two = held_out.judged("both", [(measured, told, groups), (measured, measured, groups)])
     assert (two.rank, two.least_rank) == (pytest.approx((one.rank + 1) / 2), one.rank)
     assert (two.cost, two.worst_cost) == (pytest.approx(1.5), pytest.approx(3.0))
-    few = quality._judged("few", [(measured[6:], told[6:], groups[6:])])
-    assert math.isnan(few.rank) and math.isnan(few.worst_cost) and few.runs == 4
+    few = held_out.judged("few", [(measured[6:], told[6:], groups[6:])])
+    assert few.rank is None and few.worst_cost is None and few.runs == 4
 
 
 KEPT = {"n_copy": 4.0, "n_wide": 1.0, "b_bucket": 2.0, "b_logit": 12.0, "n_gather": 0.3, "V_fix": 2e9}

@@ -1,0 +1,80 @@
+"""Errors of runs that a fit has not seen: of their times, of their order, and of the choice that it would make.
+
+A choice costs what the fastest run by the expected times took, over the fastest of all, less 1. Orders and choices
+are compared among runs of one model, number of GPUs, batch and sequence length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuscale.plan.calibration import Check
+from gpuscale.plan.runs import Run
+
+FEWEST = 5  # runs in a group to compare their order
+
+
+def kinds(runs: Sequence[Run]) -> dict[str, np.ndarray]:
+    """For each way to leave runs out, in words, what is left out with each run."""
+    return {
+        "each model in turn": np.array([run.model for run in runs], object),
+        "each number of GPUs in turn": np.array([f"{run.gpus:,} GPUs" for run in runs], object),
+    }
+
+
+def held_out(problem, runs: Sequence[Run], near: np.ndarray, start: np.ndarray) -> tuple[list[Check], np.ndarray]:
+    """The Check of each model and each number of GPUs, by the fit to all other runs, and of all of these together.
+
+    Also the logarithms of the ratios of expected to measured times, all of them. ``near`` are the runs that a fit can
+    explain, which alone count; ``start`` is the fit to all runs. Where all runs are alike, each is left out by itself.
+    """
+    checks, told, seen = [], [], set()
+    every, groups = np.arange(len(runs)), groups_of(runs)
+
+    def without(*parts: np.ndarray) -> list[tuple]:
+        """Of each part in turn: measured times, expected ones by a fit to the others, and the groups."""
+        found = []
+        for part in parts:
+            known = problem.fit(np.setdiff1d(every, part), start)
+            counted = np.intersect1d(part, near)
+            found.append((problem.seconds[counted], problem.expected(known, counted), groups[counted]))
+        return found
+
+    for in_turn, names in kinds(runs).items():
+        present = sorted(set(names[near]), key=lambda name: (len(name), name))  # 8 GPUs before 16 GPUs
+        parts = [every[names == name] for name in present]
+        if len(present) < 2 or (same := {tuple(part) for part in parts}) == seen:
+            continue
+        seen = same
+        found = without(*parts)
+        checks += [judged(name, [one]) for name, one in zip(present, found, strict=True)]
+        checks.append(judged(in_turn, found))
+        told += found
+    if not checks:
+        told = without(*near[:, None])
+        checks = [judged("each run in turn", told)]
+    return checks, np.concatenate([np.abs(np.log(expected / measured)) for measured, expected, _ in told])
+
+
+def groups_of(runs: Sequence[Run]) -> np.ndarray:
+    """The group of each run, in which orders and choices are compared."""
+    return np.array([f"{run.model} {run.gpus} {run.batch} {run.seq}" for run in runs])
+
+
+def judged(name: str, parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Check:
+    """The Check of measured times, expected ones, and the groups of runs, in parts."""
+    from scipy.stats import spearmanr  # takes a second to import
+
+    wrong, ranks, costs = [], [], []
+    for measured, expected, groups in parts:
+        wrong.append(np.abs(expected / measured - 1))
+        for group in dict.fromkeys(groups):
+            its, foreseen = measured[groups == group], expected[groups == group]
+            if len(its) >= FEWEST:
+                ranks.append(spearmanr(foreseen, its).statistic)
+                costs.append(its[np.argmin(foreseen)] / its.min() - 1)
+    errors = np.concatenate(wrong)
+    order = map(float, (np.mean(ranks), np.min(ranks), np.mean(costs), np.max(costs))) if ranks else ()
+    return Check(name, len(errors), float(np.median(errors)), float(np.quantile(errors, 0.9)), *order)
