@@ -42,7 +42,7 @@ PRIORS = {
     "g_dp": Prior(0.5, 0.3),
 }
 KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
-# Constants that runs hardly show, at their usual values
+# Constants that runs hardly show, at their defaults
 FIXED = {
     "g_attn": 2.5,  # a fused kernel computes the scores once more in the backward pass
     "g_grp": 1.4,
@@ -124,23 +124,21 @@ class Calibration:
 
 def summary(found: Calibration) -> str:
     """A calibration in a few lines: how good it is, and what it does not know."""
-    lines = [f"{some(found.runs, 'run')}, {len(found.far):,} of them too far from any fit to count{_rows(found.far)}."]
-    lines += ["Error of runs that a fit has not seen, median and of nine in ten:"]
+    lines = [f"{some(found.runs, 'run')}, {len(found.far):,} excluded because no constants fit{_rows(found.far)}."]
+    lines += ["Error of held-out runs, median and 90th percentile:"]
+    lines += [f"  {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks]
+    lines += [f"Nine of ten held-out runs are within a factor of {found.band:.2f}."]
     lines += [
-        f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks
-    ]
-    lines += [f"Nine of ten such runs are within a factor of {found.band:.2f}."]
-    lines += [
-        f"Order without {one.left_out}: rank correlation {one.rank:.2f}, at least {one.least_rank:.2f}; the run "
+        f"Order, {one.left_out} held out: rank correlation {one.rank:.2f}, at least {one.least_rank:.2f}; the run "
         f"that is expected to be the fastest costs {one.cost:.1%} on average, at most {one.worst_cost:.1%}."
         for one in found.checks
         if one.left_out.startswith("each") and one.rank is not None
     ]
     if found.memory_checks:
-        lines += ["Error of the memory of runs that a fit has not seen, median and of nine in ten:"]
-        lines += [f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in found.memory_checks]
+        lines += ["Error of the memory of held-out runs, median and 90th percentile:"]
+        lines += [f"  {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in found.memory_checks]
     if found.unknown:
-        lines += ["The runs do not determine " + ", ".join(found.unknown) + "; their usual values are kept."]
+        lines += ["Not determined by these runs, so near their defaults: " + ", ".join(found.unknown) + "."]
     return "\n".join(lines)
 
 
@@ -236,5 +234,5 @@ def _usual(shares: tuple, chip: str) -> Calibration:
     constants = {name: prior.center for name, prior in PRIORS.items()} | FIXED
     constants |= {"eta_mat": arithmetic * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink, "eta_net": network}
     spread = {name: prior.spread for name, prior in PRIORS.items()}
-    told = f"usual values, not fitted to any run on {chip}"
+    told = f"defaults, not fitted to any run on {chip}"
     return Calibration(constants, spread, tuple(PRIORS), 0, (), (), USUAL_BAND, "", told)

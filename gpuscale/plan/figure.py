@@ -29,52 +29,70 @@ def seconds(row) -> dict[str, float]:
 
 def picture(plan, rows: int = 8, name: str = "plan", caption: str = "", alt: str = ""):
     """A static figure of the first rows. Raises Refusal if nothing fits."""
+    best = plan.best
+    top = show(best.mfu[2], "%", digits=2)
+    told = (
+        f"The first of {plan.fit:,} plans that fit is expected to reach {top} MFU. Largest loss: {best.binds}. Bars: "
+        "expected step, by part. Lines: its band."
+    )
+    shown = {str(row.choice): row for row in plan.rows[:rows]}
+    return compare(shown, name, caption or told, alt or f"{text.heading(plan.ask)}. {_told(shown)}")
+
+
+def compare(rows: dict, name: str, caption: str, alt: str = ""):
+    """A static figure of plans by their names: a bar for the expected step of each, part by part, and its band."""
     from gpuscale.plotting import Still
 
-    best, shown = plan.best, plan.rows[:rows]
-    top = show(best.mfu[2], "%", digits=2)
-    told = [f"{r.choice}: {_end(r)}, {r.binds}" for r in shown]
-    flat = [(str(row.choice), said, show(t, "s")) for row in shown for said, t in seconds(row).items()]
+    flat = [(said, part, show(t, "s")) for said, row in rows.items() for part, t in seconds(row).items()]
+    heads = ["plan", "part of the step", "time"]
     return Still(
-        lambda sheet: _draw(sheet, shown),
-        name=name,
-        caption=caption
-        or f"The best of {plan.fit:,} choices that fit is expected to reach {top} MFU. Largest loss: {best.binds}. "
-        "A line spans the band of a step.",
-        alt=alt or f"{text.heading(plan.ask)}. {'; '.join(told)}.",
-        table=(["choice", "part of the step", "time"], flat),
+        lambda sheet: _draw(sheet, rows), name=name, caption=caption, alt=alt or _told(rows), table=(heads, flat)
     )
 
 
-def _draw(sheet, shown) -> None:
-    """The key, and for each choice its words over a bar of its parts."""
+def _told(rows: dict) -> str:
+    return "; ".join(f"{said}: {_end(row)}, {row.binds}" for said, row in rows.items()) + "."
+
+
+def _draw(sheet, rows: dict) -> None:
+    """The key, for each plan its words over a bar of its parts, and an axis of time."""
     from gpuscale.plotting.drawing.ink import width
 
-    longest = max(row.band[1] for row in shown)
-    ends = [_end(row) for row in shown]
-    per = (sheet.across - max(width(end) for end in ends) - 14) / longest
-    times = [seconds(row) for row in shown]
+    longest = max(row.band[1] for row in rows.values())
+    per = (sheet.across - 2) / longest
+    times = [seconds(row) for row in rows.values()]
     occurring = [said for said in PARTS if any(spent[said] > 0 for spent in times)]
     keys = [(said, partial(_swatch, sheet, PARTS[said])) for said in occurring]
     y = sheet.legend(keys, 0, side=11, say=False) + 4
-    for row, end, spent in zip(shown, ends, times, strict=True):
-        y = sheet.paragraph(str(row.choice), 0, y) + 4
+    for (said, row), spent in zip(rows.items(), times, strict=True):
+        y = sheet.paragraph(f"{said}: {_end(row)}", 0, y) + 4
         x = 0.0
-        for said, t in spent.items():
+        for part, t in spent.items():
             if t > 0:
-                sheet.area(x, y, x + t * per, y + _BAR, PARTS[said])
+                sheet.area(x, y, x + t * per, y + _BAR, PARTS[part])
             x += t * per
         low, high = row.band
         sheet.rule((low * per, high * per), (y + _BAR / 2,) * 2)
-        sheet.write(high * per + 6, y + 12, end, "plain", say=False)
         sheet.records.append(f"step of {row.choice} [s]: {', '.join(f'{t:.6g}' for t in spent.values())}")
         y += _BAR + 9
-    sheet.down = y
+    sheet.rule((0, longest * per), (y, y))
+    for tick in _ticks(longest):
+        sheet.rule((tick * per,) * 2, (y, y + 4))
+        mark = show(tick, "s") if tick else "0"
+        sheet.write(min(tick * per, sheet.across - width(mark)), y + 18, mark, "plain", say=False)
+    sheet.down = y + 24
+
+
+def _ticks(longest: float) -> list[float]:
+    """Three to six round numbers from zero to at most the longest time."""
+    step = 10.0 ** np.floor(np.log10(longest))
+    step *= next(part for part in (0.2, 0.5, 1, 2) if longest / (part * step) < 6)
+    return [i * step for i in range(int(longest / step + 1e-9) + 1)]
 
 
 def _end(row) -> str:
     """The expected step and its MFU."""
-    return f"{show(row.step[2], 's')}, {show(row.mfu[2], '%', digits=2)}"
+    return f"{show(row.step[2], 's')}, {show(row.mfu[2], '%', digits=2)} MFU"
 
 
 def _swatch(sheet, hue: str, x: float, y: float) -> None:

@@ -73,8 +73,8 @@ class NetworkFit:
         lines = [f"{some(len(self.sweeps), 'sweep')}, {some(rows, 'row')}. Error of the fit, median and worst:"]
         for sweep, errors in zip(self.sweeps, map(np.abs, self.errors), strict=True):
             lines += [f"  {sweep.name}: {np.median(errors):.1%}, {errors.max():.1%} ({some(len(errors), 'row')})"]
-        lines += ["Error of rows that a fit has not seen, median and of nine in ten:"]
-        lines += [f"  without {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in self.checks]
+        lines += ["Error of held-out rows, median and 90th percentile:"]
+        lines += [f"  {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in self.checks]
         if self.far:
             lines += ["Too far from the fit to be explained: " + "; ".join(self.far.values()) + "."]
         if self.skipped:
@@ -84,8 +84,7 @@ class NetworkFit:
         if len(self.counts) == 1 and max(self.counts) > 2:
             lines += [f"Of several nodes only {max(self.counts)} were measured: alpha_2 is that of a call there."]
         if self.unknown:
-            kept = "its usual value is" if len(self.unknown) == 1 else "their usual values are"
-            lines += [f"The logs do not determine {', '.join(self.unknown)}; {kept} kept."]
+            lines += [f"Not determined by these logs, so at the default: {', '.join(self.unknown)}."]
         return "\n".join(lines)
 
 

@@ -123,18 +123,18 @@ b_acc = Quantity("b_acc", "B", "bytes per parameter that adding up the gradients
 b_upd = Quantity("b_upd", "B", "bytes per parameter that the optimizer moves in a step", r"b_\mathrm{upd}", zero=True)
 t_host = Quantity("t_host", "s", "time of the host per layer of a microbatch, both passes", r"t_\mathrm{host}",
     zero=True)
-t_cross = Quantity("t_cross", "s", "the same per tensor-parallel rank, added where a pipeline crosses nodes",
+t_cross = Quantity("t_cross", "s", "extra host time per layer and tensor-parallel rank if a pipeline crosses nodes",
     r"t_\mathrm{cross}", zero=True)
 t_head = Quantity("t_head", "s", "time of the host per microbatch for embedding, head and loss", r"t_\mathrm{head}",
     zero=True)
-t_far = Quantity("t_far", "s", "delay per layer of a microbatch and tensor-parallel rank beyond the node",
+t_far = Quantity("t_far", "s", "delay per layer of a microbatch and per tensor-parallel rank beyond the node",
     r"t_\mathrm{far}", zero=True)
-t_fix = Quantity("t_fix", "s", "time of a step that depends on nothing", r"t_\mathrm{fix}", zero=True)
+t_fix = Quantity("t_fix", "s", "fixed time per step", r"t_\mathrm{fix}", zero=True)
 alpha_dp = Quantity("alpha_dp", "s", "latency of data parallelism per step and replica", r"\alpha_\mathrm{DP}",
     zero=True)
-g_dp = Quantity("g_dp", "1", "fraction of the gradients' exchange that waits for the backward pass", r"g_\mathrm{DP}",
+g_dp = Quantity("g_dp", "1", "fraction of the gradient exchange that is not overlapped", r"g_\mathrm{DP}",
     most=1, zero=True)
-gamma_net = Quantity("gamma_net", "1", "exponent by which a node's bandwidth falls with the number of nodes",
+gamma_net = Quantity("gamma_net", "1", "exponent by which node bandwidth falls with the number of nodes",
     r"\gamma_\mathrm{net}", zero=True)
 T_mb_gpu = Quantity("T_mb_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{MB,GPU}")
 T_host = Quantity("T_host", "s", "time of the host for a microbatch in a stage", r"T_\mathrm{host}", zero=True)

@@ -230,7 +230,7 @@ def test_an_odd_run_is_named_by_its_row_and_the_source_has_every_file(tmp_path, 
     log.write_text(ranks + head + "\n".join(lines) + "\n")
     place = "--gpu h100-sxm --per-node 8 --nic 400Gbit/s".split()
     assert main(["calibrate", str(table), str(log), *place, "-o", str(out)]) == 0
-    assert "30 runs, 1 of them too far from any fit to count (row 7)." in capsys.readouterr().out
+    assert "30 runs, 1 excluded because no constants fit (row 7)." in capsys.readouterr().out
     found = load_calibration(out)
     assert found.source == "runs.csv, all_reduce.log" and found.far == (6,)
 

@@ -155,7 +155,7 @@ def test_each_cluster_has_its_calibration(key):
         assert found == kept and kept.runs > 0
     else:
         assert found.runs == 0 and found.band == USUAL_BAND and set(found.unknown) == set(PRIORS)
-        assert found.source == f"usual values, not fitted to any run on {cluster(key).chip}"
+        assert found.source == f"defaults, not fitted to any run on {cluster(key).chip}"
 
 
 @pytest.mark.parametrize("chip", ["a100_sxm", "h100_sxm", "h800_sxm", "b200_sxm", "h200_sxm", "mi300x"])

@@ -380,7 +380,7 @@ def test_one_node_tells_nothing_of_the_network():
         assert found.constants[name] == NETWORK_PRIORS[name].center
         assert found.spread[name] == NETWORK_PRIORS[name].spread
     assert "alpha_rank" not in found.constants
-    assert "do not determine eta_net, gamma_net, alpha_2; their usual values are kept" in found.summary()
+    assert "at the default: eta_net, gamma_net, alpha_2." in found.summary()
 
 
 def test_two_nodes_tell_nothing_of_more():
