@@ -98,12 +98,17 @@ def _place_options(out: PlanParser) -> None:
 
 
 def listing() -> str:
-    """Models, clusters, chips and recipes by key."""
-    kinds = {"models": "model", "clusters": "cluster", "chips": "chip", "recipes": "recipe"}
+    """Models, clusters, chips and recipes by key; of the chips those that --gpu takes."""
+    chips = clusters.chips()
+    heads = {"model": "models:", "cluster": "clusters:"}
+    heads |= {"chip": "chips, each with the options that --gpu needs besides it:", "recipe": "recipes:"}
     lines = []
-    for head, kind in kinds.items():
-        lines += [f"{head}:"]
-        lines += [f"  {key.replace('_', '-'):20} {part.title}" for key, part in specs.parts(kind).items()]
+    for kind, head in heads.items():
+        lines += [head]
+        for key, part in specs.parts(kind).items():
+            if kind != "chip" or key in chips:
+                needed = f" ({', '.join(chips[key])})" if kind == "chip" and chips[key] else ""
+                lines += [f"  {key.replace('_', '-'):20} {part.title}{needed}"]
     return "\n".join(lines)
 
 

@@ -50,6 +50,11 @@ class Cluster:
             for what, share in zip(PEAKS, found, strict=True)
         )
 
+    @property
+    def part(self) -> int:
+        """The most GPUs of a node that are a power of two."""
+        return 2 ** (self.node.bit_length() - 1)
+
     def with_node(self, gpus: int) -> Cluster:
         """The same with only that many GPUs used per node, and their own NICs."""
         if not 1 <= gpus <= self.node:
@@ -102,14 +107,12 @@ def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = Fa
         network = inside
     if network is None:
         raise _missing("--nic", chip, "of its NICs", "400Gbit/s")
-    sizes = [chip.get(name) or (like.get(name) if same else None) for name in ("bf16", "hbm", "hbm_bw")]
-    if None in sizes:
-        lacks = ("bf16", "hbm", "hbm_bw")[sizes.index(None)]
-        raise Refusal(f"{chip.title} ({chip.key}) has no {lacks}; expected a chip with bf16, hbm and hbm_bw")
+    sizes = _sizes(chip)
+    if lacks := [name for name, size in sizes.items() if size is None]:
+        raise Refusal(f"{chip.title} ({chip.key}) has no {lacks[0]}; expected a chip with bf16, hbm and hbm_bw")
     beyond = "" if alone else f", {show(network, 'B/s', short=True)} of network per GPU"
     words = title or f"{chip.short}, nodes of {node}{beyond}"
-    C, hbm, W_hbm = sizes
-    rates = (C, hbm, W_hbm, inside or network, node * network)
+    rates = (*sizes.values(), inside, node * network)
     most, other = node if alone else None, "" if same else chip.short
     return Cluster(f"{chip.key}_own", words, chip.short, node, *rates, most, alone, like.key, other)
 
@@ -120,6 +123,25 @@ def own(part: specs.Part) -> Cluster:
         raise SpecError(f"cluster {part.key!r} has no chip; expected the key of one, such as h100_sxm")
     place = own_cluster(part.chip, part.get("per_node"), part.get("nic_bw"), part.get("nvlink_bw"), title=part.title)
     return replace(place, key=part.key, most=part.get("gpus"))
+
+
+def chips() -> dict[str, list[str]]:
+    """The chips that ``own_cluster`` takes, by key, each with the options that several nodes of it need, because the
+    data lack a number."""
+    out = {}
+    for key, chip in specs.parts("chip").items():
+        if None not in _sizes(chip).values():
+            same = _like(chip)[1]
+            needed = {"--per-node": not same, "--nvlink": "nvlink_bw" not in chip}
+            needed["--nic"] = not same and "nic_bw" not in chip
+            out[key] = [option for option, is_needed in needed.items() if is_needed]
+    return out
+
+
+def _sizes(chip: specs.Part) -> dict[str, float | None]:
+    """The peak, the memory and its bandwidth: the chip's, or those of the cluster that has it; None if unknown."""
+    like, same = _like(chip)
+    return {name: chip.get(name) or (like.get(name) if same else None) for name in ("bf16", "hbm", "hbm_bw")}
 
 
 def _like(chip: specs.Part) -> tuple[specs.Part, bool]:
@@ -173,7 +195,7 @@ def found(kind: str, key: str) -> specs.Part:
     try:
         return specs.part(kind, same[0] if len(same) == 1 else plain)
     except specs.UnknownPart as error:  # names as the list prints them, the requested one as it was typed
-        said = str(error).replace("_", "-").replace(repr(plain.replace("_", "-")), repr(str(key)), 1)
+        said = str(error).replace("_", "-").replace(repr(plain.replace("_", "-")), repr(shown(key)), 1)
         raise Refusal(said) from None
 
 

@@ -63,8 +63,9 @@ class ExpectedTimes:
 class Costs:
     """The costs of a choice, or arrays of the costs of many.
 
-    ``peak`` are the times at the peaks and ``reached`` those at measured rates: both are bounds. ``expected`` are the
-    times with the constants of the request's calibration.
+    ``peak`` are the times at data-sheet rates, a bound for this schedule and this overlap. ``reached`` are the same
+    bound at the best rates measured on such machines or similar ones. ``expected`` are the times with the constants of
+    the request's calibration.
     """
 
     microbatches: float = described("microbatches per step", unit="1")
@@ -77,7 +78,7 @@ class Costs:
     working: float = described(
         "buffers: gathered layers, what is being recomputed, and what a framework adds", unit="B"
     )
-    memory: float = described("total of a GPU, at most", unit="B")
+    memory: float = described("total of a GPU of the fullest stage; frameworks add buffers", unit="B")
     tp_nvlink: float = described("tensor parallelism per step, into a GPU over NVLink", unit="B")
     tp_network_node: float = described("tensor parallelism per step, into a node over the network", unit="B")
     cp_nvlink: float = described("context parallelism per step, into a GPU over NVLink", unit="B")
@@ -127,7 +128,8 @@ def explained() -> str:
         return f"  {name:18} [{column.metadata['unit']}]  {column.metadata['meaning']}"
 
     out = [line(column.name, column) for column in _OWN]
-    out += ["times at the peaks, a bound:", *(line(f"{c.name}_peak", c) for c in fields(StepTimes))]
-    out += ["  ..._reached        the same at measured rates, a bound too"]
+    out += ["times at data-sheet rates, a bound for this schedule and this overlap:"]
+    out += [line(f"{c.name}_peak", c) for c in fields(StepTimes)]
+    out += ["  ..._reached        the same bound at the best rates measured on such machines or similar ones"]
     out += ["expected times:", *(line(f"{c.name}_expected", c) for c in fields(ExpectedTimes))]
     return "\n".join(out)

@@ -11,6 +11,7 @@ from gpuscale.core.html import aligned
 from gpuscale.plan import evaluation
 from gpuscale.plan.batch import evaluate_choices, possible_rows
 from gpuscale.plan.calibration import FIXED_SPREAD, Calibration
+from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import SOUGHT, ExpectedTimes, fields_of
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.programs import program
@@ -19,12 +20,12 @@ from gpuscale.printed.words import BUBBLES, MEANINGS, MOSTS, SOURCES
 from gpuscale.sources import cited
 from gpuscale.units import show
 
-# The formula of llm that each expected time comes from; that of the bubble depends on the schedule
+# The formula of llm that counts each part of the expected step; that of the bubble depends on the schedule
 FORMULAS = {
-    "matmuls": "microbatch_gpu_time",
+    "matmuls": "stage_flops",
     "attention": "microbatch_gpu_time",
     "experts": "grouped_time",
-    "kernels": "microbatch_gpu_time",
+    "kernels": "kernels_forward",
     "loss": "microbatch_gpu_time",
     "sums": "microbatch_gpu_time",
     "tp": "expected_microbatch",
@@ -35,6 +36,8 @@ FORMULAS = {
     "dp": "expected_dp",
     "update": "update_time",
 }
+# Parts whose size is that of a constant, and not of the source of the formula
+CONSTANTS = {"loss": "b_loss", "sums": "b_acc"}
 # Other machines to try: an input of the program, a factor, and what that would be
 MACHINES = {
     "twice the network bandwidth": {"W_node": 2},
@@ -45,13 +48,15 @@ MACHINES = {
     "all gradients hidden that can be": {"g_dp": 0},
 }
 LEAST = 0.01  # of a step: a smaller change is not worth a line
-MOST = 8  # lines of changes
+MOST = 8  # lines of changes that make a step faster, and of those that make it slower
+SHOWN = 0.05  # of a step: the effect of a constant that is printed
 COMPARED = 10  # plans that the first one is compared with, at least
 
 
 @dataclass(frozen=True)
 class StepTerm:
-    """A part of the expected step: its column, ``seconds``, what it is, and the name and the source of its formula."""
+    """A part of the expected step: its column, ``seconds``, what it is, the name of the formula that counts it, and the
+    source: that of the formula, or the constant of the calibration that the part is proportional to."""
 
     name: str
     seconds: float
@@ -62,18 +67,20 @@ class StepTerm:
 
 @dataclass(frozen=True)
 class Change:
-    """Something else about a plan: in words, the expected step with it, and whether it fits."""
+    """Something else about a plan: in words, the expected step with it, whether it fits, and the fraction by which it
+    changes the step, negative if the step is faster."""
 
     words: str
     seconds: float
     fits: bool
+    change: float
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """``terms`` of the expected step, the largest first; ``changes`` by their effect; ``open_constants``: for constants
-    that no run determines, by what fraction the step changes within their spread; ``depends``: in words, where the
-    order of the plans hangs on one."""
+    """``terms`` of the expected step, the largest first; ``changes``: first those that make it faster, then those that
+    make it slower, each by their effect; ``open_constants``: for constants that no run determines, by what fraction the
+    step changes within their spread; ``depends``: in words, where the order of the plans hangs on one."""
 
     row: Outcome
     terms: tuple[StepTerm, ...]
@@ -89,23 +96,25 @@ class Explanation:
         for term in self.terms:
             share = show(term.seconds / step, "%", digits=2)
             rows.append([show(term.seconds, "s"), share, term.meaning, f"llm.{term.formula}", cited(term.source)])
-        out += [*aligned(rows, {2, 3, 4}), "", "What would change it most:"]
-        rows = [[f"{change.seconds / step - 1:+.0%}", _said(change)] for change in self.changes]
-        out += [f"  {line}" for line in aligned(rows, {1})] if rows else ["  nothing by a percent or more"]
+        out += aligned(rows, {2, 3, 4})
+        faster = [change for change in self.changes if change.change < 0]
+        slower = [change for change in self.changes if change.change > 0]
+        for head, changes in {"What would make the step faster:": faster, "What would make it slower:": slower}.items():
+            rows = [[f"{change.change:+.0%}", _said(change)] for change in changes]
+            out += ["", head, *([f"  {line}" for line in aligned(rows, {1})] or ["  nothing by a percent or more"])]
         if self.open_constants:
             out += ["", "Constants that no run of the calibration determines, and what their spread does to the step:"]
-            rows = [[f"±{part:.0%}", f"{name}: {MEANINGS[name]}"] for name, part in self._widest()]
+            widest = sorted(self.open_constants.items(), key=lambda pair: -pair[1])
+            shown = [pair for pair in widest if pair[1] >= SHOWN] or widest[:1]
+            rows = [[f"±{part:.0%}", f"{name}: {MEANINGS[name]}"] for name, part in shown]
             out += [f"  {line}" for line in aligned(rows, {1})]
         return "\n".join([*out, *(["", *self.depends] if self.depends else [])])
 
     def record(self) -> dict:
-        """As plain data, for JSON."""
+        """As plain data, for JSON; here all of ``open_constants``, of which the largest are printed."""
         own = {"choice": vars(self.row.choice), "terms": [vars(term) for term in self.terms]}
         own |= {"changes": [vars(change) for change in self.changes], "open_constants": dict(self.open_constants)}
         return own | {"depends": list(self.depends)}
-
-    def _widest(self) -> list[tuple[str, float]]:
-        return sorted(self.open_constants.items(), key=lambda pair: -pair[1])
 
 
 def _said(change: Change) -> str:
@@ -118,25 +127,36 @@ def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Exp
     >>> from gpuscale.plan import plan
     >>> found = plan("llama3_8b", "h100_superpod", 64, "512k", top=3).explain()
     >>> found.terms[0].name, found.terms[0].formula
-    ('matmuls', 'microbatch_gpu_time')
+    ('matmuls', 'stage_flops')
     """
-    step = row.step[2]
     spent = vars(row.costs.expected)
     meanings = fields_of(ExpectedTimes)
+    if row.choice.recompute == "none":
+        meanings["matmuls"] = meanings["matmuls"].removesuffix(", recomputation included")
     terms = [
-        StepTerm(name, spent[name], meanings[name], formula, SOURCES[formula])
+        StepTerm(name, spent[name], meanings[name], formula, _source(name, formula))
         for name, formula in (FORMULAS | {"bubble": BUBBLES[ask.schedule]}).items()
         if spent[name] > 0
     ]
-    changes = [one for one in (*_machines(ask, row), *_choices(ask, row)) if abs(one.seconds / step - 1) >= LEAST]
+    changes = [*_machines(ask, row), *_choices(ask, row)]
+    faster = sorted((one for one in changes if one.change <= -LEAST), key=lambda one: one.change)
+    slower = sorted((one for one in changes if one.change >= LEAST), key=lambda one: -one.change)
     unknown, depends = _unknown(ask, (row, *(other for other in others if other.choice != row.choice)))
     return Explanation(
         row,
         tuple(sorted(terms, key=lambda term: -term.seconds)),
-        tuple(sorted(changes, key=lambda one: -abs(np.log(one.seconds / step)))[:MOST]),
+        (*faster[:MOST], *slower[:MOST]),
         unknown,
         depends,
     )
+
+
+def _source(name: str, formula: str) -> str:
+    return f"constant {CONSTANTS[name]} of the calibration" if name in CONSTANTS else SOURCES[formula]
+
+
+def _changed(row: Outcome, words: str, seconds: float, fits: bool) -> Change:
+    return Change(words, float(seconds), bool(fits), float(seconds / row.step[2] - 1))
 
 
 def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]) -> np.ndarray:
@@ -152,11 +172,12 @@ def _steps(ask: Request, rows: tuple[Outcome, ...], factors: Mapping[str, float]
 
 
 def _machines(ask: Request, row: Outcome) -> list[Change]:
-    return [Change(words, float(_steps(ask, (row,), more)[0]), row.fits) for words, more in MACHINES.items()]
+    return [_changed(row, words, _steps(ask, (row,), more)[0], row.fits) for words, more in MACHINES.items()]
 
 
 def _choices(ask: Request, row: Outcome) -> list[Change]:
-    """The same layout with another microbatch, recomputation, ZeRO stage or number of virtual stages."""
+    """The same plan with another microbatch, recomputation, ZeRO stage or number of virtual stages, and with one degree
+    halved or doubled at the expense of DP."""
     c, tries = row.choice, {}
     tries["twice the sequences per microbatch"] = {"micro": 2 * c.micro}
     if c.micro % 2 == 0:
@@ -168,13 +189,27 @@ def _choices(ask: Request, row: Outcome) -> list[Change]:
     }
     tries |= {f"ZeRO-{stage}" if stage else "no ZeRO": {"zero": stage} for stage in range(4)}
     tries["no sequence parallelism" if c.sp else "sequence parallelism"] = {"sp": not c.sp}
+    tries |= _neighbors(c)
     possible = {words: changed for words, other in tries.items() if (changed := replace(c, **other)) != c}
     found = evaluate_choices(ask, list(possible.values()))
     return [
-        Change(words, float(found.step[2][i]), bool(found.fits[i]))
-        for i, words in enumerate(possible)
-        if found.possible[i]
+        _changed(row, words, found.step[2][i], found.fits[i]) for i, words in enumerate(possible) if found.possible[i]
     ]
+
+
+def _neighbors(c: Choice) -> dict[str, dict]:
+    """Half and twice the TP, the CP and the stages on as many GPUs, with twice and half the DP: the changed degrees, in
+    words and by name. TP that begins comes with sequence parallelism."""
+    out = {}
+    for name in ("tp", "cp", "pp"):
+        degree = getattr(c, name)
+        begins = name == "tp" and degree == 1
+        if c.dp % 2 == 0:
+            words = f"{name.upper()} {2 * degree}{' + SP' if begins else ''}, DP {c.dp // 2}"
+            out[words] = {name: 2 * degree, "dp": c.dp // 2} | ({"sp": True} if begins else {})
+        if degree % 2 == 0:
+            out[f"{name.upper()} {degree // 2}, DP {2 * c.dp}"] = {name: degree // 2, "dp": 2 * c.dp}
+    return out
 
 
 def _undetermined(known: Calibration) -> dict[str, float]:

@@ -11,13 +11,13 @@ from gpuscale.plan import layouts
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.evaluation import recipe_inputs
 from gpuscale.plan.factors import factors, multiplicity
-from gpuscale.plan.requests import Request, check_gpus, check_pins
+from gpuscale.plan.requests import MOST_GPUS, Request, check_gpus, check_pins
 from gpuscale.plan.typed import some
 from gpuscale.printed.calling import value
 from gpuscale.printed.formulas import optimizer_bytes, zero3_gpus
 from gpuscale.units import show
 
-NEAR = 64  # counts to try on either side
+NEAR = 64  # numbers of GPUs to try on either side
 
 
 def _within(p: int, limit: float) -> int:
@@ -70,11 +70,10 @@ def why_no_layout(model: Mapping, ask: Request, reasons) -> str:
 def nearest(model: Mapping, ask: Request) -> list[int]:
     """The nearest numbers of GPUs, below and above, that have a layout."""
     step = ask.cluster.node if ask.gpus > ask.cluster.node else 1
-    out = []
-    for way in (-step, step):
-        counts = (ask.gpus + way * i for i in range(1, NEAR + 1))
-        out += [n for n in [next((n for n in counts if _can(model, ask, n)), 0)] if n]
-    return out
+    below = range((ask.gpus - 1) // step * step, 0, -step)
+    above = range((ask.gpus // step + 1) * step, MOST_GPUS + 1, step)
+    found = (next((n for n in counts[:NEAR] if _can(model, ask, n)), None) for counts in (below, above))
+    return [n for n in found if n is not None]
 
 
 def _can(model: Mapping, ask: Request, gpus: int) -> bool:
@@ -90,7 +89,7 @@ def _can(model: Mapping, ask: Request, gpus: int) -> bool:
 def part_of_nodes(ask: Request) -> Request | None:
     """The same on a power of two of each node's GPUs, if that is fewer; None if it is not, or is refused."""
     node = min(ask.cluster.node, ask.gpus)
-    few = 2 ** (node.bit_length() - 1)
+    few = replace(ask.cluster, node=node).part
     gpus = ask.gpus // node * few
     if few == node or ask.cluster.node.bit_count() == 1:  # where nodes are a power of two, the count was a choice
         return None

@@ -11,6 +11,7 @@ import numpy as np
 from gpuscale.plan.choice import COLUMNS, RECOMPUTE
 from gpuscale.plan.factors import divisors
 from gpuscale.plan.requests import Request
+from gpuscale.plan.typed import some
 from gpuscale.printed import conditions
 from gpuscale.printed.calling import takes
 
@@ -23,9 +24,9 @@ MICRO, SHORT, STAGE_CUTS = 8, 1024, (1, 2, 3, 4, 5, 6, 8)
 @dataclass(frozen=True)
 class Constraint:
     """A condition on layouts: ``words`` say why one that breaks it is excluded, with quantities (and ``ranks`` of a
-    stage, ``sequences`` of the batch, ``own`` ones of a replica) in braces. ``kept`` is a function of such values,
-    that of a formula where it has the condition. ``virtual`` marks what leaves the same layout without virtual stages
-    untouched."""
+    stage, ``sequences`` of the batch, ``own`` ones of a replica) in braces, each with its noun after a colon where it
+    may be one. ``kept`` is a function of such values, that of a formula where it has the condition. ``virtual`` marks
+    what leaves the same layout without virtual stages untouched."""
 
     name: str
     words: str
@@ -35,6 +36,13 @@ class Constraint:
     def broken(self, values: Mapping) -> np.ndarray:
         """The mask of the layouts that break it, from the values of the quantities."""
         return np.logical_not(self.kept(*(values[name] for name in takes(self.kept))))
+
+
+class _Count(int):
+    """A whole number in words: ``{X}`` is "1,024", and ``{own:sequence}`` is "1 sequence" or "8 sequences"."""
+
+    def __format__(self, noun: str) -> str:
+        return some(int(self), noun) if noun else f"{int(self):,}"
 
 
 def _divides(a, b):
@@ -56,14 +64,16 @@ class Reason:
 
 
 OF_MESH = (
-    Constraint("TP and heads", "TP {Y} does not divide {n_q} heads", lambda n_q, Y: _divides(Y, n_q)),
+    Constraint("TP and heads", "{n_q} heads are not divisible by TP {Y}", lambda n_q, Y: _divides(Y, n_q)),
     Constraint(
         "TP and key heads", "TP {Y} and {n_kv} key heads: neither divides the other", conditions.whole_key_heads
     ),
-    Constraint("TP and MLP width", "TP {Y} does not divide the MLP's width of {F}", lambda F, Y: _divides(Y, F)),
+    Constraint("TP and MLP width", "the MLP's width of {F} is not divisible by TP {Y}", lambda F, Y: _divides(Y, F)),
     Constraint("stages and layers", "{N_stages} stages are more than {L} layers", lambda N_stages, L: N_stages <= L),
     Constraint(
-        "DP and sequences", "DP {X} does not divide {sequences} sequences", lambda X, sequences: _divides(X, sequences)
+        "DP and sequences",
+        "{sequences:sequence} cannot be split evenly over DP {X}",
+        lambda X, sequences: _divides(X, sequences),
     ),
     Constraint(
         "CP and sequence",
@@ -77,19 +87,25 @@ OF_MESH = (
     ),
 )
 OF_EXPERTS = (
-    Constraint("EP and experts", "EP {Z} does not divide {E} experts", lambda E, Z: _divides(Z, E)),
+    Constraint("EP and experts", "{E} experts are not divisible by EP {Z}", lambda E, Z: _divides(Z, E)),
     Constraint(
-        "EP and ranks", "EP {Z} does not divide the {ranks} ranks of a stage", lambda ranks, Z: _divides(Z, ranks)
+        "EP and ranks",
+        "a stage of {ranks:rank} cannot be split into groups of EP {Z}",
+        lambda ranks, Z: _divides(Z, ranks),
     ),
 )
 OF_BATCH = (
-    Constraint("microbatch and batch", "{n_seq} sequences do not divide a replica's {own}", conditions.microbatches),
+    Constraint(
+        "microbatch and batch",
+        "a replica's {own:sequence} cannot be split into microbatches of {n_seq}",
+        conditions.microbatches,
+    ),
 )
 OF_ALL = (
     Constraint("EP and nodes", "EP {Z} straddles nodes of {G}", lambda Z, G: _nested(Z, G)),
     Constraint(
         "interleaving",
-        "interleaving takes microbatches in groups of {N_stages}; there are {N_MB}",
+        "interleaving takes microbatches in groups of {N_stages}; a replica has {N_MB}",
         conditions.first_stage_held,
         virtual=True,
     ),
@@ -162,7 +178,7 @@ def sieve(rows: Rows, constraints: tuple[Constraint, ...], known: Mapping) -> tu
         out = left & one.broken(known)
         if out.any():
             first = int(np.argmax(out))
-            shown = {name: f"{v[first] if np.ndim(v) else v:,}" for name, v in known.items()}
+            shown = {name: _Count(v[first] if np.ndim(v) else v) for name, v in known.items()}
             reasons.append(Reason(one.name, int(out.sum()), one.words.format(**shown)))
         left &= ~out
     return rows.keep(left), reasons

@@ -38,7 +38,8 @@ class _Numbers:
 
     @property
     def memory(self) -> float:
-        """Bytes that a GPU needs, an upper bound: the first stage is assumed to be the one with the most layers."""
+        """Bytes that the model needs on a GPU of the fullest stage; the first one is assumed to have the most layers.
+        Frameworks add buffers: they are counted where the calibration has constants of memory."""
         return self.costs.memory
 
     @property
@@ -48,7 +49,9 @@ class _Numbers:
 
     @property
     def step(self) -> tuple[float, float, float]:
-        """Seconds of a step: at the peaks, at measured rates, and expected. The first two are bounds."""
+        """Seconds of a step: at the peaks, at measured rates, and expected. The first two are bounds for the
+        schedule and the overlap that are assumed: at data-sheet rates, and at the best rates measured on such machines
+        or similar ones."""
         return self.costs.peak.step, self.costs.reached.step, self.costs.expected.step
 
     @property

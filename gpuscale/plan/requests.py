@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from gpuscale import specs
 from gpuscale.plan.calibration import Calibration, load_calibration, usual
@@ -88,8 +89,7 @@ def request(
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
     ``calibration`` is a Calibration or the path of its file; by default, that of the cluster, or the usual one.
     """
-    model = model if isinstance(model, specs.Part) else found("model", _name(model))
-    place = cluster_key if isinstance(cluster_key, Cluster) else cluster(_name(cluster_key))
+    model, place = _model_and_place(model, cluster_key)
     place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))
     if not isinstance(schedule, str) or schedule not in SCHEDULES:
         raise Refusal(f"schedule: {shown(schedule)!r}; expected one of {', '.join(SCHEDULES)}")
@@ -101,14 +101,29 @@ def request(
     shares = None if shares is None else _shares("efficiencies", shares, 1e-6, 4)
     waits = (1.0, 1.0, 1.0) if waits is None else _shares("exposed fractions", waits, 0, 3)
     asked = {name: pinned(name, value) for name, value in pins.items() if value is not None}
-    check_pins(asked, gpus, model)
     free = _reserve(reserve, place)
     shares = shares or tuple(share.value for share in place.shares)
     if calibration is None:
         calibration = usual(place)
     elif not isinstance(calibration, Calibration):
         calibration = load_calibration(calibration)
-    return Request(model, place, gpus, batch, seq, recipe, calibration, schedule, asked, shares, waits, free)
+    ask = Request(model, place, gpus, batch, seq, recipe, calibration, schedule, asked, shares, waits, free)
+    _check_nodes(ask)
+    check_pins(asked, gpus, model)
+    return ask
+
+
+def _model_and_place(model, cluster_key) -> tuple[specs.Part, Cluster]:
+    """The model and the cluster. Raises one Refusal for both if neither is known."""
+    known, wrong = [], []
+    for given, kind, find in ((model, specs.Part, partial(found, "model")), (cluster_key, Cluster, cluster)):
+        try:
+            known.append(given if isinstance(given, kind) else find(_name(given)))
+        except Refusal as refusal:
+            wrong.append(str(refusal))
+    if wrong:
+        raise Refusal("; and ".join(wrong))
+    return tuple(known)
 
 
 def _name(value) -> str:
@@ -123,20 +138,30 @@ def _reserve(value, place: Cluster) -> float:
 
 
 def check_gpus(gpus, place: Cluster) -> int:
-    """A number of GPUs that a cluster can have: part of a node, or whole nodes. Its size limits nothing that has a
-    network."""
+    """A number of GPUs that a cluster can have. Its size limits nothing that has a network."""
     gpus = whole("GPUs", gpus, 1, 10**9)
     if place.alone and gpus > place.most:
         raise Refusal(f"{some(gpus, 'GPU')}: {place.title} has {place.most:,} ({place.key}) and no network beyond")
     if gpus > MOST_GPUS:
         raise Refusal(f"{some(gpus, 'GPU')}: expected {MOST_GPUS:,} or fewer")
-    if gpus > place.node and gpus % place.node:
-        low = gpus // place.node * place.node
-        part = max(n for n in range(1, place.node + 1) if gpus % n == 0)
-        use = f", or {part} GPUs per node (--per-node {part})" if part > 1 else ""
-        have = f"{some(gpus // place.node, 'node')} of {place.node} and {gpus % place.node} more"
-        raise Refusal(f"{gpus:,} GPUs are {have}; expected whole nodes, such as {low:,} or {low + place.node:,}{use}")
     return gpus
+
+
+def _check_nodes(ask: Request) -> None:
+    """Refuse whole nodes with part of another one, and name what would work."""
+    gpus, node = ask.gpus, ask.cluster.node
+    if gpus < node or gpus % node == 0:
+        return
+    from gpuscale.plan.evaluation import model_inputs  # what plans imports this module
+    from gpuscale.plan.hints import nearest
+
+    near = " or ".join(f"{n:,}" for n in nearest(model_inputs(ask), ask))
+    expected = f"whole nodes with a layout, such as {near}" if near else "whole nodes"
+    part = ask.cluster.part
+    if part < node and gpus % part == 0:
+        expected = f"{part} GPUs per node (--per-node {part}), or {expected}"
+    have = f"{some(gpus // node, 'node')} of {node} and {gpus % node} more"
+    raise Refusal(f"{gpus:,} GPUs are {have}; expected {expected}")
 
 
 def _batch(batch, seq) -> tuple[int, int]:

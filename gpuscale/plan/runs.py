@@ -9,6 +9,7 @@ from typing import TextIO
 
 from gpuscale.plan.choice import PINS, Choice
 from gpuscale.plan.errors import Refusal
+from gpuscale.plan.requests import tokens
 from gpuscale.plan.typed import number, whole
 
 _BYTES = {"memory_gib": 2**30, "memory_gb": 1e9}
@@ -43,7 +44,8 @@ class Run:
 def read_runs(path: str | Path) -> list[Run]:
     """The runs of a CSV file: a row for each, with the columns of Run and of Choice by name; others are ignored.
 
-    ``memory_gib`` or ``memory_gb`` may be left out or empty. Where ``ok`` is 0, a run failed, and is left out here.
+    Tokens are written as in a request: 4M is 4 x 2**20. ``memory_gib`` or ``memory_gb`` may be left out or empty. Where
+    ``ok`` is 0, a run failed, and is left out here.
     Raises Refusal naming the file, the line and the column.
     """
     return [run for run in _read(path) if run.seconds is not None]
@@ -92,8 +94,8 @@ def _run(row: dict[str, str]) -> Run:
     choice = Choice(**layout)
     if "sp" not in layout:  # frameworks shard the tokens wherever they shard the weights
         choice = Choice(**layout, sp=choice.tp > 1)
-    counts = {name: whole(name, row[name]) for name in ("gpus", "batch", "seq")}
+    gpus, batch, seq = whole("gpus", row["gpus"]), tokens("batch", row["batch"]), tokens("seq", row["seq"])
     failed = bool(row.get("ok")) and not whole("ok", row["ok"], 0, 1)
     seconds = None if failed else number("seconds", row.get("seconds", ""), least=1e-9)
     sizes = [number(name, row[name], least=1e-9) * unit for name, unit in _BYTES.items() if row.get(name)]
-    return Run(row["model"], **counts, seconds=seconds, choice=choice, memory=sizes[0] if sizes else None)
+    return Run(row["model"], gpus, batch, seq, seconds, choice, sizes[0] if sizes else None)

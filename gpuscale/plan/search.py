@@ -122,7 +122,7 @@ def solve(ask: Request, top: int = 10) -> Plan:
     except Refusal as error:
         if not other:
             raise
-        raise Refusal(f"{error}; {hints.hint(ask, fewer, other[0], None)}") from None
+        raise Refusal(f"{hints.hint(ask, fewer, other[0], None)}; {error}") from None
     mine = found.rows[0].step[2] if found.rows else None
     if other and (mine is None or other[0] < mine):
         return replace(found, hint=hints.hint(ask, fewer, other[0], mine))

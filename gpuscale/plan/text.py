@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuscale.core.html import aligned
+from gpuscale.plan.calibration import DEFAULTS
 from gpuscale.plan.layouts import VIRTUAL
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.requests import SCHEDULES, Request
@@ -26,13 +27,17 @@ def heading(ask: Request) -> str:
 
 
 def remarks(ask: Request) -> list[str]:
-    """What the counts of the model leave out, and a run larger than its cluster."""
+    """What the counts of the model leave out, a run larger than its cluster, and tensor parallelism that was fixed to
+    cross nodes."""
     out = [f"Model: {ask.model.note}."] if "note" in ask.model else []
     if "uncounted" in ask.model and not out:
         spec = ask.model.spec("uncounted")
         out.append(f"Model: left out of the counts, in parameters: {spec.basis} ({spec.value:,}).")
     if ask.cluster.most and ask.gpus > ask.cluster.most:
         out.append(f"Cluster: {ask.cluster.most:,} GPUs in the data; more are assumed to have the same network.")
+    if (tp := ask.pins.get("tp", 1)) > ask.cluster.node:
+        node = some(ask.cluster.node, "GPU")
+        out.append(f"Warning: TP {tp} is fixed and crosses nodes of {node}, so every layer exchanges over the network.")
     return out
 
 
@@ -54,7 +59,8 @@ def columns(plan) -> list[str]:
         out += [f"band: nine of ten runs outside that fit were within it, a factor of {known.band:.2f} either way."]
     else:
         out += [f"band: an estimate, a factor of {known.band:.2f} either way; --calibrated takes runs of your own."]
-    out += ["at rates: a bound, with every rate at its measured best. at peak: a physical bound."]
+    out += ["at peak: a bound for this schedule and this overlap, at data-sheet rates."]
+    out += ["at rates: the same bound at the best rates measured on such machines or similar ones."]
     ties = len(ties_of(plan.rows))
     if ties > 1:
         out += [f"{TIE}: a tie. The bands of {'all' if ties == len(plan.rows) else ties} rows overlap with the first."]
@@ -99,7 +105,7 @@ def text(plan, colour: bool = False, why: bool = False) -> str:
     """The plan for a terminal."""
     lines = [heading(plan.ask), *remarks(plan.ask), ""]
     if plan.rows:
-        lines += [f"memory: an upper bound, on the fullest stage. {room(plan.ask)}", *columns(plan), ""]
+        lines += [f"{needed(plan.ask)} {room(plan.ask)}", *columns(plan), ""]
         lines += table(plan.rows, colour)
     else:
         lines += [f"Nothing fits: {plan.why_nothing}."]
@@ -112,6 +118,14 @@ def text(plan, colour: bool = False, why: bool = False) -> str:
     if why or not plan.rows:
         lines += ["", "Why the others are excluded (each reason with one example):", *reasons(plan)]
     return "\n".join(lines)
+
+
+def needed(ask: Request) -> str:
+    """What the memory of a plan counts."""
+    known = ask.calibration.constants
+    fitted = any(known.get(name, default) != default for name, default in DEFAULTS.items())
+    buffers = "the framework's buffers are counted" if fitted else "frameworks add buffers"
+    return f"memory: what the model needs on the fullest stage; {buffers}."
 
 
 def room(ask: Request) -> str:

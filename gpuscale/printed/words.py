@@ -13,7 +13,9 @@ SOURCES = {
     "grouped_time": "megablocks2022",
     "host_wait": "playbook",
     "interleaved_bubble": "megatron2021, section 2.2",
+    "kernels_forward": "korthikanti2022, section 4.2",
     "microbatch_gpu_time": "flashattention2",
+    "stage_flops": "llama3, section 3.3.2",
     "update_time": "zero2019, section 7",
     "zb_bubble": "zero-bubble2023, section 2",
 }

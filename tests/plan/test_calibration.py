@@ -158,6 +158,8 @@ HEAD = "model,gpus,batch,seq,seconds,tp,dp\n"
         (HEAD + "llama3_8b,8,1048576,4096,nan,8,1\n", "line 2: seconds: nan; expected a number"),
         (HEAD + "llama3_8b,8,1000000,4096,1,8,1\n", "line 2: a batch of 1,000,000 tokens, microbatches of 4,096"),
         (HEAD + "llama3_8b,0,1048576,4096,1,8,1\n", "line 2: gpus: 0; expected a whole number"),
+        (HEAD + "llama3_8b,8,4Q,4096,1,8,1\n", "line 2: batch: '4Q'; expected tokens such as 4M (4 x 2**20)"),
+        (HEAD + "llama3_8b,8,1048576,4Q,1,8,1\n", "line 2: seq: '4Q'; expected tokens such as 4M"),
     ],
 )
 def test_a_wrong_row_is_named(tmp_path, text, said):
@@ -165,6 +167,13 @@ def test_a_wrong_row_is_named(tmp_path, text, said):
     path.write_text(text)
     with pytest.raises(Refusal, match=re.escape(said)):
         read_runs(path)
+
+
+def test_tokens_of_a_row_are_read_as_on_the_command_line(tmp_path):
+    path = tmp_path / "runs.csv"
+    typed = {("4M", "4k"): (2**22, 2**12), ("4e6", "4000"): (4 * 10**6, 4000), ("4m", "4096"): (2**22, 2**12)}
+    path.write_text(HEAD + "".join(f"llama3_8b,8,{batch},{seq},1,8,1\n" for batch, seq in typed))
+    assert [(run.batch, run.seq) for run in read_runs(path)] == list(typed.values())
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):

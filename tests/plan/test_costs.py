@@ -57,6 +57,7 @@ NO_COST = {
     "costs.Tape.value": "sets of names",
     "costs.printed": "sets of symbols",
     "evaluation.costs": "the size of a block of rows",
+    "clusters.Cluster.part": "GPUs of a node",
     "formulas": "which copies a figure draws: the rest of the GPUs",
     "formulas.above": "whether something is more, for a figure",
     "outcome.Outcome.losses": "shares of a step, for print",

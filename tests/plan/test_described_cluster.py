@@ -1,6 +1,7 @@
 """The planner with a model and a cluster of the reader's own, described in a file or by options."""
 
 import json
+import re
 from functools import cache
 
 import pytest
@@ -133,7 +134,7 @@ REFUSED = {
     "--nic 50GB/s --cluster a100": "--nic without --gpu; expected the chip as well",
     "--gpu h100-sxm --nodes 2 --gpus 9": "--nodes 2 of 8 are 16 GPUs, and --gpus says 9",
     "--gpu h100-sxm --nodes 0": "nodes: 0; expected a whole number, 1 or more",
-    "--gpu h100-sxm --gpus 60": "expected whole nodes, such as 56 or 64, or 6 GPUs per node (--per-node 6)",
+    "--gpu h100-sxm --gpus 60": "expected whole nodes with a layout, such as 56 or 64\n",
     "--gpu h100-sxm": "missing --gpus (or --nodes)",
     "--gpus 8": "missing --cluster (or --gpu)",
 }
@@ -145,6 +146,31 @@ def test_what_is_missing_or_wrong_is_named(said, capsys):
     assert REFUSED[said] in capsys.readouterr().err
 
 
-def test_chips_are_listed(capsys):
+VALUES = {"--per-node": "8", "--nvlink": "100GB/s", "--nic": "400Gbit/s"}
+
+
+def listed(said) -> dict[str, list[str]]:
+    """The chips of a list with the options in brackets behind them."""
+    lines = said[said.index("\nchips") : said.index("\nrecipes")].splitlines()[2:]
+    return {line.split()[0]: re.findall(r"--[a-z-]+", line) for line in lines}
+
+
+def test_chips_are_listed_with_the_options_that_they_need(capsys):
+    """Each chip of the list makes a plan with these options, and is refused without one of them; the rest make none."""
     assert main(["--list"]) == 0
-    assert all(chip.title in capsys.readouterr().out for chip in list(specs.chips().values())[:1])
+    told = listed(capsys.readouterr().out)
+    assert told["h100-sxm"] == [] and told["mi300x"] == ["--per-node", "--nic"] and told["tpu-v5p"] == [*VALUES]
+
+    def status(chip, options):
+        line = f"--model mistral-7b --gpu {chip} --nodes 2 --batch 64M --top 1 --reserve 0".split()
+        return main([*line, *(word for option in options for word in (option, VALUES[option]))])
+
+    for chip in specs.parts("chip"):
+        name = chip.replace("_", "-")
+        if name not in told:
+            assert status(name, VALUES) == 2 and "has no" in capsys.readouterr().err
+            continue
+        assert status(name, told[name]) in (0, 1), name
+        for option in told[name]:
+            assert status(name, [other for other in told[name] if other != option]) == 2
+            assert f"missing {option}: " in capsys.readouterr().err

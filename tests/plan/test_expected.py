@@ -137,7 +137,8 @@ def test_data_have_the_band_and_the_three_columns(capsys):
     table = repr(plan("llama3_8b", "a100", 64, "512k"))
     head = next(line for line in table.splitlines() if line.lstrip().startswith("TP"))
     assert all(name in head for name in ("expected", "band", "at rates", "at peak"))
-    assert table.index("at peak: a physical bound") < table.index(head)  # explained before it is read
+    assert table.index("at peak: a bound for this schedule and this overlap, at data-sheet rates.") < table.index(head)
+    assert "at rates: the same bound at the best rates measured on such machines or similar ones." in table
 
 
 # ---- which calibration

@@ -45,8 +45,9 @@ def test_the_terms_are_the_step_and_name_formulas(run):
     seconds = [term.seconds for term in found.terms]
     assert seconds == sorted(seconds, reverse=True) and seconds[-1] > 0
     for term in found.terms:
-        formula = getattr(llm, term.formula)
-        assert term.source == formula.source and cited(term.source) in str(found)
+        formula, constant = getattr(llm, term.formula), {"sums": "b_acc", "loss": "b_loss"}.get(term.name)
+        assert term.source == (f"constant {constant} of the calibration" if constant else formula.source)
+        assert cited(term.source) in str(found) and ("flashattention" in term.source) == (term.name == "attention")
         assert f"llm.{term.formula} " in str(found) and term.meaning in str(found)
 
 
@@ -56,7 +57,12 @@ def test_a_formula_that_is_named_is_behind_its_column(schedule, latent):
     steps, out = compose(schedule, latent)
     by_value = {one.value: one for one in steps}
     own = {"host": {"host_wait"}, "experts": {"grouped_time"}, "dp": {"expected_dp"}, "update": {"update_time"}}
-    own |= {"pp": {"expected_hop"}, "bubble": {SCHEDULES[schedule][2].name}}
+    own |= {
+        "matmuls": {"stage_flops"},
+        "kernels": {"kernels_forward"},
+        "pp": {"expected_hop"},
+        "bubble": {SCHEDULES[schedule][2].name},
+    }
     own |= dict.fromkeys(("tp", "cp", "ep"), {"expected_level", "expected_microbatch"})
     for name, formula in (FORMULAS | {"bubble": SCHEDULES[schedule][2].name}).items():
         left, behind = [out[f"{name}_expected"]], set()
@@ -80,6 +86,26 @@ def test_a_run_has_the_terms_of_its_axes():
     assert terms("DualPipe")["bubble"] == "dualpipe_bubble"
     assert "ep" not in terms("DualPipe") and "ep" in terms("latent")  # DualPipe hides the all-to-alls
     assert {"ep", "experts"} <= set(terms("experts"))
+
+
+@pytest.mark.parametrize("part, constant", [("sums", "b_acc"), ("loss", "b_loss")])
+def test_a_constant_that_is_the_source_of_a_part_doubles_it(part, constant):
+    ask, choice = asked("replicas")
+    now = ask.calibration.constants
+    other = replace(ask, calibration=replace(ask.calibration, constants=now | {constant: 2 * now[constant]}))
+    once, twice = (vars(evaluate_choice(one, choice).costs.expected)[part] for one in (ask, other))
+    assert twice == pytest.approx(2 * once) and once > 0
+
+
+@pytest.mark.parametrize("kind", ["none", "selective", "full", "attention"])
+def test_recomputation_is_named_where_there_is_some(kind):
+    ask, choice = asked("replicas")
+    found = explain(ask, evaluate_choice(ask, replace(choice, recompute=kind)))
+    meaning = next(term.meaning for term in found.terms if term.name == "matmuls")
+    again = ", recomputation included" if kind != "none" else ""
+    assert meaning == f"matmuls in the slowest stage{again}" and (", recomputation included" in str(found)) == bool(
+        again
+    )
 
 
 def step(ask, choice, **constants):
@@ -119,6 +145,16 @@ def other_choices(choice):
         "no ZeRO": replace(choice, zero=0),
         "no recomputation": replace(choice, recompute="none"),
     }
+    d, begins = choice.dp, choice.tp == 1
+    out[f"TP {2 * choice.tp}{' + SP' if begins else ''}, DP {d // 2}"] = (
+        replace(choice, tp=2 * choice.tp, dp=d // 2, sp=choice.sp or begins) if d > 1 else choice
+    )
+    if d > 1:
+        out[f"CP {2 * choice.cp}, DP {d // 2}"] = replace(choice, cp=2 * choice.cp, dp=d // 2)
+        out[f"PP {2 * choice.pp}, DP {d // 2}"] = replace(choice, pp=2 * choice.pp, dp=d // 2)
+    for name in ("tp", "cp", "pp"):
+        if (degree := getattr(choice, name)) > 1:
+            out[f"{name.upper()} {degree // 2}, DP {2 * d}"] = replace(choice, **{name: degree // 2}, dp=2 * d)
     if choice.micro in (2, 4, 8):
         out["half the sequences per microbatch"] = replace(choice, micro=choice.micro // 2)
     out |= {f"ZeRO-{stage}": replace(choice, zero=stage) for stage in (1, 2, 3)}
@@ -126,10 +162,12 @@ def other_choices(choice):
 
 
 def test_changes_are_what_the_changed_plan_takes(run):
-    """Each line equals the planner's answer to the changed question, and the largest changes are all there."""
+    """Each line equals the planner's answer to the changed question; the largest changes are all there, the gains
+    before the losses."""
     ask, choice = asked(run)
     row = evaluate_choice(ask, choice)
-    found = {change.words: change for change in explain(ask, row).changes}
+    told = explain(ask, row)
+    found = {change.words: change for change in told.changes}
     truth = {words: (evaluate_choice(one, choice).step[2], row.fits) for words, one in machines(ask).items()}
     assert set(truth) == set(MACHINES)
     for words, one in other_choices(choice).items():
@@ -140,9 +178,23 @@ def test_changes_are_what_the_changed_plan_takes(run):
         truth[words] = other.step[2], other.fits
     for words, change in found.items():
         assert (change.seconds, change.fits) == (pytest.approx(truth[words][0], rel=1e-9), truth[words][1]), words
-    effects = {words: abs(np.log(seconds / row.step[2])) for words, (seconds, _) in truth.items()}
-    counted = sorted((words for words in effects if effects[words] > LEAST), key=lambda words: -effects[words])
-    assert list(found)[:7] == counted[:7] and found
+    effects = {words: seconds / row.step[2] - 1 for words, (seconds, _) in truth.items()}
+    gains = sorted((words for words in effects if effects[words] <= -LEAST), key=effects.get)[:8]
+    losses = sorted((words for words in effects if effects[words] >= LEAST), key=lambda words: -effects[words])[:8]
+    assert [change.change for change in told.changes] == pytest.approx([effects[words] for words in gains + losses])
+    assert set(found) == {*gains, *losses} and found
+    faster, slower = str(told).split("What would make the step faster:")[1].split("What would make it slower:")
+    assert all(f"%  {words}" in faster for words in gains) and all(f"%  {words}" in slower for words in losses)
+    assert faster.count("  -") == len(gains) and slower.split("\n\n")[0].count("  +") == len(losses)
+
+
+def test_neighbors_are_plans_on_as_many_gpus():
+    ask, choice = asked("all axes")
+    told = {change.words for change in explain(ask, evaluate_choice(ask, choice)).changes}
+    assert {"TP 8, DP 1", "TP 2, DP 4", "CP 4, DP 1", "CP 1, DP 4", "PP 8, DP 1", "PP 2, DP 4"} & told
+    odd = request("llama3_8b", "h100_superpod", 8, 48 * 8192)
+    told = explain(odd, evaluate_choice(odd, Choice(tp=8, sp=True, micro=3))).changes
+    assert not any("DP 0" in change.words for change in told) and any("TP 4, DP 2" == change.words for change in told)
 
 
 def test_a_change_that_does_not_fit_says_so():
@@ -171,8 +223,10 @@ def test_undetermined_constants_are_listed_with_what_they_do(run):
         effect = max(abs(end / base - 1) for end in ends)
         assert found.open_constants.get(name, 0) == pytest.approx(effect if effect >= LEAST else 0), name
     assert set(found.open_constants) <= set(spreads)
-    for name in found.open_constants:
-        assert f"%  {name}: " in str(found)
+    most = max(found.open_constants, key=found.open_constants.get, default="")
+    for name, effect in found.open_constants.items():
+        assert (f"%  {name}: " in str(found)) == (effect >= 0.05 or name == most), name
+    assert found.record()["open_constants"] == found.open_constants
 
 
 def test_what_runs_determine_is_not_listed():
@@ -224,7 +278,7 @@ def test_the_command_explains_the_first_plan(capsys):
     out = capsys.readouterr().out
     found = plan("llama3_8b", "h100_superpod", 64, "512k")
     assert out.endswith(f"\n\n{found.explain()}\n")
-    assert "What would change it most:" in out and "Expected step:" in out
+    assert "What would make the step faster:" in out and "Expected step:" in out
 
 
 def test_the_command_explains_as_data(capsys):
@@ -233,6 +287,8 @@ def test_the_command_explains_as_data(capsys):
     terms = out["explain"]["terms"]
     assert sum(term["seconds"] for term in terms) == pytest.approx(out["rows"][0]["step_expected"])
     assert out["explain"]["choice"] == out["rows"][0]["choice"] and out["explain"]["changes"]
+    for change in out["explain"]["changes"]:
+        assert change["change"] == pytest.approx(change["seconds"] / out["rows"][0]["step_expected"] - 1)
 
 
 def test_nothing_to_explain_where_nothing_fits(capsys):

@@ -237,7 +237,7 @@ def test_a_choice_that_does_not_fit_says_why():
 def test_reasons_carry_numbers():
     found = plan("llama3_70b", "h100_superpod", 256, "1M")
     words = {reason.name: reason.words for reason in found.rejected}
-    assert words["TP and heads"] == "TP 128 does not divide 64 heads"
+    assert words["TP and heads"] == "64 heads are not divisible by TP 128"
     assert words["stages and layers"] == "128 stages are more than 80 layers"
     assert "do not fit into 76" in words["memory: states"] and all(reason.count > 0 for reason in found.rejected)
 
@@ -276,7 +276,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"gpus": 2.5}, "GPUs: 2.5; expected"),
         ({"gpus": "many"}, "GPUs: many; expected"),
         ({"gpus": float("nan")}, "GPUs: nan; expected"),
-        ({"gpus": 60}, "60 GPUs are 7 nodes of 8 and 4 more; expected whole nodes, such as 56 or 64"),
+        ({"gpus": 60}, "60 GPUs are 7 nodes of 8 and 4 more; expected whole nodes with a layout, such as 56 or 64"),
         ({"gpus": 10**9}, "1,000,000,000 GPUs: expected 1,000,000 or fewer"),
         ({"batch": 100}, "less than one sequence of 8,192"),
         ({"batch": 10000}, "nearest: 8,192 (1 sequence) and 16,384 (2)"),
@@ -289,6 +289,10 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"ep": 8}, "has no experts"),
         ({"zero": 4}, "expected a whole number, 0 to 3"),
         ({"recompute": "half"}, "expected one of none, selective, full"),
+        (
+            {"model": "llama-70b", "cluster": "h100"},
+            "gpt-oss-20b, deepseek-v2; and no cluster 'h100'; did you mean h100-superpod",
+        ),
         ({"schedule": "best"}, "expected one of 1f1b"),
         ({"per_node": 9}, "has 8 per node"),
         ({"reserve": 90e9}, "leaves nothing of the 80 GB"),
@@ -297,9 +301,9 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"shares": (1, 1, 1, 2)}, "expected four numbers"),
         ({"waits": "x"}, "expected three numbers"),
         ({"speed": 3}, "'speed' is not an option of a plan"),
-        ({"micro": 7}, "7 sequences do not divide"),
+        ({"micro": 7}, "a replica's 2 sequences cannot be split into microbatches of 7"),
         ({"schedule": "gpipe", "virtual": 2, "pp": 2}, "only 1F1B has 2 virtual stages"),
-        ({"model": "mixtral_8x7b", "gpus": 24, "batch": 3 * 2**20, "ep": 3}, "EP 3 does not divide 8 experts"),
+        ({"model": "mixtral_8x7b", "gpus": 24, "batch": 3 * 2**20, "ep": 3}, "8 experts are not divisible by EP 3"),
     ],
     ids=str,
 )
@@ -310,7 +314,9 @@ def test_a_senseless_request_is_refused(change, said):
 
 
 def test_gb200_takes_whole_racks_or_part_of_each():
-    with pytest.raises(Refusal, match="4,096 GPUs are 56 nodes of 72 and 64 more.*--per-node 64"):
+    with pytest.raises(
+        Refusal, match="56 nodes of 72 and 64 more; expected 64 GPUs per node .--per-node 64., or whole"
+    ):
         plan("llama3_8b", "gb200_nvl72", 4096, "4M")
     ask = request("llama3_8b", "gb200_nvl72", 4096, "4M", per_node=64)
     assert ask.cluster.node == 64 and ask.cluster.W_node == pytest.approx(64 * 50e9)
@@ -369,7 +375,14 @@ def test_the_shell(line, status, capsys):
         assert len(json.loads(out)["rows"]) == 2
 
 
-@pytest.mark.parametrize("named", ["'x', '--cluster', 'y'", "'llama3-8b', '--cluster', 'h800', '--tp', '3'"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        "'x', '--cluster', 'y'",
+        "'llama3-8b', '--cluster', 'h800', '--tp', '3'",
+        "'llama3-8b', '--gpu', 'b300-sxm', '--per-node', '6'",
+    ],
+)
 def test_a_refusal_needs_no_sympy(named):
     code = (
         "import sys\nfrom gpuscale.plan.__main__ import main\n"

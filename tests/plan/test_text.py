@@ -1,10 +1,11 @@
 """What the planner says to a new user: reasons, hints, names, numbers with their nouns."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, plan, request
+from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, load_calibration, plan, request, shipped
 from gpuscale.plan.__main__ import main
 from gpuscale.plan.evaluation import model_inputs
 from gpuscale.plan.hints import unused
@@ -30,8 +31,12 @@ def test_part_of_each_node_is_named_where_it_is_faster(racks):
 
 
 def test_part_of_each_node_is_said_where_it_is_the_only_way():
-    with pytest.raises(Refusal, match="all of them cannot be used: --gpus 64 --per-node 64"):
+    with pytest.raises(
+        Refusal, match="^64 of the 72 GPUs take .* all of them cannot be used: --gpus 64 --per-node 64; no"
+    ):
         plan("llama3_8b", "gb200_nvl72", 72, "4M", pp=1)
+    with pytest.raises(Refusal, match="^64 of the 72 GPUs of each node .*: 64 heads are not divisible by TP 3;"):
+        plan("llama3_70b", "gb200_nvl72", 2304, "16M")
 
 
 def test_a_factor_that_nothing_can_use_is_named():
@@ -109,7 +114,66 @@ def test_sequence_parallelism_over_one_rank_is_nothing():
     assert found.best.choice.sp and "+SP" not in repr(found) and "SP" not in str(found.best.choice)
 
 
-def test_memory_is_at_most():
+def test_memory_is_what_the_model_needs():
     out = evaluate_choice(request("llama3_70b", "h100_superpod", 64, "4M"), Choice(dp=1, tp=8, pp=8, sp=True))
     assert out.costs.stage_layers == 11 and 80 / 8 == 10  # the first stage is taken to be the longest
-    assert "memory: an upper bound, on the fullest stage." in repr(plan("llama3_8b", "h100_superpod", 64, "4M", top=1))
+    ask = ("llama3_8b", "h100_superpod", 64, "4M")
+    model = "memory: what the model needs on the fullest stage; "
+    assert f"{model}frameworks add buffers. 76" in plain(repr(plan(*ask, top=1)))
+    framework = load_calibration(shipped("nanotron_h100"))
+    assert framework.constants["n_gather"] > 0
+    assert f"{model}the framework's buffers are counted. 76" in plain(repr(plan(*ask, top=1, calibration=framework)))
+    usual = framework.constants | {"n_copy": 0, "n_wide": 0, "n_gather": 0, "b_bucket": 0, "V_fix": 0, "b_logit": 4}
+    assert f"{model}frameworks add" in repr(plan(*ask, top=1, calibration=replace(framework, constants=usual)))
+
+
+def test_the_nearest_numbers_of_gpus_have_a_layout():
+    """Counted in whole nodes from the requested number; none between them has a layout."""
+    with pytest.raises(
+        Refusal, match="^4,100 GPUs are 512 nodes of 8 and 4 more; expected whole nodes with a layout, such"
+    ):
+        plan("llama3_70b", "h100_superpod", 4100, "16M")
+    for gpus, pins in ((4100, {}), (4060, {}), (196, {"pp": 3})):
+        with pytest.raises(Refusal) as error:
+            plan("llama3_70b", "h100_superpod", gpus, "16M", **pins)
+        low, high = (int(n.replace(",", "")) for n in str(error.value).split("such as ")[1].split(" or "))
+        assert low < gpus < high and low % 8 == high % 8 == 0
+        for count in range(low, high + 1, 8):
+            if count in (low, high):
+                assert plan("llama3_70b", "h100_superpod", count, "16M", top=1, **pins).tried
+            else:
+                with pytest.raises(Refusal, match="no layout is possible|not a divisor"):
+                    plan("llama3_70b", "h100_superpod", count, "16M", top=1, **pins)
+
+
+def test_tensor_parallelism_that_is_fixed_across_nodes_is_warned_of():
+    def warned(tp, per_node=None):
+        found = plan("llama3_8b", "h100_superpod", 64, "4M", top=3, tp=tp, per_node=per_node)
+        line = f"Warning: TP {tp} is fixed and crosses nodes of {per_node or 8} GPUs"
+        assert (
+            (line in repr(found))
+            == (line in found._repr_html_())
+            == any(line in one for one in found.record()["remarks"])
+        )
+        return line in repr(found)
+
+    assert warned(16) and warned(32) and warned(8, per_node=4)
+    assert not warned(8) and not warned(None)
+
+
+def test_one_in_a_reason_has_its_singular():
+    def reasons(gpus, batch, **pins):
+        try:
+            found = plan("llama3_8b", "h100_superpod", gpus, batch, reserve=0, **pins).rejected
+        except Refusal as refusal:
+            return [str(refusal)]
+        return [reason.words for reason in found]
+
+    assert "1 sequence cannot be split evenly over DP 8" in reasons(8, 8192)
+    assert "2 sequences cannot be split evenly over DP 8" in reasons(8, 16384)
+    assert "interleaving takes microbatches in groups of 8; a replica has 1" in reasons(8, 8192)
+    one_rank = request("mixtral_8x7b", "h100_superpod", 8, 8192, ep=2, pp=8)
+    with pytest.raises(Refusal, match="a stage of 1 rank cannot be split into groups of EP 2"):
+        evaluate_choice(one_rank, Choice(ep=2, pp=8))
+    with pytest.raises(Refusal, match="a replica's 1 sequence cannot be split into microbatches of 2"):
+        plan("llama3_8b", "h100_superpod", 8, 8192, micro=2, tp=8)
