@@ -54,7 +54,7 @@ class ExpectedTimes:
     bubble: float = described("bubble: waiting while the pipeline fills and drains", unit="s")
     pp: float = described("exposed transfers between stages", unit="s")
     dp: float = described("exposed communication of data parallelism", unit="s")
-    update: float = described("the optimizer, and what depends on nothing", unit="s")
+    update: float = described("the optimizer, and a fixed time per step", unit="s")
     step: float = described("the whole step", unit="s")
     mfu: float = described("model FLOPs utilization, counted as above", unit="1")
 

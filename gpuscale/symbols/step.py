@@ -139,7 +139,7 @@ gamma_net = Quantity("gamma_net", "1", "exponent by which node bandwidth falls w
 T_mb_gpu = Quantity("T_mb_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{MB,GPU}")
 T_host = Quantity("T_host", "s", "time of the host for a microbatch in a stage", r"T_\mathrm{host}", zero=True)
 T_upd = Quantity("T_upd", "s",
-    "time of a step outside of its microbatches: the optimizer, and what depends on nothing",
+    "time of a step outside of its microbatches: the optimizer, and a fixed time per step",
     r"T_\mathrm{upd}", zero=True)
 T_dp_best = Quantity("T_dp_best", "s", "exposed communication time of data parallelism if all that can overlap does",
     r"T_\mathrm{DP,best}", zero=True)
