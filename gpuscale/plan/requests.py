@@ -148,15 +148,12 @@ def check_gpus(gpus, place: Cluster) -> int:
 
 
 def _check_nodes(ask: Request) -> None:
-    """Refuse whole nodes with part of another one, and name what would work."""
+    """Refuse whole nodes with part of another one, and name whole ones."""
     gpus, node = ask.gpus, ask.cluster.node
     if gpus < node or gpus % node == 0:
         return
-    from gpuscale.plan.evaluation import model_inputs  # what plans imports this module
-    from gpuscale.plan.hints import nearest
-
-    near = " or ".join(f"{n:,}" for n in nearest(model_inputs(ask), ask))
-    expected = f"whole nodes with a layout, such as {near}" if near else "whole nodes"
+    low = gpus // node * node
+    expected = f"whole nodes, such as {low:,} or {low + node:,}"
     part = ask.cluster.part
     if part < node and gpus % part == 0:
         expected = f"{part} GPUs per node (--per-node {part}), or {expected}"

@@ -192,7 +192,7 @@ def test_the_command_writes_a_file_and_says_how_good_it_is(tmp_path, capsys):
     table.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]))
     out = tmp_path / "mine.toml"
     assert main(["calibrate", str(table), "--cluster", "h100-superpod", "-o", str(out)]) == 0
-    assert "40 runs, 0 of them too far" in capsys.readouterr().out
+    assert "40 runs, 0 excluded because no constants fit." in capsys.readouterr().out
     assert load_calibration(out).runs == 40
 
 

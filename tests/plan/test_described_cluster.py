@@ -134,7 +134,7 @@ REFUSED = {
     "--nic 50GB/s --cluster a100": "--nic without --gpu; expected the chip as well",
     "--gpu h100-sxm --nodes 2 --gpus 9": "--nodes 2 of 8 are 16 GPUs, and --gpus says 9",
     "--gpu h100-sxm --nodes 0": "nodes: 0; expected a whole number, 1 or more",
-    "--gpu h100-sxm --gpus 60": "expected whole nodes with a layout, such as 56 or 64\n",
+    "--gpu h100-sxm --gpus 60": "expected whole nodes, such as 56 or 64\n",
     "--gpu h100-sxm": "missing --gpus (or --nodes)",
     "--gpus 8": "missing --cluster (or --gpu)",
 }

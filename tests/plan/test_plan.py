@@ -276,7 +276,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"gpus": 2.5}, "GPUs: 2.5; expected"),
         ({"gpus": "many"}, "GPUs: many; expected"),
         ({"gpus": float("nan")}, "GPUs: nan; expected"),
-        ({"gpus": 60}, "60 GPUs are 7 nodes of 8 and 4 more; expected whole nodes with a layout, such as 56 or 64"),
+        ({"gpus": 60}, "60 GPUs are 7 nodes of 8 and 4 more; expected whole nodes, such as 56 or 64"),
         ({"gpus": 10**9}, "1,000,000,000 GPUs: expected 1,000,000 or fewer"),
         ({"batch": 100}, "less than one sequence of 8,192"),
         ({"batch": 10000}, "nearest: 8,192 (1 sequence) and 16,384 (2)"),

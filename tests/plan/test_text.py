@@ -127,25 +127,6 @@ def test_memory_is_what_the_model_needs():
     assert f"{model}frameworks add" in repr(plan(*ask, top=1, calibration=replace(framework, constants=usual)))
 
 
-def test_the_nearest_numbers_of_gpus_have_a_layout():
-    """Counted in whole nodes from the requested number; none between them has a layout."""
-    with pytest.raises(
-        Refusal, match="^4,100 GPUs are 512 nodes of 8 and 4 more; expected whole nodes with a layout, such"
-    ):
-        plan("llama3_70b", "h100_superpod", 4100, "16M")
-    for gpus, pins in ((4100, {}), (4060, {}), (196, {"pp": 3})):
-        with pytest.raises(Refusal) as error:
-            plan("llama3_70b", "h100_superpod", gpus, "16M", **pins)
-        low, high = (int(n.replace(",", "")) for n in str(error.value).split("such as ")[1].split(" or "))
-        assert low < gpus < high and low % 8 == high % 8 == 0
-        for count in range(low, high + 1, 8):
-            if count in (low, high):
-                assert plan("llama3_70b", "h100_superpod", count, "16M", top=1, **pins).tried
-            else:
-                with pytest.raises(Refusal, match="no layout is possible|not a divisor"):
-                    plan("llama3_70b", "h100_superpod", count, "16M", top=1, **pins)
-
-
 def test_tensor_parallelism_that_is_fixed_across_nodes_is_warned_of():
     def warned(tp, per_node=None):
         found = plan("llama3_8b", "h100_superpod", 64, "4M", top=3, tp=tp, per_node=per_node)
