@@ -74,8 +74,8 @@ APART = {
     "__init__",
     "__main__",
     "explanation",  # words and ratios of what was computed
-    "fit",
-    "held_out",  # looks for constants: what it fits are formulas
+    "fit",  # looks for constants: what it fits are formulas
+    "held_out",  # errors of what it is told
     "memory_fit",  # the same
     "quality",  # errors of what was fitted
     "runs",  # reads a table
