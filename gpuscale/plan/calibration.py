@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -57,6 +58,7 @@ FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 MOST_NAMED = 8  # rows
+WIDTH = 76  # characters of a summary, as wide as a cell of the book
 LONG_PATH = 200  # characters
 # An estimate: as far off as models that a fit has not seen, and as far as the spread of the constants moves a step
 USUAL_BAND = 1.4
@@ -139,7 +141,7 @@ def summary(found: Calibration) -> str:
         lines += [f"  {one.left_out}: {one.median:.1%}, {one.ninth:.1%}" for one in found.memory_checks]
     if found.unknown:
         lines += ["Not determined by these runs, so near their defaults: " + ", ".join(found.unknown) + "."]
-    return "\n".join(lines)
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
 
 
 def _rows(far: tuple[int, ...]) -> str:

@@ -101,13 +101,15 @@ def _swatch(sheet, hue: str, x: float, y: float) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """Runs of one kind: seconds of their steps, measured and expected, and the factor of the expected band."""
+    """Runs of one kind: seconds of their steps, measured and expected, and the factor of the expected band; ``short``
+    is the label on a phone."""
 
     label: str
     hue: str
     measured: np.ndarray
     expected: np.ndarray
     band: float
+    short: str = ""
 
     def __post_init__(self):
         for name in ("measured", "expected"):
@@ -126,7 +128,14 @@ def agreement(kinds, name: str, caption: str, alt: str):
     for factor, said in ((widest, ""), (1 / widest, "")):
         lines.append(Curve((ends, ends * factor), said, "plain", "approx"))
     dots = [
-        Points(*_apart(kind, hi / lo), kind.label, kind.hue, solid=True, size=3 if len(kind.measured) > 50 else 8)
+        Points(
+            *_apart(kind, hi / lo),
+            kind.label,
+            kind.hue,
+            solid=True,
+            short=kind.short,
+            size=3 if len(kind.measured) > 50 else 8,
+        )
         for kind in kinds
     ]
     axes = (Axis(lo, hi, f"{which} step", log=True, unit="s") for which in ("measured", "expected"))
