@@ -12,6 +12,7 @@ from gpuscale.plan.choice import COLUMNS, MOST, PINS, RECOMPUTE, Choice, checked
 from gpuscale.plan.columns import NAMES, Costs
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Rows
+from gpuscale.plan.likeness import unlike, widened
 from gpuscale.plan.outcome import Outcomes
 from gpuscale.plan.requests import Request
 from gpuscale.plan.typed import shown
@@ -48,7 +49,10 @@ def evaluate_choices(ask: Request, choices: Sequence[Choice] | Mapping[str, obje
         found = evaluation.table(ask, rows.keep(part))
         for column, block in zip(out, found.record().values(), strict=True):
             column[at[part]] = block
-    return Outcomes(good, Costs.of(list(out)), ask.room, ask.calibration.band)
+    factor = np.full(len(good), np.nan)
+    apart = np.any([np.zeros(len(rows), bool), *unlike(ask, rows).values()], axis=0)
+    factor[at] = widened(ask.calibration.band, apart)
+    return Outcomes(good, Costs.of(list(out)), ask.room, factor)
 
 
 def possible_rows(ask: Request, choices: Sequence[Choice] | Mapping[str, object]) -> tuple[Rows, np.ndarray]:

@@ -12,6 +12,7 @@ from gpuscale import specs
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
+from gpuscale.plan.likeness import USUAL_BAND, Kinds
 from gpuscale.plan.typed import number, shown, some, whole
 from gpuscale.specs.writing import quoted
 
@@ -60,8 +61,6 @@ DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_f
 MOST_NAMED = 8  # rows
 WIDTH = 76  # characters of a summary, as wide as a cell of the book
 LONG_PATH = 200  # characters
-# An estimate: as far off as models that a fit has not seen, and as far as the spread of the constants moves a step
-USUAL_BAND = 1.4
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,9 @@ class Calibration:
     """Constants of a real step. ``spread`` is the standard deviation of each one's logarithm.
 
     ``unknown`` are the constants that the runs do not determine: their prior decides. ``far`` are the positions of
-    the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most;
+    the runs that cannot be explained. ``band`` is the factor by which nine of ten runs outside the fit differ at most.
+    Two plans are a tie if their expected times differ by less than the factor ``tie``: runs outside the fit that were
+    farther apart had the expected order in nine of ten pairs. ``kinds`` is what the runs were, None without runs.
     ``memory_checks`` are of memory, where the runs state it.
     """
 
@@ -100,8 +101,10 @@ class Calibration:
     far: tuple[int, ...]
     checks: tuple[Check, ...]
     band: float
+    tie: float
     cluster: str
     source: str = ""
+    kinds: Kinds | None = None
     memory_checks: tuple[Check, ...] = ()
 
     def text(self) -> str:
@@ -110,7 +113,10 @@ class Calibration:
 
         unknown = ", ".join(map(quoted, self.unknown))
         lines = [f"cluster = {quoted(self.cluster)}", f"source = {quoted(self.source)}", f"runs = {self.runs}"]
-        lines += [f"far = {list(self.far)}", f"unknown = [{unknown}]", f"band = {self.band:.4g}"]
+        lines += [f"far = {list(self.far)}", f"unknown = [{unknown}]"]
+        lines += [f"band = {self.band:.4g}", f"tie = {self.tie:.4g}"]
+        if self.kinds is not None:
+            lines += ["", "[kinds]", *self.kinds.lines()]
         for name, value in self.constants.items():
             quantity = getattr(symbols, name)
             lines += ["", f"[constants.{name}]", f"value = {value:.4g}", f"unit = {quoted(quantity.unit)}"]
@@ -130,6 +136,7 @@ def summary(found: Calibration) -> str:
     lines += ["Error of held-out runs, median and 90th percentile:"]
     lines += [f"  {one.left_out}: {one.median:.1%}, {one.ninth:.1%} ({some(one.runs, 'run')})" for one in found.checks]
     lines += [f"Nine of ten held-out runs are within a factor of {found.band:.2f}."]
+    lines += [f"Two plans closer than a factor of {found.tie:.2f} are a tie."]
     lines += [
         f"Order, {one.left_out} held out: rank correlation {one.rank:.2f}, at least {one.least_rank:.2f}; the run "
         f"that is expected to be the fastest costs {one.cost:.1%} on average, at most {one.worst_cost:.1%}."
@@ -172,8 +179,10 @@ def load_calibration(path: str | Path) -> Calibration:
             tuple(found["far"]),
             tuple(Check(**check) for check in found.get("checks", ())),
             number("band", found["band"], 1),
+            number("tie", found["tie"], 1),
             str(found["cluster"]),
             str(found["source"]),
+            Kinds.read(found["kinds"]) if "kinds" in found else None,
             tuple(Check(**check) for check in found.get("memory_checks", ())),
         )
     except OSError as error:
@@ -237,4 +246,4 @@ def _usual(shares: tuple, chip: str) -> Calibration:
     constants |= {"eta_mat": arithmetic * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink, "eta_net": network}
     spread = {name: prior.spread for name, prior in PRIORS.items()}
     told = f"defaults, not fitted to any run on {chip}"
-    return Calibration(constants, spread, tuple(PRIORS), 0, (), (), USUAL_BAND, "", told)
+    return Calibration(constants, spread, tuple(PRIORS), 0, (), (), USUAL_BAND, USUAL_BAND, "", told)

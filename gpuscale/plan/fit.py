@@ -18,6 +18,7 @@ from gpuscale.plan.calibration import FIXED, KNOWN, PRIORS, Calibration, Prior, 
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.held_out import held_out
+from gpuscale.plan.likeness import AXES, Kinds
 from gpuscale.plan.memory_fit import fit_memory
 from gpuscale.plan.programs import program
 from gpuscale.plan.run_inputs import run_inputs
@@ -47,6 +48,7 @@ class Problem:
         self._spread = np.array([self.priors[name].spread for name in self.free])
         self._slow_host = np.array([np.log(5) * (name == "t_host") for name in self.free])
         self.seconds = np.array([run.seconds for run in runs])
+        self.experts = bool(np.any(self._known["E"] > 1))
 
     def expected(self, logs: np.ndarray, part) -> np.ndarray:
         """Seconds of a step of the runs in a part."""
@@ -121,7 +123,7 @@ def calibrate(
     off = problem.off(logs, every)
     near = every[off < FAR]
     spread = problem.spread(near, logs)
-    checks, errors = held_out(problem, runs, near, logs)
+    checks, errors, shortfalls = held_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))
     wide = dict(zip(problem.free, spread, strict=True))
     if network is not None:  # its latencies are kept, and with them how well they are known
@@ -135,10 +137,31 @@ def calibrate(
         len(runs),
         tuple(int(i) for i in every[off >= FAR]),
         tuple(checks),
-        float(np.exp(np.quantile(errors, min(0.9 * (1 + 1 / len(near)), 1), method="higher"))),  # one more run counts
+        _nine_of_ten(errors, len(near)),
+        max(1.0, _nine_of_ten(shortfalls, len(near))),
         place.key,
         source,
+        _kinds([runs[i] for i in near], recipe, problem.experts),
         of_memory,
+    )
+
+
+def _nine_of_ten(logs: np.ndarray, runs: int) -> float:
+    """The factor that nine of ten ratios stay below, with so many runs behind them: one more run counts."""
+    return float(np.exp(np.quantile(logs, min(0.9 * (1 + 1 / runs), 1), method="higher")))
+
+
+def _kinds(runs: Sequence[Run], recipe: str, experts: bool) -> Kinds:
+    """What measured runs are."""
+    choices = [run.choice for run in runs]
+    return Kinds(
+        recipe,
+        tuple(sorted({choice.zero for choice in choices})),
+        tuple(sorted({choice.recompute for choice in choices})),
+        tuple(name for name in AXES if any(getattr(choice, name) > 1 for choice in choices)),
+        max(run.gpus for run in runs),
+        max(run.seq for run in runs),
+        experts,
     )
 
 

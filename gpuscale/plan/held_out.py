@@ -24,11 +24,14 @@ def kinds(runs: Sequence[Run]) -> dict[str, np.ndarray]:
     }
 
 
-def held_out(problem, runs: Sequence[Run], near: np.ndarray, start: np.ndarray) -> tuple[list[Check], np.ndarray]:
+def held_out(
+    problem, runs: Sequence[Run], near: np.ndarray, start: np.ndarray
+) -> tuple[list[Check], np.ndarray, np.ndarray]:
     """The Check of each model and each number of GPUs, by the fit to all other runs, and of all of these together.
 
-    Also the logarithms of the ratios of expected to measured times, all of them. ``near`` are the runs that a fit can
-    explain, which alone count; ``start`` is the fit to all runs. Where all runs are alike, each is left out by itself.
+    Also how far all of them were off: logarithms of the ratios of expected to measured times, all positive; and the
+    ``shortfalls`` of their pairs. ``near`` are the runs that a fit can explain, which alone count; ``start`` is the fit
+    to all runs. Where all runs are alike, each is left out by itself.
     """
     checks, told, seen = [], [], set()
     every, groups = np.arange(len(runs)), groups_of(runs)
@@ -55,7 +58,29 @@ def held_out(problem, runs: Sequence[Run], near: np.ndarray, start: np.ndarray) 
     if not checks:
         told = without(*near[:, None])
         checks = [judged("each run in turn", told)]
-    return checks, np.concatenate([np.abs(np.log(expected / measured)) for measured, expected, _ in told])
+    off = np.concatenate([np.abs(np.log(expected / measured)) for measured, expected, _ in told])
+    return checks, off, shortfalls(told)
+
+
+def shortfalls(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> np.ndarray:
+    """By how much less than expected the slower run of a pair was slower, as logarithms of ratios: at most the expected
+    distance where the order was as expected, more where it was the other.
+
+    The pairs are those of each group of a part; without such pairs, all pairs of runs, which have less in common.
+    """
+    pairs = [
+        (measured[groups == group], expected[groups == group])
+        for measured, expected, groups in parts
+        for group in dict.fromkeys(groups)
+    ]
+    if all(len(measured) < 2 for measured, _ in pairs):
+        pairs = [tuple(np.concatenate(column) for column in zip(*pairs, strict=True))]
+    found = []
+    for measured, expected in pairs:
+        one, other = np.triu_indices(len(measured), 1)
+        apart = np.log(expected[one] / expected[other])
+        found.append(np.abs(apart) - np.sign(apart) * np.log(measured[one] / measured[other]))
+    return np.concatenate(found)
 
 
 def groups_of(runs: Sequence[Run]) -> np.ndarray:

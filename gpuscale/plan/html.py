@@ -29,8 +29,7 @@ def html(plan) -> str:
     """The table: the expected step with its band, and both bounds."""
     ask = plan.ask
     label = text.heading(ask)
-    same = text.ties_of(plan.rows)
-    rows = [_row(row, len(same) > 1 and row in same) for row in plan.rows] or [
+    rows = [_row(row, tie) for row, tie in zip(plan.rows, text.tied(plan.rows), strict=True)] or [
         f"Nothing fits: {escape(plan.why_nothing)}."
     ]
     told_why = [(reason, f"{reason.count:,}: {reason.words}") for reason in text.ranked(plan)]
@@ -41,7 +40,9 @@ def html(plan) -> str:
         "div",
         f"<p>{escape(label)}.</p>",
         *(f"<p>{escape(line)}</p>" for line in text.remarks(ask)),
-        _list(line.replace(f"{text.TIE}: a tie. The", "tie: the") for line in text.columns(plan)) if plan.rows else "",
+        _list(line.replace(f"{text.TIE}: a tie. Plans", "tie: plans") for line in text.columns(plan))
+        if plan.rows
+        else "",
         table(_HEADS, rows, "ledger stack", stack=True, aria_label=label),
         f"<p>Hint: {escape(plan.hint)}.</p>" if plan.hint else "",
         details(

@@ -64,8 +64,8 @@ class NetworkFit:
         """The same as a Calibration of these constants alone; its runs are rows of sweeps."""
         source = "nccl-tests: " + ", ".join(dict.fromkeys(sweep.source for sweep in self.sweeps))
         rows = sum(len(sweep.rows) for sweep in self.sweeps)
-        given = self.constants, self.spread, self.unknown, rows, tuple(self.far), self.checks, self.band, self.cluster
-        return Calibration(*given, source)
+        given = self.constants, self.spread, self.unknown, rows, tuple(self.far), self.checks
+        return Calibration(*given, self.band, self.band, self.cluster, source)
 
     def summary(self) -> str:
         """In a few lines: how good it is, and what it does not know."""

@@ -34,7 +34,7 @@ class _Numbers:
 
     costs: Costs
     room: float
-    factor: float
+    factor: float | np.ndarray
 
     @property
     def memory(self) -> float:
@@ -56,7 +56,8 @@ class _Numbers:
 
     @property
     def band(self) -> tuple[float, float]:
-        """Seconds between which the step is expected: nine of ten runs outside the calibration were within it."""
+        """Seconds between which the step is expected: nine of ten runs outside the calibration were within it. For
+        plans unlike all runs, and without runs, an estimate."""
         return self.costs.expected.step / self.factor, self.costs.expected.step * self.factor
 
     @property
@@ -72,13 +73,25 @@ class _Numbers:
 @dataclass(frozen=True)
 class Outcome(_Numbers):
     """The costs of a choice; ``room`` are the bytes of a GPU that may be used, ``factor`` the width of the band on
-    either side, ``rates`` the GPU's bandwidth over NVLink and that of a node over the network."""
+    either side, ``rates`` the GPU's bandwidth over NVLink and that of a node over the network.
+
+    ``closest`` is the factor below which the order of two plans is not settled; ``unlike`` says what about this one no
+    run of the calibration had.
+    """
 
     choice: Choice
     costs: Costs
     room: float
     factor: float
+    closest: float
     rates: tuple[float, float]
+    unlike: tuple[str, ...] = ()
+
+    def ties_with(self, other: Outcome) -> bool:
+        """Whether the expected times do not tell which of two plans is faster: they are closer than pairs of runs whose
+        order was as expected in nine of ten."""
+        ratio = self.costs.expected.step / other.costs.expected.step
+        return max(ratio, 1 / ratio) < max(self.closest, other.closest)
 
     @property
     def losses(self) -> dict[str, float]:
@@ -127,6 +140,7 @@ class Outcome(_Numbers):
         """As plain data."""
         low, high = self.band
         own = {"choice": vars(self.choice), "fits": self.fits, "binds": self.binds, "low": low, "high": high}
+        own |= {"unlike": list(self.unlike)}
         return own | self.costs.record()
 
 
@@ -135,13 +149,14 @@ class Outcomes(_Numbers):
     """Many choices, each number of an ``Outcome`` as an array with an element per choice.
 
     ``possible`` is False for a choice that has no layout at all: its costs are nan, and it does not fit. ``costs`` has
-    the columns of ``gpuscale.plan.columns``, ``room`` the bytes of a GPU that may be used.
+    the columns of ``gpuscale.plan.columns``, ``room`` the bytes of a GPU that may be used, ``factor`` the width of each
+    band on either side.
     """
 
     possible: np.ndarray
     costs: Costs
     room: float
-    factor: float
+    factor: np.ndarray
 
     def __len__(self) -> int:
         return len(self.possible)

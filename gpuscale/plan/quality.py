@@ -47,7 +47,7 @@ def time_quality(
     every, groups = np.arange(len(runs)), groups_of(runs)
     whole = problem.fit(every)
     near = every[problem.off(whole, every) < FAR]
-    found, _ = held_out(problem, runs, near, whole)
+    found, *_ = held_out(problem, runs, near, whole)
     if drawn < len(near):
         parts = []
         for seed in range(draws):

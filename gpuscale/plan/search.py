@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale.plan import evaluation, hints, html, layouts, text
+from gpuscale.plan import evaluation, hints, html, layouts, likeness, text
 from gpuscale.plan.choice import MESH, OPTIONS, Choice
 from gpuscale.plan.columns import SOUGHT, Costs
 from gpuscale.plan.errors import Refusal
@@ -82,7 +82,7 @@ class Plan:
             "fit": self.fit,
             "reserve": self.ask.reserve,
             "hint": self.hint,
-            "rows": [row.record() for row in self.rows],
+            "rows": [row.record() | {"tie": tie} for row, tie in zip(self.rows, text.tied(self.rows), strict=True)],
             "rejected": [vars(reason) for reason in self.rejected],
         }
 
@@ -168,17 +168,16 @@ def _outcomes(ask: Request, choices: list[Choice]) -> list[Outcome]:
     if not choices:
         return []
     columns, rates = [choice.columns() for choice in choices], evaluation.rates(ask)
-    table = evaluation.table(ask, Rows({name: np.array([row[name] for row in columns]) for name in columns[0]}))
-    return [
-        Outcome(
-            choice,
-            Costs.of([float(column[i]) for column in table.record().values()]),
-            ask.room,
-            ask.calibration.band,
-            rates,
-        )
-        for i, choice in enumerate(choices)
-    ]
+    rows = Rows({name: np.array([row[name] for row in columns]) for name in columns[0]})
+    found = evaluation.table(ask, rows).record().values()
+    new, known = likeness.unlike(ask, rows), ask.calibration
+    out = []
+    for i, choice in enumerate(choices):
+        words = tuple(said for said, mask in new.items() if mask[i])
+        band, tie = (float(likeness.widened(factor, bool(words))) for factor in (known.band, known.tie))
+        costs = Costs.of([float(column[i]) for column in found])
+        out.append(Outcome(choice, costs, ask.room, band, tie, rates, words))
+    return out
 
 
 def _crowded(ask: Request, swept: list[_Sweep]) -> list[Reason]:

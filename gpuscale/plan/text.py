@@ -15,7 +15,7 @@ HEADS = (
     *("expected", "band", "MFU", "at rates", "at peak", "bottleneck"),
 )
 LEFT = ("", "recompute", "bottleneck")
-TIE = "="  # in front of a plan whose band overlaps with that of the first
+TIE = "="  # in front of a plan that the expected times cannot tell from the first
 
 
 def heading(ask: Request) -> str:
@@ -57,19 +57,23 @@ def columns(plan) -> list[str]:
     out = [f"expected: seconds of a step. Constants: {known.source or 'measured runs'}."]
     if known.runs:
         out += [f"band: nine of ten runs outside that fit were within it, a factor of {known.band:.2f} either way."]
+        if new := list(dict.fromkeys(words for row in plan.rows for words in row.unlike)):
+            widest = max(row.factor for row in plan.rows if row.unlike)
+            out += [f"band without such runs, an estimate: a factor of {widest:.2f}. New here: {', '.join(new)}."]
     else:
         out += [f"band: an estimate, a factor of {known.band:.2f} either way; --calibrated takes runs of your own."]
     out += ["at peak: a bound for this schedule and this overlap, at data-sheet rates."]
     out += ["at rates: the same bound at the best rates measured on such machines or similar ones."]
-    ties = len(ties_of(plan.rows))
-    if ties > 1:
-        out += [f"{TIE}: a tie. The bands of {'all' if ties == len(plan.rows) else ties} rows overlap with the first."]
+    if any(tied(plan.rows)):
+        closest = max(row.closest for row, tie in zip(plan.rows, tied(plan.rows), strict=True) if tie)
+        out += [f"{TIE}: a tie. Plans closer than a factor of {closest:.2f} may well come in the other order."]
     return [*out, convention(ask)]
 
 
-def ties_of(rows) -> list[Outcome]:
-    """The rows that the expected times cannot tell from the first: their bands overlap."""
-    return [row for row in rows if row.band[0] <= rows[0].band[1]]
+def tied(rows) -> list[bool]:
+    """For each row, whether it is one of several that the expected times cannot tell from the first."""
+    same = [row.ties_with(rows[0]) for row in rows]
+    return same if sum(same) > 1 else [False] * len(rows)
 
 
 def convention(ask: Request) -> str:
@@ -153,8 +157,7 @@ def reasons(plan) -> list[str]:
 
 def table(rows, colour: bool) -> list[str]:
     """Aligned columns; degrees that are 1 in every row are left out."""
-    same = ties_of(rows)
-    body = [cells(row, len(same) > 1 and row in same) for row in rows]
+    body = [cells(row, tie) for row, tie in zip(rows, tied(rows), strict=True)]
     alike = {"CP": "1", "EP": "1", "": ""}  # columns that say nothing if every row has this
     keep = [i for i, name in enumerate(HEADS) if any(line[i] != alike.get(name) for line in body)]
     lines = [[HEADS[i] for i in keep], *([line[i] for i in keep] for line in body)]

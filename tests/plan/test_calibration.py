@@ -3,6 +3,7 @@
 import dataclasses
 import random
 import re
+import tomllib
 from functools import cache
 
 import numpy as np
@@ -19,13 +20,15 @@ from gpuscale.plan import (
     evaluate_choice,
     evaluate_choices,
     fit,
+    held_out,
     load_calibration,
     read_runs,
     request,
     shipped,
 )
 from gpuscale.plan.__main__ import main
-from gpuscale.plan.calibration import FIXED
+from gpuscale.plan.calibration import FIXED, USUAL_BAND
+from gpuscale.plan.likeness import Kinds
 from gpuscale.specs import registry
 
 TRUE = {
@@ -39,7 +42,7 @@ PEAK["g_attn"] = 2.0
 
 def with_constants(constants) -> Calibration:
     """A calibration of no run."""
-    return Calibration(dict(constants), {}, (), 0, (), (), 1.0, "")
+    return Calibration(dict(constants), {}, (), 0, (), (), 1.0, 1.0, "")
 
 
 def made_up(count: int, seed: int = 0, noise: float = 0.01) -> list[Run]:
@@ -116,7 +119,9 @@ def test_a_file_says_the_same_as_what_was_written(fitted, tmp_path):
     path.write_text(fitted.text())
     again = load_calibration(path)
     assert again.constants == pytest.approx(fitted.constants, rel=1e-3)
-    assert (again.unknown, again.far, again.cluster) == (fitted.unknown, fitted.far, fitted.cluster)
+    same = ("unknown", "far", "cluster", "kinds")
+    assert [getattr(again, name) for name in same] == [getattr(fitted, name) for name in same]
+    assert (again.band, again.tie) == pytest.approx((fitted.band, fitted.tie), rel=1e-3) and 1 < again.tie < again.band
     for one, other in zip(again.checks, fitted.checks, strict=True):
         assert one.left_out == other.left_out
         for name in ("runs", "median", "ninth", "rank", "least_rank", "cost", "worst_cost"):
@@ -136,8 +141,57 @@ def test_what_is_shipped_follows_from_the_runs(monkeypatch):
         assert abs(np.log(value / kept.constants[name])) < 0.1 * kept.spread[name], name
     off = problem.off(logs, every)
     assert set(every[off > 0.45]) <= set(kept.far) and not set(every[off < 0.35]) & set(kept.far)
-    near = np.expm1(off[off < fit.FAR])
-    assert np.median(near) < 0.06
+    near = every[off < fit.FAR]
+    assert np.median(np.expm1(off[near])) < 0.06
+    assert kept.kinds == Kinds("bf16_fp32_grads", (0, 1), ("none",), ("tp", "pp"), 512, 4096, False)
+    _, errors, shortfalls = held_out.held_out(problem, runs, near, logs)
+    assert np.quantile(np.exp(errors), 0.9) == pytest.approx(kept.band, rel=5e-3)
+    assert np.quantile(np.exp(shortfalls), 0.9) == pytest.approx(kept.tie, rel=5e-3)
+
+
+def test_what_is_shipped_for_megatron_follows_from_the_runs():
+    kept = load_calibration(shipped("megatron_a100"))
+    found = calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100")
+    assert (found.band, found.tie) == pytest.approx((kept.band, kept.tie), rel=1e-3)
+    assert found.kinds == kept.kinds and found.kinds.zero == (0,) and found.kinds.recompute == ("full",)
+
+
+@pytest.mark.parametrize("name", ["nanotron_h100", "megatron_a100"])
+def test_a_shipped_file_says_what_its_constants_mean(name):
+    """The file repeats the meanings and units of the symbols for those who read it alone."""
+    assert tomllib.loads(load_calibration(shipped(name)).text()) == tomllib.loads(shipped(name).read_text())
+
+
+def test_plans_unlike_the_runs_are_named_and_their_bands_are_wide():
+    """Runs with TP 2, no ZeRO and no recomputation, on 8 GPUs with sequences of 4,096 tokens."""
+    kinds = Kinds("bf16_fp32_grads", (0,), ("none",), ("tp",), 8, 4096, False)
+    known = dataclasses.replace(with_constants(TRUE), runs=9, band=1.1, tie=1.05, kinds=kinds)
+
+    def asked(gpus=8, seq=4096, model="llama3_8b", **more):
+        return request(model, "h100_superpod", gpus, 2**21, seq, calibration=known, **more)
+
+    tp = {"tp": 2, "sp": True, "zero": 0}
+    for ask, choice, new in (
+        (asked(), Choice(dp=4, **tp), ()),
+        (asked(16, 8192), Choice(dp=8, **tp), ()),
+        (asked(32), Choice(dp=16, **tp), ("32 GPUs",)),
+        (asked(seq=16384), Choice(dp=4, **tp), ("sequences of 16,384 tokens",)),
+        (asked(recipe="fp32"), Choice(dp=4, **tp), ("the recipe fp32",)),
+        (asked(schedule="gpipe"), Choice(dp=4, **tp), ("the schedule gpipe",)),
+        (asked(model="mixtral_8x7b"), Choice(dp=4, **tp), ("a mixture of experts",)),
+        (asked(), Choice(dp=4, **tp | {"zero": 2}), ("ZeRO-2",)),
+        (asked(), Choice(tp=8, sp=True, zero=3), ()),  # a single replica leaves nothing to shard
+        (asked(), Choice(dp=4, **tp, recompute="selective"), ("selective recomputation",)),
+        (asked(), Choice(dp=2, cp=2, **tp), ("CP",)),
+        (asked(), Choice(dp=2, pp=2, virtual=2, **tp), ("PP", "virtual stages")),
+        (asked(model="mixtral_8x7b"), Choice(dp=4, ep=4, **tp), ("a mixture of experts", "EP")),
+    ):
+        out = evaluate_choice(ask, choice)
+        assert out.unlike == new
+        assert (out.factor, out.closest) == ((USUAL_BAND, USUAL_BAND) if new else (1.1, 1.05))
+        assert evaluate_choices(ask, [choice]).factor == [out.factor]
+    both = evaluate_choices(asked(), [Choice(dp=4, **tp), Choice(dp=5), Choice(dp=4, **tp | {"zero": 3})])
+    assert both.factor == pytest.approx([1.1, np.nan, USUAL_BAND], nan_ok=True)
 
 
 HEAD = "model,gpus,batch,seq,seconds,tp,dp\n"

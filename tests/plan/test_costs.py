@@ -63,6 +63,8 @@ NO_COST = {
     "outcome.Outcome.losses": "shares of a step, for print",
     "outcome._Numbers.band": "the expected time, times and over a factor",
     "outcome.Outcome.useful": "the same",
+    "outcome.Outcome.ties_with": "a ratio of expected times",
+    "likeness.unlike": "ranks and GPUs counted",
     "search.Plan.why_nothing": "lists of words",
     "search._crowded": "choices counted",
     "search._fastest": "how many rows are kept",

@@ -110,20 +110,36 @@ def test_no_step_is_faster_than_its_head(cut):
 
 
 def test_ties_are_marked_wherever_the_plan_is_shown():
-    known = dataclasses.replace(load_calibration(shipped("nanotron_h100")), band=1.02)
+    """Those within the factor of the calibration; two plans are a tie if they are within the larger of their two."""
+    known = dataclasses.replace(load_calibration(shipped("nanotron_h100")), tie=1.04, kinds=None)
     found = plan("llama3_70b", "h100_superpod", 256, "2M", calibration=known)
-    low = [row.step[2] / 1.02 for row in found.rows]
-    same = [one <= 1.02 * found.rows[0].step[2] for one in low]
+    same = [row.step[2] < 1.04 * found.rows[0].step[2] for row in found.rows]
     assert any(same[1:]) and not all(same)
     lines = repr(found).splitlines()
     start = next(i for i, line in enumerate(lines) if line.lstrip().startswith("TP")) + 1
     assert [line.startswith("=") for line in lines[start : start + len(same)]] == same
-    assert f"The bands of {sum(same)} rows overlap" in repr(found)
+    assert "=: a tie. Plans closer than a factor of 1.04 may well come in the other order." in repr(found)
     page = found._repr_html_()
     rows = re.findall(r"<tr .*?</tr>", page, re.S)[1:]
     assert [", tie</small>" in row for row in rows] == same
-    sure = plan("llama3_70b", "h100_superpod", 256, "2M", calibration=dataclasses.replace(known, band=1.0))
+    assert [row["tie"] for row in found.record()["rows"]] == same
+    sure = plan("llama3_70b", "h100_superpod", 256, "2M", calibration=dataclasses.replace(known, tie=1.0))
     assert "tie" not in repr(sure) and "tie</small>" not in sure._repr_html_()
+    one, other = found.rows[0], dataclasses.replace(found.rows[-1], closest=9.0)
+    assert not one.ties_with(found.rows[-1]) and one.ties_with(other) and other.ties_with(one)
+
+
+def test_the_plan_says_what_no_run_of_its_calibration_had():
+    found = plan(
+        "llama3_70b", "a100", 64, "512k", top=3, zero=3, recompute="selective", calibration=usual(cluster("a100"))
+    )
+    said = (
+        "band without such runs, an estimate: a factor of 1.40. New here: sequences of 8,192 tokens, ZeRO-3, selective"
+    )
+    assert said in repr(found) and said in found._repr_html_()
+    assert {"ZeRO-3", "selective recomputation"} <= set(found.record()["rows"][0]["unlike"])
+    low, high = found.rows[0].band
+    assert high / low == pytest.approx(1.4**2)
 
 
 def test_data_have_the_band_and_the_three_columns(capsys):
@@ -174,7 +190,7 @@ def test_the_output_says_which_calibration_and_how_wide_its_band_is(capsys):
         assert main([*line, place]) == 0
         said, known = capsys.readouterr().out, usual(cluster(place))
         assert f"Constants: {known.source}" in said and f"a factor of {known.band:.2f} either way" in said
-        assert ("nine of ten runs" in said) == (known.runs > 0) == ("an estimate" not in said)
+        assert ("nine of ten runs" in said) == (known.runs > 0) == ("band: an estimate" not in said)
     assert main("--model llama3-8b --gpu a100-sxm --nodes 8 --batch 512k --top 2".split()) == 0
     assert "Constants: Megatron-LM on A100" in capsys.readouterr().out
 

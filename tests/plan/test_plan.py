@@ -57,7 +57,7 @@ MADE_UP = {
     "alpha_rank": 2**-18, "n_edge": 1,
 }  # fmt: skip
 RATES = {"shares": (0.5, 0.75, 0.625, 0.875), "waits": (0.5, 0.25, 0.75)}
-RATES["calibration"] = Calibration(MADE_UP, {}, (), 0, (), (), 1.25, "")
+RATES["calibration"] = Calibration(MADE_UP, {}, (), 0, (), (), 1.25, 1.25, "")
 
 
 def agrees(ask, choice):

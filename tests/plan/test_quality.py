@@ -67,6 +67,17 @@ def test_ranks_and_costs_by_hand():
     assert few.rank is None and few.worst_cost is None and few.runs == 4
 
 
+def test_shortfalls_of_pairs_by_hand():
+    """Expected twice and measured 1.5 times as long: short by 2/1.5. In the other order by 1.25: short by 2 x 1.25."""
+    measured, told = np.array([1.0, 1.5, 1.0, 0.8]), np.array([1.0, 2.0, 3.0, 6.0])
+    groups = np.array(list("aabb"))
+    found = held_out.shortfalls([(measured, told, groups)])
+    assert np.exp(found) == pytest.approx([2 / 1.5, 2 * 1.25])
+    assert np.exp(held_out.shortfalls([(measured[::-1], told[::-1], groups)])) == pytest.approx([2 * 1.25, 2 / 1.5])
+    alone = held_out.shortfalls([(measured[i : i + 1], told[i : i + 1], groups[:1]) for i in range(4)])
+    assert len(alone) == 6 and np.exp(alone[0]) == pytest.approx(2 / 1.5)  # without groups of two: all pairs
+
+
 KEPT = {"n_copy": 4.0, "n_wide": 1.0, "b_bucket": 2.0, "b_logit": 12.0, "n_gather": 0.3, "V_fix": 2e9}
 
 
