@@ -14,6 +14,7 @@ from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.likeness import USUAL_BAND, Kinds
 from gpuscale.plan.typed import number, shown, some, whole
+from gpuscale.printed.words import MOSTS
 from gpuscale.specs.writing import quoted
 
 
@@ -55,7 +56,6 @@ FIXED = {
 }
 # How well they are known, by judgment: the standard deviations of their logarithms
 FIXED_SPREAD = {"g_attn": 0.1, "g_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
-FRACTIONS = {name for name in PRIORS | FIXED if name.startswith("eta")} | {"g_dp"}  # of a peak, or of a time
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 MOST_NAMED = 8  # rows
@@ -208,8 +208,8 @@ def _place(path) -> str:
 
 def _constant(name: str, value) -> float:
     """The value of a constant. Raises Refusal for one that is out of range."""
-    found = number(f"constants.{name}.value", value, 1e-6 if name in FRACTIONS else 0)
-    if name in FRACTIONS and found > 1:
+    found = number(f"constants.{name}.value", value, 1e-6 if name in MOSTS else 0)
+    if name in MOSTS and found > MOSTS[name]:
         raise Refusal(f"constants.{name}.value: {shown(value)}; expected a fraction, at most 1")
     return found
 

@@ -10,7 +10,7 @@ from gpuscale.plan import evaluation
 from gpuscale.plan.batch import possible_rows
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.errors import Refusal
-from gpuscale.plan.requests import request
+from gpuscale.plan.requests import Request, request
 from gpuscale.plan.runs import Run
 
 
@@ -22,7 +22,7 @@ def run_inputs(runs: Sequence[Run], place: Cluster, recipe: str) -> tuple[bool, 
     kinds: dict[tuple, list[int]] = {}  # the runs of each request
     for i, run in enumerate(runs):
         kinds.setdefault((run.model, run.gpus, run.batch, run.seq), []).append(i)
-    asked = {kind: request(kind[0], place, *kind[1:], recipe) for kind in kinds}
+    asked = {kind: _asked(kind, place, recipe, places[0] + 1) for kind, places in kinds.items()}
     latent = {"kv_rank" in ask.model for ask in asked.values()}
     if len(latent) > 1:
         raise Refusal("runs with latent attention and others; expected one kind of attention")
@@ -32,3 +32,11 @@ def run_inputs(runs: Sequence[Run], place: Cluster, recipe: str) -> tuple[bool, 
         for name, value in evaluation.known(asked[kind], rows).items():
             found.setdefault(name, np.empty(len(runs)))[places] = value
     return latent.pop(), found
+
+
+def _asked(kind: tuple, place: Cluster, recipe: str, number: int) -> Request:
+    """The request of such runs. Raises Refusal with the number of the first one of them."""
+    try:
+        return request(kind[0], place, *kind[1:], recipe)
+    except Refusal as refusal:
+        raise Refusal(f"run {number:,}: {refusal}") from None

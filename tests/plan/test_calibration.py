@@ -223,6 +223,13 @@ def test_a_wrong_row_is_named(tmp_path, text, said):
         read_runs(path)
 
 
+def test_a_run_of_an_unknown_model_is_named():
+    runs = made_up(12)
+    runs[7] = dataclasses.replace(runs[7], model="lama3_8b")
+    with pytest.raises(Refusal, match="^run 8: no model 'lama3_8b'; did you mean"):
+        calibrate(runs, "h100_superpod")
+
+
 def test_tokens_of_a_row_are_read_as_on_the_command_line(tmp_path):
     path = tmp_path / "runs.csv"
     typed = {("4M", "4k"): (2**22, 2**12), ("4e6", "4000"): (4 * 10**6, 4000), ("4m", "4096"): (2**22, 2**12)}

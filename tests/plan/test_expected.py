@@ -26,7 +26,7 @@ from gpuscale.plan import (
     usual,
 )
 from gpuscale.plan.__main__ import main
-from gpuscale.plan.calibration import DEFAULTS, FIXED, FRACTIONS, PRIORS, USUAL_BAND
+from gpuscale.plan.calibration import PRIORS, USUAL_BAND
 
 # ---- ZeRO-3 over all GPUs. Published comparisons find it several times slower than tensor and pipeline parallelism:
 # model, cluster, GPUs, tokens of a batch and of a sequence, and how much slower the best of it is at least
@@ -196,7 +196,7 @@ def test_the_output_says_which_calibration_and_how_wide_its_band_is(capsys):
 
 
 def test_a_calibration_is_taken_from_a_file(tmp_path, capsys):
-    slow = dataclasses.replace(usual(cluster("a100")), band=1.33, source="our own runs")
+    slow = dataclasses.replace(usual(cluster("a100")), band=1.33, source="our own runs", kinds=None)
     slow = dataclasses.replace(slow, constants=slow.constants | {"t_fix": 5.0})
     path = tmp_path / "mine.toml"
     path.write_text(slow.text())
@@ -292,6 +292,12 @@ def test_the_run_of_deepseek_v3_is_within_the_usual_band():
     assert ask.calibration.runs == 0 and out.band[0] < took < out.band[1] and out.step[1] < took
 
 
-def test_the_fractions_are_the_constants_that_are_one_at_most():
-    constants = PRIORS | FIXED | DEFAULTS
-    assert {name for name in constants if getattr(symbols, name).most == 1} == FRACTIONS
+def test_a_fraction_above_one_is_refused(tmp_path):
+    path, text = tmp_path / "mine.toml", shipped("megatron_a100").read_text()
+    for name in PRIORS:
+        path.write_text(re.sub(rf"(\[constants\.{name}\]\nvalue = ).*", r"\g<1>1.5", text))
+        if getattr(symbols, name).most == 1:
+            with pytest.raises(Refusal, match=rf"constants\.{name}\.value: 1\.5; expected a fraction, at most 1"):
+                load_calibration(path)
+        else:
+            assert load_calibration(path).constants[name] == 1.5
