@@ -94,7 +94,7 @@ def test_the_site_has_no_tex_but_in_annotations_and_every_sign_in_its_font(site)
     font, seen = ({chr(code) for code in mathfont.whole().getBestCmap()} & mathfont.signs()) | {APPLIED}, 0
     for page in site.rglob("*/*.html"):
         text = page.read_text(encoding="utf-8").replace('\\"', '"').replace("<\\/", "</")  # in the data of scripts, too
-        assert "mathjax" not in text, page.name
+        assert "mathjax_process" not in text and "MathJax" not in text, page.name
         for found in re.findall(r"<math\b.*?</math>", text, re.S):
             shown = html.unescape(re.sub(r"<annotation.*?</annotation>|<[^>]+>", "", found))
             assert set(shown) <= font, (page.name, shown)
