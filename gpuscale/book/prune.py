@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -31,23 +30,10 @@ def links(path: Path) -> list[str]:
     return []
 
 
-def mathjax(site: Path) -> set[Path]:
-    """The parts of MathJax that the pages' settings load, and its fonts."""
-    folder = site / "_static" / "mathjax"
-    kept = set((folder / "output" / "chtml" / "fonts").rglob("*.*"))
-    for page in site.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        if start := re.search(r"window\.MathJax\s*=\s*(\{.*?\})\s*</script>", text, re.S):
-            for name in json.loads(start[1])["loader"]["load"]:
-                stem = name.replace("[tex]/", "input/tex/extensions/")
-                kept.add(folder / f"{stem}.js")
-    return {path for path in kept if path.is_file()}
-
-
 def reachable(site: Path) -> set[Path]:
     """Every file that opening the pages can load or offer."""
     todo = [page for page in site.rglob("*.html") if "_static" not in page.parts]
-    seen = set(todo) | mathjax(site)
+    seen = set(todo)
     seen |= {site / name for name in BY_NAME} | set((site / "reports").rglob("*"))
     while todo:
         page = todo.pop()

@@ -1,12 +1,12 @@
-"""Sphinx extension of the book: runs the notebooks, serves scripts and styles, offers the wheel, prunes the site.
+"""Sphinx extension of the book: runs the notebooks, sets mathematics, serves scripts and styles, offers the wheel,
+prunes the site.
 
 Everything a page loads comes from the site itself. What third-party packages bring along and no page loads
-(menus, speech, other fonts, the theme's own styles and icons) is removed once the pages are written.
+(the theme's own styles, fonts and icons) is removed once the pages are written.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tempfile
@@ -18,18 +18,17 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import prune, wheel
+from gpuscale.book import mathematics, mathfont, prune, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
-# Mathematics that Sphinx does not know of, because it is in an HTML output.
-# What may be wider than a phone scrolls in its own box, which the keyboard must reach.
-MATH, TABLE = '<div class="math notranslate', '<div class="pst-scrollable-table-container">'
+# A table may be wider than a phone: it scrolls in its own box, which the keyboard must reach. An equation breaks; in a
+# notebook it scrolls.
+TABLE = '<div class="pst-scrollable-table-container">'
 REGIONS = {
-    MATH: MATH.replace("<div", '<div tabindex="0" role="group" aria-label="Equation"'),
-    '<div class="output text_latex': '<div tabindex="0" role="group" aria-label="Equation" class="output text_latex',
+    '<div class="equation" tabindex="0" role="region"': '<div class="equation" role="group"',
     'role="doc-biblioentry"': 'role="listitem"',  # what a list may hold; the other role is deprecated
     ' aria-label="Toggle hidden content"': "",  # it would replace the visible words
     TABLE: '<div class="scroll" tabindex="0" role="group" aria-label="Table">',
@@ -43,12 +42,10 @@ STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="(\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output, from one chapter to another
 PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
-TEX = re.compile(r'class="[^"]*\bmathjax_process\b')
 
 
 def settle_config(app: Sphinx, config) -> None:
-    """The version, and MathJax in parts: its package names the 1.2 MB file after our settings are read."""
-    config.mathjax_path = "mathjax/startup.js"
+    """The version of the package is that of the book."""
     about = tomllib.loads((Path(app.confdir) / "pyproject.toml").read_text(encoding="utf-8"))
     config.version = config.release = about["project"]["version"]
 
@@ -63,6 +60,7 @@ def serve_assets(app: Sphinx) -> None:
     shutil.copy(Path(app.confdir) / "assets" / "logo.svg", folder)
     for name, text in served(Path(app.confdir)).items():
         (folder / name).write_text(text, encoding="utf-8")
+    (folder / mathfont.FILE).write_bytes(mathfont.served())
     app.config.html_static_path.append(str(folder))
     app.add_css_file("gpuscale.css", priority=800)
     app.add_css_file("book.css", priority=810)
@@ -143,8 +141,12 @@ def mark_cell(cell: nodes.Element) -> None:
 
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Load MathJax, steppers and filter where a page needs them; let wide equations be scrolled from the keyboard."""
+    """Set the mathematics of a page, and load what else it needs: steppers, filters."""
     body = context.get("body", "")
+    try:
+        body = mathematics.typeset(body)
+    except mathematics.TexError as error:
+        log.warning("this formula cannot be set: %s", error, location=pagename)
     for plain, focusable in REGIONS.items():
         body = body.replace(plain, focusable)
     for head in HEAD.findall(body):  # a table that is all its section holds is named once
@@ -152,10 +154,6 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
-    known = any("mathjax" in str(getattr(file, "filename", file)) for file in context["script_files"])
-    if TEX.search(body) and not known:
-        app.add_js_file("", body=f"window.MathJax = {json.dumps(app.config.mathjax3_config)}")
-        app.add_js_file(app.config.mathjax_path, loading_method="defer")
     for mark, (script, style) in {STEPPER: STEPPER_FILES, **FILTER_FILES}.items():
         if mark in body:
             app.add_css_file(style, priority=805)
@@ -208,6 +206,7 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict:
+    app.add_html_math_renderer("mathml", (mathematics.visit_math, None), (mathematics.visit_math_block, None))
     app.add_config_value("comments_config", {}, "env")  # Jupyter Book always sets it; we load no comments
     app.connect("config-inited", settle_config)
     app.connect("builder-inited", serve_assets)

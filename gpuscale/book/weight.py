@@ -9,7 +9,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from gpuscale.book import prune
+from gpuscale.book import mathfont, prune
 from gpuscale.book.build import ROOT
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES
 
@@ -18,18 +18,17 @@ OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *SOME)
 
 
 def weigh(page: Path, site: Path) -> dict[str, int]:
-    """Bytes of a page and of the scripts and styles it names; MathJax with all its fonts, an upper bound."""
+    """Bytes of a page and of the scripts and styles it names; and of the font, if it holds mathematics."""
     text = page.read_text(encoding="utf-8")
     head = text[: text.index("</head>")]
     files = {prune.local(link, page, site) for link in prune.LINK.findall(head)} - {None}
     files = {file for file in files if file.suffix in (".js", ".css", ".svg")}
     ours = {file for file in files if file.name in OURS}
-    maths = {file for file in files if "mathjax" in file.parts}
     return {
         "page": page.stat().st_size,
         "own": sum(file.stat().st_size for file in ours),
-        "other": sum(file.stat().st_size for file in files - ours - maths),
-        "maths": sum(file.stat().st_size for file in prune.mathjax(site) | maths) if maths else 0,
+        "other": sum(file.stat().st_size for file in files - ours),
+        "font": (site / "_static" / mathfont.FILE).stat().st_size if "<math" in text else 0,
     }
 
 
@@ -39,13 +38,13 @@ def main() -> int:
     if not pages:
         print("There is no built site: run make book first.", file=sys.stderr)
         return 1
-    print(f"{'kB of':30}{'page':>9}{'own':>9}{'other':>9}{'maths':>9}{'all':>9}")
+    print(f"{'kB of':30}{'page':>9}{'own':>9}{'other':>9}{'font':>9}{'all':>9}")
     for page in pages:
         parts = weigh(page, site)
         row = "".join(f"{value / 1e3:9.1f}" for value in (*parts.values(), sum(parts.values())))
         print(f"{page.relative_to(site).as_posix():30}{row}")
     total = sum(file.stat().st_size for file in site.rglob("*") if file.is_file())
-    print(f"The whole site: {total / 1e6:.1f} MB. maths: MathJax and every font it may ask for.")
+    print(f"The whole site: {total / 1e6:.1f} MB.")
     return 0
 
 

@@ -122,7 +122,7 @@ def tex(expr, **settings) -> str:
 
 
 def inline(expr) -> str:
-    """An expression within a line of text, as HTML that MathJax typesets on the page and in JupyterLab.
+    """An expression within a line of text, as HTML that the book sets when it is built, and JupyterLab when shown.
 
     >>> from gpuscale.symbols import V, W
     >>> inline(V / W).partition(">")[2]
@@ -132,7 +132,7 @@ def inline(expr) -> str:
 
 
 def span(latex: str, display: bool = False) -> str:
-    """LaTeX wrapped for MathJax; ``display`` gives fractions their full height.
+    """LaTeX as HTML, for the book and for JupyterLab; ``display`` gives fractions their full height.
 
     >>> span("a < b").partition(">")[2]
     '\\\\(a &lt; b\\\\)</span>'

@@ -84,7 +84,7 @@ def render(text: str, given: Mapping[str, float], tex: bool = True) -> str:
 
 
 def _maths(math: str, tex: bool) -> str:
-    """A lone symbol as HTML, which reads well anywhere; other TeX for MathJax, where there is one."""
+    """A lone symbol as HTML, which reads well anywhere; other TeX as TeX, which the book sets when it is built."""
     for quantity in quantities().values():
         if quantity.tex == math:
             return quantity.html

@@ -13,7 +13,7 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "start"),
+    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "start"),
     "steppers": ("stepper", "transfers"),
     "gantt": ("gantt",),
     "filter": ("filter",),

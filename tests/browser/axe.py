@@ -35,7 +35,7 @@ RUN = """async ({ only, whole }) => {
   }
 
   const back = [];                                     // how everything is put back
-  const maths = whole ? [] : [...document.querySelectorAll('mjx-container')];
+  const maths = whole ? [] : [...document.querySelectorAll('math')];
   const sizes = maths.map((m) => (m.firstElementChild ?? m).getBoundingClientRect());
   maths.forEach((m, i) => {
     const kept = [...m.childNodes], box = Object.assign(document.createElement('span'), { textContent: 'xyz' });

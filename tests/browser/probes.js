@@ -32,10 +32,40 @@
 
   titles: () => [...document.querySelectorAll('h1')].filter((h) => h.checkVisibility()).map((h) => h.innerText),
 
-  /** Mathematics that nothing has set. */
-  raw: () => [...document.querySelectorAll('.math')]
-    .filter((el) => el.checkVisibility() && !el.querySelector('mjx-container'))
-    .map((el) => el.textContent.slice(0, 60)),
+  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
+  cut() {
+    for (const el of document.querySelectorAll('details')) el.open = true;
+    const out = [], apart = ['inline', 'contents'];
+    for (const el of document.querySelectorAll('math')) {
+      if (!el.checkVisibility()) continue;
+      let column = el.parentElement;
+      while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
+      const room = column.getBoundingClientRect(), tall = column.closest('.equation, div.math, .expr, .approx');
+      const signs = [...el.querySelectorAll('mi, mn, mo, mtext, mfrac, msqrt')].filter((sign) => sign.checkVisibility());
+      const over = Math.max(...signs.map((sign) => sign.getBoundingClientRect().right - room.right));
+      const under = Math.max(...signs.map((sign) => room.left - sign.getBoundingClientRect().left));
+      const hidden = tall && getComputedStyle(tall).overflowX !== 'visible' ? tall.scrollWidth - tall.clientWidth : 0;
+      const worst = Math.max(over, under, hidden);
+      if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
+    }
+    return out;
+  },
+
+  /** Mathematics that is not set: TeX as text, a formula without a sign, or one without its TeX. */
+  raw() {
+    const words = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_TEXT), out = [];
+    while (words.nextNode()) {
+      const el = words.currentNode.parentElement;
+      if (el.closest('annotation, script, template, code, pre')) continue;
+      if (/\\[([a-zA-Z]/.test(words.currentNode.data)) out.push(words.currentNode.data.slice(0, 60));
+    }
+    for (const el of document.querySelectorAll('math:has(annotation)')) {
+      const box = el.querySelector('mi, mn, mo').getBoundingClientRect();
+      if (el.checkVisibility() && !box.width) out.push(`no width: ${el.textContent.slice(0, 60)}`);
+    }
+    for (const el of document.querySelectorAll('merror, .math:not(:has(math))')) out.push(el.outerHTML.slice(0, 60));
+    return out;
+  },
 
   /** What a page lacks where no script runs. */
   still() {

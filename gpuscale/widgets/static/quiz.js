@@ -7,8 +7,6 @@ const progress = {
 };
 /** A message may quote what was typed: only the plainest tags pass. */
 const safe = (html) => escape(html).replace(/&#60;(\/?(?:i|b|sub|sup|code))&#62;/g, '<$1>').replace(/&#38;(#?\w+;)/g, '&$1');
-/** Mathematics that arrives late is set by the page's MathJax, if it has one. */
-const typeset = (el) => globalThis.MathJax?.typesetPromise?.([el]);
 const cards = globalThis.gpuscaleCards ??= new Map();      // every card on the page by its form, whichever script drew it
 
 const inSet = (set) => [...new Map([...cards.values()].filter((c) => c.set === set).map((c) => [c.id, c])).values()].sort((a, b) => a.number - b.number);
@@ -59,7 +57,7 @@ function quiz(root, q) {
     feedback.className = 'feedback'; feedback.textContent = root.dataset.result = '';
     if (field) field.ariaInvalid = false;
     if (solution) solution.open = false;
-    after.hidden = true; preview(); typeset(body);
+    after.hidden = true; preview();
   }
   function judge(words) {
     const { verdict, message } = grading.judge(q, turn, words), [sign, word] = VERDICTS[verdict];

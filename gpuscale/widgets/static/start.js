@@ -13,11 +13,7 @@ function follow() {
 }
 /** What a narrow page scrolls sideways has to be in reach of the keyboard. */
 function reach() {
-  for (const el of $$('mjx-container:not([display], .equation *)')) {   // an equation in a line, too long for any line; one on its own scrolls in its frame
-    el.classList.remove('long');
-    el.classList.toggle('long', el.offsetWidth > el.closest('p, li, dd, td, div').clientWidth);
-  }
-  for (const el of $$('.expr, .approx, pre, .long, .text_latex')) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0;
+  for (const el of $$('pre')) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0;
 }
 function start() {
   for (const root of $$('[data-gpuscale]')) {
@@ -25,7 +21,7 @@ function start() {
   }
   provenance(); follow();
   addEventListener('hashchange', follow);
-  addEventListener('load', async () => { await globalThis.MathJax?.startup?.promise; reach(); });
+  addEventListener('load', reach); doc.addEventListener('copy', copied);
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
   addEventListener('beforeprint', () => { for (const d of $$('details:not([open])')) { d.open = true; addEventListener('afterprint', () => { d.open = false; }, { once: true }); } });
 }

@@ -1,0 +1,85 @@
+"""Mathematics for the page: TeX becomes MathML when the site is built, so that no page waits for a script.
+
+Notebooks hold TeX, which JupyterLab sets itself. On the site a formula is one ``math`` element with its TeX as an
+annotation: a browser draws and breaks it (see mathlines), a screen reader reads it, and a copy of it is TeX (see
+widgets/static/copy.js). All browsers have had MathML Core since 2023; an older one shows the same signs in a row.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from functools import cache
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from docutils import nodes
+
+from gpuscale.book.mathlines import broken
+from gpuscale.book.mathtree import TexError as TexError
+from gpuscale.book.mathtree import tree
+from gpuscale.core.html import as_json
+
+MARKED = re.compile(r'<(span|div)([^>]*\bclass="[^"]*\bmath\b[^>]*)>\\([(\[])(.*?)\\[)\]]</\1>', re.S)
+MARKS = re.compile(r" (notranslate|nohighlight|\w+_process)\b")  # for scripts that would look for TeX
+DATA = re.compile(r'(?<=<script type="application/json">).*?(?=</script>)', re.S)
+
+
+@cache
+def mathml(tex: str, display: bool = False) -> str:
+    """TeX as MathML, in the size of display mathematics or of a line of text. Raises TexError.
+
+    >>> mathml("N")
+    '<math><semantics><mi>N</mi><annotation encoding="application/x-tex">N</annotation></semantics></math>'
+    """
+    said = tex.removeprefix(r"\displaystyle").strip()
+    large = display or tex.startswith(r"\displaystyle")
+    row = broken(tree(said, large))
+    math = Element("math", {"displaystyle": "true"} if large else {})
+    if row.attrib.get("class") == "line":
+        math.set("class", "long")
+    elif len(row) == 1:
+        row = row[0]
+        if row.tag == "mo":
+            row.attrib.update(lspace="0", rspace="0")  # a sign alone, as in the column of a derivation
+    semantics = SubElement(math, "semantics")
+    semantics.append(row)
+    SubElement(semantics, "annotation", encoding="application/x-tex").text = said
+    return ElementTree.tostring(math, encoding="unicode")
+
+
+def typeset(page: str) -> str:
+    """HTML with its mathematics set: what stands in it, and what waits in the data of scripts. Raises TexError."""
+    return MARKED.sub(_element, DATA.sub(_data, page))
+
+
+def _element(found: re.Match) -> str:
+    tag, attributes, fence, tex = found.groups()
+    math = mathml(html.unescape(tex).strip(), fence == "[")
+    inside = math if tag == "span" else f"<span>{math}</span>"  # of a block, the box that is centered
+    return f"<{tag}{MARKS.sub('', attributes)}>{inside}</{tag}>"
+
+
+def _data(found: re.Match) -> str:
+    return as_json(_in_data(json.loads(found[0]))) if r"\\(" in found[0] else found[0]
+
+
+def _in_data(value):
+    if isinstance(value, dict):
+        return {key: _in_data(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_in_data(each) for each in value]
+    return MARKED.sub(_element, value) if isinstance(value, str) else value
+
+
+def visit_math(writer, node: nodes.math) -> None:
+    """Mathematics of the text goes onto the page as that of an output does: marked TeX, which ``typeset`` finds."""
+    writer.body.append(rf"{writer.starttag(node, 'span', '', CLASS='math')}\({writer.encode(node.astext())}\)</span>")
+    raise nodes.SkipNode
+
+
+def visit_math_block(writer, node: nodes.math_block) -> None:
+    """The same for mathematics on a line of its own."""
+    writer.body.append(rf"{writer.starttag(node, 'div', '', CLASS='math')}\[{writer.encode(node.astext())}\]</div>")
+    raise nodes.SkipNode

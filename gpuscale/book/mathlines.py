@@ -1,0 +1,162 @@
+"""Where a formula breaks: its row becomes a line of boxes, among which a browser breaks as it does among words.
+
+Boxes begin with a relation, a plus or a minus. One that is wider than a phone is broken further: within parentheses, a
+wide fraction or wide cases, or between its factors. What is left shrinks to its column. The style sheet (*Mathematics*
+in assets/book.css) lays out the kinds of boxes that are named here.
+"""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from gpuscale.book.mathfont import advance
+from gpuscale.book.mathtree import APPLIED, boxed, is_cases, opening
+
+RELATIONS = set("=≈≤≥<>→←≫≪∝")
+SUMS = set("+−")
+SHORT = 8  # em: a formula that no line breaks
+WIDE = 17  # em: what a phone's column holds of the largest type
+
+
+def broken(row: Element) -> Element:
+    """A row as a line of boxes; one that is short stays whole."""
+    return row if width(row) <= SHORT else line(list(row))
+
+
+def line(row: list[Element], room: float = WIDE) -> Element:
+    """Nodes as a line of boxes, none of them wider than the room if that can be."""
+    return boxed("mrow", boxes(parts(row), room), "line")
+
+
+def parts(row: list[Element]) -> list[list[Element]]:
+    """Nodes in parts, each but the first with a relation, a plus or a minus in front."""
+    found: list[list[Element]] = [[]]
+    for node in row:
+        binary = node.tag == "mo" and found[-1] and found[-1][-1].tag != "mo"
+        if binary and node.text in RELATIONS | SUMS:
+            node.set("form", "infix")  # in front of its box it would be taken for a sign
+            found.append([])
+        found[-1].append(node)
+        if node.tag == "mspace" and length(node) >= 1:
+            found.append([])
+    return [part for part in found if part]
+
+
+def items(row: list[Element]) -> list[list[Element]]:
+    """What stands in parentheses, in parts: at its commas, else at its operators."""
+    found: list[list[Element]] = [[]]
+    for node in row:
+        found[-1].append(node)
+        if node.tag == "mo" and node.text == ",":
+            node.set("form", "infix")
+            found.append([])
+    return found if len(found) > 1 else parts(row)
+
+
+def boxes(them: list[list[Element]], room: float) -> list[Element]:
+    """A box for each part, and more for a part that is wider than the room."""
+    return [box for part in them for box in (finer(part, room) if total(part) > room else [boxed("mrow", part)])]
+
+
+def finer(part: list[Element], room: float) -> list[Element]:
+    """The boxes of a part that is too wide: broken within its widest node, or else between its factors."""
+    node = max(part, key=width)
+    place = part.index(node)
+    before, after = part[:place], part[place + 1 :]
+    if is_cases(node) or (node.tag == "mfrac" and node.get("linethickness") != "0"):
+        return framed(before, node, after, room)
+    if opening(node) and len(inside := items(list(node)[1:-1])) > 1:
+        size_fences(node)
+        inside[0] = [*before, node[0], *inside[0]]
+        inside[-1] = [*inside[-1], node[-1], *after]
+        return boxes(inside, room)
+    gaps = [k for k, each in enumerate(part) if each.tag == "mspace" and 0 < k < len(part) - 1]
+    if gaps:
+        middle = min(gaps, key=lambda k: abs(total(part[:k]) - total(part[k:])))
+        return boxes([part[:middle], part[middle + 1 :]], room)
+    return [shrinking(boxed("mrow", part))]
+
+
+def size_fences(row: Element) -> None:
+    """Fix the size of two parentheses that will stand in different boxes, where they cannot stretch together."""
+    tall = any(node.tag in ("mfrac", "mtable", "munderover") for node in row.iter())
+    height = "2.4em" if tall else "1.2em"
+    for sign, form in ((row[0], "prefix"), (row[-1], "postfix")):
+        sign.attrib = {"form": form, "stretchy": "true", "minsize": height, "maxsize": height}
+
+
+def framed(before: list[Element], node: Element, after: list[Element], room: float) -> list[Element]:
+    """The boxes of a part with a wide fraction or wide cases: tied to the sign in front, and broken on a phone."""
+    apart = boxes([before], room) if total(before) > SHORT / 2 else []
+    near = [boxed("mrow", spaced(before))] if before and not apart else []
+    short = after if total(after) < SHORT / 2 else []
+    room -= total([*near, *short])
+    if node.tag == "mfrac":
+        node[:] = [line(opened(each), room) for each in node]
+        node.set("class", "over")
+    else:
+        for cell in node[1].iter("mtd"):
+            cell[:] = [line(list(cell), room - 1)]
+        node.set("class", "rows")
+    near += [node, *([boxed("mrow", short)] if short else [])]
+    return [*apart, shrinking(boxed("mrow", near, "tied")), *([] if short or not after else boxes([after], room))]
+
+
+def opened(node: Element) -> list[Element]:
+    """The nodes of a row, or the one node."""
+    return list(node) if node.tag == "mrow" and not opening(node) and not is_cases(node) else [node]
+
+
+def spaced(row: list[Element]) -> list[Element]:
+    """A row; an operator alone gets the space that it would have among neighbors."""
+    if len(row) > 1 or row[0].tag != "mo":
+        return row
+    return [Element("mspace", {"width": "0.28em"}), row[0], Element("mspace", {"width": "0.28em"})]
+
+
+def shrinking(box: Element) -> Element:
+    """A box that says how wide it is, with a little to spare, so that its type can shrink to the column."""
+    box.set("style", f"--w:{1.1 * width(box) + 1:.0f}")
+    return box
+
+
+def total(row: list[Element]) -> float:
+    return sum(map(width, row))
+
+
+def length(space: Element) -> float:
+    return float(space.get("width", "0").removesuffix("em"))
+
+
+def width(node: Element, size: float = 1, display: bool = True) -> float:
+    """About how wide a node is, in em of the formula's type: a browser sets it, but the site is made without one."""
+    small = max(size * 0.7, 0.5)
+
+    def each(which, at: float = size, show: bool = display) -> list[float]:
+        return [width(one, at, show) for one in which]
+
+    match node.tag:
+        case "mi" | "mn" | "mtext" | "mo":
+            slanted = node.tag == "mi" and len(node.text or "") == 1 and "mathvariant" not in node.attrib
+            return (advance(node.text or "", slanted) + around(node)) * size
+        case "mspace":
+            return length(node) * size
+        case "mfrac":
+            return max(each(node, size if display else small, False)) + 0.2 * size
+        case "msub" | "msup" | "msubsup":
+            return width(node[0], size, display) + max(each(node[1:], small, False)) + 0.05
+        case "munder" | "mover" | "munderover":
+            return max([width(node[0], size, display), *each(node[1:], small, False)])
+        case "mtable":
+            columns = zip(*(each(line) for line in node), strict=False)
+            return sum(map(max, columns)) + len(node[0]) - 1
+        case "msqrt":
+            return sum(each(node)) + 0.9 * size
+    return sum(each(node))
+
+
+def around(node: Element) -> float:
+    """The space on both sides of an operator, in em."""
+    if node.tag != "mo" or node.text in set("()[]/" + APPLIED):
+        return 0
+    return 0.56 if node.text in RELATIONS else 0.44 if node.text in SUMS | set("⋅×") else 0.17
