@@ -3,10 +3,9 @@
 import numpy as np
 
 from gpuscale import chip, measured
-from gpuscale.collectives import algorithms, alpha_beta, bus_bandwidth, exchange, hierarchy
-from gpuscale.one_gpu import memory
+from gpuscale.collectives import algorithms, alpha_beta, bus_bandwidth, calls, exchange, hierarchy
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.symbols import M, N, T_comms, V, W, W_bus, W_node, alpha, eta
+from gpuscale.symbols import M, N, T_comms, V, W, W_bus, W_fit, W_node, alpha_call, eta
 from gpuscale.units import MB, GiB, KiB, show, us
 
 h100 = chip("h100_sxm")
@@ -14,10 +13,10 @@ sweep = measured("allreduce_h200")
 sizes = np.array([r["size"] for r in sweep.rows])
 times = sizes * bus_bandwidth.all_reduce_bus(W_alg=1, N=8) / [r["busbw_queued"] for r in sweep.rows]
 fit = alpha_beta(sizes, times)
-LINE = {"alpha": fit.alpha, "W": fit.W}
+LINE = {"alpha_call": fit.alpha, "W_fit": fit.W}
 four = measured("allreduce_h200").row(size=2**30)
 gathered = measured("all_gather_stated").rows[0]
-HALF = memory.half_size(alpha=fit.alpha, W=fit.W)
+HALF = calls.call_half_size(**LINE)
 rates = sizes / times
 last = int(np.flatnonzero(rates < fit.W / 2)[-1])
 SEEN = float(np.exp(np.interp(fit.W / 2, rates[last : last + 2], np.log(sizes[last : last + 2]))))
@@ -51,45 +50,45 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A sweep is fitted by a latency of {alpha:3} and an algorithm bandwidth of {W:3}. At which size does it reach "
-            "half of that bandwidth?",
-            answer=memory.half_size,
-            given=[LINE, {"alpha": 60 * us, "W": fit.W}],
-            mistakes={"At that size the bytes take twice the latency.": 2 * alpha * W},
+            "The line fitted to a sweep has a latency of {alpha_call:3} and an algorithm bandwidth of {W_fit:3}. At which size "
+            "does a call reach half of that bandwidth?",
+            answer=calls.call_half_size,
+            given=[LINE, {"alpha_call": 60 * us, "W_fit": fit.W}],
+            mistakes={"At that size the bytes take twice as long as the latency.": 2 * alpha_call * W_fit},
             remark="There the latency and the bytes take equally long.",
         ),
         Question(
-            "By the same line ({alpha:3}, {W:3}), how long does an all-reduce of {V} take?",
-            answer=memory.transfer_time,
+            "By the same line ({alpha_call:3}, {W_fit:3}), how long does an all-reduce of {V} take?",
+            answer=calls.call_time,
             given=[LINE | {"V": 16 * KiB}, LINE | {"V": 25 * MB}],
-            mistakes={"That leaves out the latency.": V / W},
+            mistakes={"That leaves out the latency.": V / W_fit},
         ),
         Question(
-            "What fraction of the fitted bandwidth does a vector of {V} reach on that line ({alpha:3}, {W:3})?",
-            answer=memory.effective_bandwidth.rhs / W,
+            "What fraction of the fitted bandwidth does an all-reduce of {V} reach on that line ({alpha_call:3}, {W_fit:3})?",
+            answer=calls.call_bandwidth.rhs / W_fit,
             given=[LINE | {"V": 25 * MB}, LINE | {"V": 1 * MB}],
             unit="1",
-            mistakes={"That is the fraction of the time that is latency.": alpha / (alpha + V / W)},
+            mistakes={"That is the fraction of the time that is latency.": alpha_call / (alpha_call + V / W_fit)},
             solution=[
-                (memory.effective_bandwidth.rhs, "the bandwidth that it reaches"),
-                (V / (V + alpha * W), "over the fitted bandwidth"),
+                (calls.call_bandwidth.rhs, "the bandwidth that it reaches"),
+                (V / (V + alpha_call * W_fit), "over the fitted bandwidth"),
             ],
         ),
         Question(
-            "A planner computes a ring all-reduce of {V} on {N} H100s with the NVLink bandwidth of the data sheet. "
-            "Measured rings reach {eta} of it. How long will it really take?",
+            "You plan a ring all-reduce of {V} on {N} H100s. Measured rings reach {eta} of the NVLink bandwidth on the data "
+            "sheet. How long will the call take?",
             answer=RING.rhs.subs(W, eta * W),
             given={"V": 1 * GiB, "N": 8, "W": h100.nvlink_bw, "eta": 0.81},
             unit="s",
             mistakes={
                 "That is the time at the full link bandwidth.": RING,
-                "The fraction makes it slower, not faster.": RING.rhs * eta,
+                "A lower bandwidth makes the call take longer, not shorter.": RING.rhs * eta,
             },
             solution=[(RING.rhs, "at the full link"), (RING.rhs.subs(W, eta * W), "at the fraction that rings reach")],
         ),
         Question(
-            'Find the error. "Our all-gather took {T_comms}, and V/T is {W_bus:3}, so we use all but a fifth of the '
-            '{W} of the link." The buffer is {V} on {N} GPUs. What fraction of the link did they really use?',
+            'Find the error. "Our all-gather took {T_comms}. Its full buffer of {V}, divided by this time, is {W_bus:3}. So we '
+            'use four fifths of the {W} of the link." The group has {N} GPUs. What fraction of the link did they use?',
             answer=V * (N - 1) / (N * T_comms * W),
             given={
                 "V": gathered["size"],
@@ -100,36 +99,44 @@ questions = QuestionSet(
             },
             unit="1",
             mistakes={
-                "V over T is not what a link carries: each rank already holds one part in N.": V / (T_comms * W),
-                "That is the fraction that is lost.": 1 - V * (N - 1) / (N * T_comms * W),
-                "That is the fraction that is lost, and by V over T, which is not what a link carries.": 1
+                "That counts the full buffer, but each GPU already holds one of its N shards.": V / (T_comms * W),
+                "That is the unused fraction.": 1 - V * (N - 1) / (N * T_comms * W),
+                "That is the unused fraction, and it counts the full buffer. Each GPU already holds one of its N shards.": 1
                 - V / (T_comms * W),
             },
             solution=[
-                (V * (N - 1) / (N * T_comms), "what the link carried each second"),
-                (V * (N - 1) / (N * T_comms * W), "of what it could"),
+                (V * (N - 1) / (N * T_comms), "bytes per second on the link of a GPU, the bus bandwidth"),
+                (V * (N - 1) / (N * T_comms * W), "as a fraction of the link"),
             ],
-            remark="V over T overstates what a link carried.",
+            remark="The algorithm bandwidth, V over T, exceeds what a link carries.",
         ),
         Question(
-            "Eighty H100s in {M} nodes run an all-to-all on an array of {V} in total. How long does it take at least?",
+            "Eighty H100s in {M} nodes run an all-to-all. All their buffers together hold {V}. How long does it take at least?",
             answer=exchange.node_all_to_all,
             given={"V": 80 * GiB, "M": 10, "W_node": 8 * h100.nic_bw},
-            mistakes={"One block in M stays in its node.": V / (M * W_node)},
+            mistakes={"Of the data of each node, one part in M stays in the node.": V / (M * W_node)},
             hint="Each node has eight NICs; the hardware tables have their bandwidth.",
-            remark="Measured: about a tenth more than that.",
+            remark="The measured all-to-all takes about a tenth longer.",
         ),
         Question(
-            "A fit over all sizes of a sweep is a third too fast in the middle and a tenth too slow at the large end. "
-            "What is the likely reason?",
+            "You fit one line to all sizes of a sweep. Messages of a few megabytes take much longer than the line predicts. "
+            "The smallest and the largest ones take less time than it predicts. What is the most likely reason?",
             choices=[
                 (
-                    "the library changes algorithm or protocol there",
-                    "Each algorithm and protocol has a line of its own.",
+                    "the library uses another algorithm or protocol for large messages than for small ones",
+                    "Each protocol has a line of its own, and one line between the two misses both.",
                     True,
                 ),
-                ("the link is slower for middle sizes", "The link does not know the size of the message.", False),
-                ("the latency is not constant at small sizes", "Then the small end would not fit.", False),
+                (
+                    "the links are slower for messages of a few megabytes",
+                    "A link has the same bandwidth for every message. What changes with the size is how the library uses it.",
+                    False,
+                ),
+                (
+                    "other jobs used the network",
+                    "Other jobs would slow calls down at random, not at the same sizes in every sweep.",
+                    False,
+                ),
             ],
         ),
         Question(
@@ -137,16 +144,21 @@ questions = QuestionSet(
             "only four fifths of it?",
             predict=True,
             choices=[
-                ("the links were overclocked", "Nobody overclocks NVLink.", False),
+                ("the links run faster than on the data sheet", "They cannot: the data sheet gives their peak.", False),
                 (
-                    "the switch adds, so fewer bytes cross each link than the bus bandwidth assumes",
+                    "large messages use in-network reduction, which sends fewer bytes than the bus bandwidth assumes",
                     "Bus bandwidth counts the bytes of a ring.",
                     True,
                 ),
-                ("the fit is wrong", "The largest messages confirm it.", False),
+                (
+                    "the fit is wrong at large sizes",
+                    "The measured bandwidth of the largest messages is even higher.",
+                    False,
+                ),
             ],
-            solution="The switch adds. Bus bandwidth is defined by the bytes that a ring would send, and with NVLink SHARP each GPU sends "
-            "about half of them. The number may even exceed the link.",
+            solution="Bus bandwidth is defined by the bytes that a ring would send. With in-network reduction (NVLink SHARP) the switch "
+            "adds up the vectors, and each of eight GPUs sends only about two thirds of these bytes. So a bus bandwidth can even "
+            "exceed the bandwidth of the link.",
         ),
         Question(
             f"The fit has a latency of {show(fit.alpha, 's')} and moves the vector at {show(fit.W, 'B/s')}. By this fitted line, at which size "
@@ -157,8 +169,8 @@ questions = QuestionSet(
                 ("about 5 MB", "Latency times bandwidth.", bool(1e6 < HALF < 10e6)),
                 ("about 500 MB", "There the latency is only about a percent of the time.", bool(HALF > 100e6)),
             ],
-            solution=f"At {show(HALF, 'B')}: there, moving the bytes takes as long as the latency. (The measured calls need about "
-            f"{show(SEEN, 'MB', digits=2)}, because the line is too optimistic there.)",
+            solution=f"At {show(HALF, 'B')}: there, moving the bytes takes as long as the latency. (The measured calls reach it at about "
+            f"{show(SEEN, 'MB', digits=2)}, because the line predicts too short a time there.)",
         ),
         Question(
             "Ten H100 nodes all-gather 16 GiB. A hierarchical scheme would give a bus bandwidth of "

@@ -9,6 +9,8 @@ import numpy as np
 class Fit:
     """A fitted line T = alpha + V/W: latency [s], bandwidth [B/s], and residuals.
 
+    For a collective these are ``alpha_call`` and ``W_fit`` of the formula ``call_time``.
+
     ``residuals`` are measured over fitted times, less one, in the order of the sizes: 0.1 is 10% slower than the line.
     """
 

@@ -1,12 +1,14 @@
 """Pieces of a page whose numbers come from the library: sentences, and the card of what to remember."""
 
+import re
 from collections.abc import Sequence
+from itertools import chain, zip_longest
 
 import sympy
 
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Html, element, escape, table
-from gpuscale.core.latex import inline, tex
+from gpuscale.core.html import Head, Html, element, escape, region, table
+from gpuscale.core.latex import inline, span, tex
 from gpuscale.units import show
 
 
@@ -56,15 +58,35 @@ def fold(summary: str, text: str, **values) -> Sentence:
     return Sentence(f"<details>\n<summary>{escape(summary)}</summary>\n\n{inside}\n\n</details>")
 
 
-def grid(heads: Sequence[str], rows: Sequence[Sequence], left: Sequence[int] = ()) -> Sentence:
+def grid(heads: Sequence[str], rows: Sequence[Sequence], left: Sequence[int] = (), keys: Sequence[str] = ()):
     """A small table in Markdown: the first column and those in ``left`` begin at the left, the others end at the right.
 
-    Raises ValueError for a row without a cell for each head.
+    ``keys``: for a table that is too wide for a phone, the word before each cell of a row, which becomes a block there;
+    a cell without one has a line of its own. Raises ValueError for a row, or keys, without an item for each head.
     """
-    if odd := [row for row in rows if len(row) != len(heads)]:
-        raise ValueError(f"row {list(odd[0])!r}: expected {len(heads)} cells, one per column head")
+    for what, row in (*(("row", row) for row in rows), *([("keys", keys)] if keys else [])):
+        if len(row) != len(heads):
+            raise ValueError(f"{what} {list(row)[0]!r}: expected {len(heads)} cells, one per column head")
     sides = ["---" if column in (0, *left) else "---:" for column in range(len(heads))]
-    return Sentence("\n".join("| " + " | ".join(map(str, line)) + " |" for line in (heads, sides, *rows)))
+    lines = Sentence("\n".join("| " + " | ".join(map(str, line)) + " |" for line in (heads, sides, *rows)))
+    if not keys:
+        return lines
+    kinds = [" ".join(["num"] * (side == "---:") + ["line"] * (not key)) for side, key in zip(sides, keys, strict=True)]
+    columns = [Head(_marked(head), kind, key) for head, kind, key in zip(heads, kinds, keys, strict=True)]
+    body = [[_marked(str(cell)) for cell in row] for row in rows]
+    html = region(keys[0] or heads[0], table(columns, body, "stack", stack=True, aria_label=heads[0]))
+    return Html(html, lines.text)
+
+
+def _marked(text: str) -> str:
+    """The Markdown of a cell as HTML: formulas and bold type.
+
+    >>> _marked("a < **b**, $V$").replace(span("V"), "V")
+    'a &lt; <b>b</b>, V'
+    """
+    parts = re.split(r"\$(.+?)\$", text)
+    said = (re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escape(part)) for part in parts[::2])
+    return "".join(chain.from_iterable(zip_longest(said, map(span, parts[1::2]), fillvalue="")))
 
 
 def remember(rows: Sequence[tuple]) -> Html:

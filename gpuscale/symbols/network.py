@@ -22,6 +22,10 @@ V_cross = Quantity("V_cross", "B", "size at which two algorithms take the same t
 W_alg = Quantity("W_alg", "B/s", "algorithm bandwidth: bytes of the buffer over time", r"W_\mathrm{alg}", also="algbw")
 W_bus = Quantity("W_bus", "B/s", "bus bandwidth: what the links of a ring would have to carry", r"W_\mathrm{bus}",
     also="busbw")
+alpha_call = Quantity("alpha_call", "s", "fitted latency of a whole call, with all of its steps",
+    r"\alpha_\mathrm{call}", zero=True, also="t_0, startup time")
+W_fit = Quantity("W_fit", "B/s", "fitted algorithm bandwidth of a call, which very large messages approach",
+    r"W_\mathrm{fit}", also="r_inf, 1/beta of the alpha-beta model")
 W_node = Quantity("W_node", "B/s", "bandwidth out of a node into the scale-out network, one direction",
     r"W_\mathrm{node}", also="node egress")
 W_ring = Quantity("W_ring", "B/s", "bus bandwidth that a ring achieves", r"W_\mathrm{ring}")

@@ -22,7 +22,7 @@ b_w = Quantity("b_w", "B", "bytes per element of the weights", r"b_\mathrm{w}")
 
 # Memory
 V = Quantity("V", "B", "bytes moved, or the size of a full buffer", also="message size, S, bytes")
-W = Quantity("W", "B/s", "bandwidth of a level or link, one direction", also="B, beta, 1/beta of the alpha-beta model")
+W = Quantity("W", "B/s", "bandwidth of a level or link, one direction", also="B, beta")
 W_hbm = Quantity("W_hbm", "B/s", "bandwidth of HBM", r"W_\mathrm{HBM}", also="memory bandwidth, beta")
 W_ref = Quantity("W_ref", "B/s", "reference bandwidth", r"W_\mathrm{ref}")
 V_half = Quantity("V_half", "B", "size at which latency and transfer take the same time", r"V_{1/2}")

@@ -24,3 +24,13 @@ def test_a_small_table_needs_a_cell_for_each_head():
     assert table == "| GPU | Peak | Note |\n| --- | ---: | --- |\n| H100 | 1 | x |"
     with pytest.raises(ValueError, match="expected 2 cells"):
         grid(["GPU", "Peak"], [["H100"]])
+
+
+def test_a_wide_table_becomes_blocks_on_a_phone():
+    shown = grid(["GPU", "Time", "Peak"], [["H100", "$V/W$", 1]], left=(1,), keys=("", "", "peak"))
+    assert repr(shown) == "| GPU | Time | Peak |\n| --- | --- | ---: |\n| H100 | $V/W$ | 1 |"
+    html = shown.html
+    assert '<td role="cell" class="num" data-k="peak">1</td>' in html and r"\(V/W\)" in html
+    assert html.count(' class="line"') == 4  # two heads, two cells
+    with pytest.raises(ValueError, match="keys 'peak': expected 3 cells"):
+        grid(["GPU", "Time", "Peak"], [], keys=("peak",))

@@ -190,6 +190,20 @@ def time_of_two_trees(lib, case):
     priced(lib.double_tree_all_reduce, trees.double_tree_all_reduce(2**height, chunks), costs, n_chunk=chunks)
 
 
+@checks("call_time", "call_bandwidth", "call_half_size")
+def a_line_through_two_calls_predicts_the_others(lib):
+    small, middle, large = 1e3, 3e6, 1e9
+    for n, wait, rate in ((2, 1e-6, 1e9), (8, 3e-6, 450e9)):
+        passes = ring.all_reduce(n)
+        took = lambda v, p=passes, w=wait, r=rate: p.time(w, r, v)  # noqa: E731
+        slope = (took(large) - took(small)) / (large - small)
+        line = {"alpha_call": took(small) - small * slope, "W_fit": 1 / slope}
+        close(lib.call_time(V=middle, **line), took(middle), 1e-6)
+        close(lib.call_bandwidth(V=middle, **line), middle / took(middle), 1e-6)
+        half = bisected(lambda v, s=slope, t=took: v / t(v) - 0.5 / s, 1.0, 1e12)
+        close(lib.call_half_size(**line), half, 1e-6)
+
+
 @checks("ring_half_size", "doubling_cross", "shot_cross")
 def sizes_at_which_two_clocks_agree(lib):
     wait, rate = 3e-6, 450e9
