@@ -23,7 +23,7 @@ function start() {
   for (const root of $$('[data-gpuscale]')) {
     try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
-  provenance(); follow();
+  provenance(); follow(); listen();
   addEventListener('hashchange', follow);
   addEventListener('load', async () => { await globalThis.MathJax?.startup?.promise; reach(); });
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
