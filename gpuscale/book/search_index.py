@@ -40,8 +40,11 @@ ASKING = "can do does fast how i me much my need should to what when where which
 NAME, OTHER, ABOVE, TEXT = 8, 4, 1.5, 1
 USUAL = 60  # words of a text of usual length: a longer one has to say a word more often
 LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # weights as letters, from the least to the largest
-SYMBOLS = {"alpha": "α", "beta": "β", "gamma": "γ", "eta": "η", "cdot": "·", "times": "×", "le": "≤", "ge": "≥",
-           "approx": "≈", "min": "min", "max": "max", "log": "log", "ldots": "…", "to": "→", "to_": "→"}  # fmt: skip
+SYMBOLS = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "eta": "η", "cdot": "·", "times": "×", "le": "≤", "ge": "≥",
+    "approx": "≈", "ldots": "…", "dots": "…", "to": "→", "infty": "∞", "ll": "≪", "gg": "≫", "sqrt": "√", "quad": " ",
+    "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "operatorname": "", "text": "", "begin": "", "end": "",
+}  # fmt: skip
 
 
 @dataclass
@@ -67,10 +70,16 @@ def plain(tex: str) -> str:
     text = re.sub(r"\\(?:mathrm|text|operatorname|mathit|textrm)\s*\{([^{}]*)\}", r"\1", tex)
     text = re.sub(r"([_^])\s*\{([^{}\s]*)\}", r"\1\2", text)
     for _ in range(3):  # one fraction inside another
-        text = re.sub(r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", text)
+        text = re.sub(r"\\d?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", _fraction, text)
     text = re.sub(r"\\(?:left|right|displaystyle|[()\[\],;!])", " ", text)
-    text = re.sub(r"\\([A-Za-z]+)", lambda found: SYMBOLS.get(found[1], " "), text)
-    return re.sub(r"\s+", " ", re.sub(r"[{}\\&]", "", text)).strip()
+    text = re.sub(r"\\([A-Za-z]+)", lambda found: SYMBOLS.get(found[1], found[1]), text)
+    text = re.sub(r"\s+", " ", re.sub(r"[{}\\&]", "", text)).strip()
+    return re.sub(r"(?<=[(⌈⌊]) | (?=[)⌉⌋,])", "", text)
+
+
+def _fraction(found: re.Match) -> str:
+    over, under = (f"({part.strip()})" if " " in part.strip() else part for part in found.groups())
+    return f"{over}/{under}"
 
 
 class _Reader(HTMLParser):
@@ -104,7 +113,7 @@ class _Reader(HTMLParser):
             return None
         outer = self._entry
         above = outer.name.strip() if outer is not None and outer.kind == "section" else ""
-        if outer is None:
+        if outer is None and tag == "section":
             kind, anchor = "page", ""
         self.entries.append(Entry(kind, self.page, anchor, above=above))
         return self.entries[-1]

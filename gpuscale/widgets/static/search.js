@@ -2,7 +2,7 @@
    the book is built (gpuscale.book.search_index); the ranking is here. */
 const { $, make, escape, worded } = globalThis.gpuscale.parts, page = globalThis.document;
 // What a kind of entry is worth beside others with the same words, and what some pages are.
-const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1.2, formula: 1, figure: .8, symbol: .8, question: .55, 'published number': .5 };
+const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1.2, formula: .95, figure: .8, symbol: .7, question: .55, 'published number': .5 };
 const LESS = [[/^exercises\//, .6], [/(what_others_count|published_numbers|bibliography|further_reading)$/, .5], [/(lab_\w+|cheat_sheet)$/, .85]];
 const INFLECTED = 1, BEGUN = .6, MISTYPED = .45;            // how well a word of the index fits a typed one
 const EXACT = 2, PHRASE = 1.25;                            // the query is the whole name; it stands in the name or text as typed
@@ -31,6 +31,8 @@ const engine = (data) => {
   const { words, matching } = wording(data, new Set(known)), { entries, pages, answers } = data;
   const asking = new Set(data.asking.split(' '));
   const priors = pages.map(([path]) => LESS.reduce((all, [which, part]) => (which.test(path) ? all * part : all), 1));
+  /** Two words that the book writes as one: "nv switch". */
+  const together = (list) => list.reduce((all, word) => (place.has(`${all.at(-1)}${word}`) && !place.has(`${all.at(-1)}_${word}`) ? [...all.slice(0, -1), `${all.at(-1)}${word}`] : [...all, word]), []);
   /** The entries of a word with their weights. */
   const weights = (word) => {
     let at = -1;
@@ -45,7 +47,7 @@ const engine = (data) => {
     return found;
   };
   return (query) => {
-    const typed = words(query), meant = typed.filter((word) => !asking.has(word)), asked = meant.length ? meant : typed, fits = asked.map((word, i) => fitting(word, i === asked.length - 1));
+    const typed = together(words(query)), meant = typed.filter((word) => !asking.has(word)), asked = meant.length ? meant : typed, fits = asked.map((word, i) => fitting(word, i === asked.length - 1));
     const scores = new Map(), counts = new Map();
     for (const fit of fits) {
       const best = new Map();
