@@ -9,7 +9,7 @@ from urllib.parse import unquote, urldefrag
 LINK = re.compile(r'(?:href|src)\s*=\s*"([^"]+)"')
 STYLE_URL = re.compile(r'url\(\s*["\']?([^"\')]+)["\']?\s*\)')
 # Read by Sphinx or by other projects rather than named on a page.
-BY_NAME = ("searchindex.js", "objects.inv", ".buildinfo", ".nojekyll")
+BY_NAME = ("objects.inv", ".buildinfo", ".nojekyll")
 
 
 def local(link: str, page: Path, site: Path) -> Path | None:

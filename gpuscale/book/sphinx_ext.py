@@ -18,7 +18,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import mathematics, mathfont, prune, wheel
+from gpuscale.book import mathematics, mathfont, prune, search_index, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
@@ -65,6 +65,8 @@ def serve_assets(app: Sphinx) -> None:
     app.add_css_file("gpuscale.css", priority=800)
     app.add_css_file("book.css", priority=810)
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
+    app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
+    app.config.html_additional_pages["search"] = "search.html"
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
@@ -193,7 +195,7 @@ def make_wheel(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Write the landing page and remove what no page loads."""
+    """Write the landing page and the search index, and remove what no page loads."""
     if hasattr(app, "gpuscale_runs"):
         app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
@@ -201,6 +203,8 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     site = Path(app.outdir)
     landing = LANDING.format(title=app.config.html_title, first=f"{app.config.root_doc}.html")
     (site / "index.html").write_text(landing, encoding="utf-8")
+    order = app.env.toctree_includes[app.config.root_doc]
+    search_index.write(site, [app.config.root_doc, *order])
     removed, kept = prune.prune(site)
     log.info("pruned %.1f MB that no page loads; the site is %.1f MB", removed / 1e6, kept / 1e6)
 

@@ -142,7 +142,7 @@ def words(text: str) -> list[str]:
     return line.split()
 
 
-def _indexed(text: str) -> dict[str, None]:
+def indexed(text: str) -> dict[str, None]:
     """The words by which a text is found: those of JOINED also one by one."""
     found = words(text)
     parts = [term.split() for term in JOINED for word in found if word.startswith(term.replace(" ", "_"))]
@@ -203,7 +203,7 @@ def _levels(f: Formula) -> tuple[tuple[str, ...], ...]:
 def _levels_in_words() -> dict[str, tuple[frozenset[str], ...]]:
     """The words of each level of each formula, by the formula's key in the catalogue."""
     return {
-        key: tuple(frozenset(word for text in level for word in _indexed(text)) for level in _levels(f))
+        key: tuple(frozenset(word for text in level for word in indexed(text)) for level in _levels(f))
         for key, f in sweep.formulas().items()
     }
 
@@ -262,8 +262,8 @@ def index() -> dict:
     entries = {}
     for key, f in sweep.formulas().items():
         name, others, gives, takes, holds, sources = _levels(f)
-        shared = [_indexed(text) for text in (*gives, *takes, *sources)]  # with other formulas
-        own = _indexed(" ".join([*name, *others, *holds]))
+        shared = [indexed(text) for text in (*gives, *takes, *sources)]  # with other formulas
+        own = indexed(" ".join([*name, *others, *holds]))
         own = [word for word in own if not any(word in text for text in shared)]
         lines = (" ".join(text) for text in (own, *shared))
         entries[anchor(key)] = sorted({texts.setdefault(line, len(texts)) for line in lines})

@@ -97,7 +97,7 @@ def numbers(group: str) -> Html:
     parts = [p for p in specs.parts(kind).values() if any(f in p for f in fields)]
     if kind == "link":
         parts = [p for p in parts if _group(p) == group]
-    return specs.table(parts, [f for f in fields if any(f in p for p in parts)], caption=group)
+    return specs.table(parts, [f for f in fields if any(f in p for p in parts)], caption=group, ids=f"row {group}")
 
 
 def _group(link: specs.Part) -> str:

@@ -5,7 +5,7 @@ On the page every number is a button whose tip shows the value as printed, its b
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gpuscale.core.html import Head, Html, aligned, element, escape, heading, region, table
+from gpuscale.core.html import Head, Html, aligned, anchor, element, escape, heading, region, table
 from gpuscale.sources import cited
 from gpuscale.specs.number import amount, known_fields
 
@@ -17,12 +17,15 @@ def parts_table(
     fields: Iterable[str] | Mapping[str, str],
     derived: Mapping[str, Callable] | None = None,
     caption: str = "",
+    ids: str = "",
 ) -> Html:
     """Parts as a table: one row per part, one column per field, then derived values (in italics).
 
     ``fields`` are names, or names with their column titles. Each function in ``derived`` takes a part and
-    gives (value in base units, unit), a text or None. A part that lacks a field shows a dash.
+    gives (value in base units, unit), a text or None. A part that lacks a field shows a dash. ``ids``: what the id
+    of each row begins with, if rows have ids.
     """
+    parts = list(parts)
     titles = fields if isinstance(fields, Mapping) else {f: _title(f) for f in fields}
     rows = []
     for part in parts:
@@ -32,7 +35,8 @@ def parts_table(
         rows.append(cells)
     titles = [*titles.values(), *(derived or ())]
     heads = [Head("Part", leads=True), *(Head(escape(title), "num") for title in titles)]
-    html = specs_table(caption, heads, [[html for _, html in row] for row in rows])
+    anchors = [anchor(f"{ids} {part.key}") for part in parts] if ids else ()
+    html = specs_table(caption, heads, [[html for _, html in row] for row in rows], ids=anchors)
     plain = aligned([["Part", *titles], *([plain for plain, _ in row] for row in rows)])
     return Html(html, "\n".join([caption, *plain] if caption else plain), stored=True)
 
@@ -78,6 +82,8 @@ def part_card(part, rows: list[tuple[str, ...]]) -> str:
     return element("section", *inside, class_="card part", aria_label=part.title)
 
 
-def specs_table(caption: str, heads: Sequence[Head], rows: Iterable[Sequence[str]], note: str = "") -> str:
-    """A wide table of numbers, with its caption as text; ``note`` is HTML below it."""
-    return region(caption or "Hardware", table(heads, rows, "specs", caption=escape(caption)), note)
+def specs_table(
+    caption: str, heads: Sequence[Head], rows: Iterable[Sequence[str]], note: str = "", ids: Sequence[str] = ()
+) -> str:
+    """A wide table of numbers, with its caption as text; ``note`` is HTML below it, ``ids`` are those of the rows."""
+    return region(caption or "Hardware", table(heads, rows, "specs", caption=escape(caption), ids=ids), note)

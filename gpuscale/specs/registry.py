@@ -147,6 +147,6 @@ def measured(key: str) -> MeasuredTable:
     return part("measured", key)
 
 
-def table(parts: Iterable, fields, derived=None, caption: str = "") -> Html:
+def table(parts: Iterable, fields, derived=None, caption: str = "", ids: str = "") -> Html:
     """Parts (or keys of chips) as a table; see ``html.parts_table``."""
-    return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption)
+    return html.parts_table([chip(p) if isinstance(p, str) else p for p in parts], fields, derived, caption, ids)

@@ -13,13 +13,20 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "start"),
+    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "seek", "start"),
     "steppers": ("stepper", "transfers"),
     "gantt": ("gantt",),
-    "filter": ("filter",),
+    "filter": ("words", "filter"),
+    "search": ("words", "search"),
     "ledger": ("ledger",),
 }
-STYLES = {"gpuscale": ("components",), "steppers": ("steppers",), "filter": ("filter",), "ledger": ("ledger",)}
+STYLES = {
+    "gpuscale": ("components",),
+    "steppers": ("steppers",),
+    "filter": ("filter",),
+    "search": ("search",),
+    "ledger": ("ledger",),
+}
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
 PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others

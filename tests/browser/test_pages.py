@@ -117,22 +117,6 @@ def test_the_site_opens_at_the_first_page(page, served, site):
     assert [said for said in page.errors if "ERR_ABORTED" not in said] == []  # the icon of the page that is left
 
 
-@pytest.mark.parametrize("base", ["file", "http"])
-def test_search_finds_a_chapter(page, served, site, base):
-    address = served if base == "http" else site.as_uri()
-    page.open(PAGES[1], base=address)
-    page.fill(".toc form.bd-search input[name=q]", "roofline")
-    page.keyboard.press("Enter")
-    page.wait_for_selector("#search-results li a")
-    page.click("#search-results li a[href*='chapters/roofline.html']")
-    page.wait_for_url("**/chapters/roofline.html*")
-    assert page.locator("article h1").count() == 1
-    page.open("search.html?q=zxqvzxqv", base=address)
-    page.wait_for_function("() => document.querySelector('#search-results p')?.textContent.length > 20")
-    assert page.locator("#search-results li").count() == 0
-    assert page.errors == []
-
-
 def test_the_theme_is_chosen_and_kept(page):
     page.open(PAGES[1])
     ground = "() => getComputedStyle(document.documentElement).backgroundColor"

@@ -1,21 +1,7 @@
 /* Filter: the box above the formula index. What is searched, and which words are one, is the page's data, written by
    gpuscale.catalogue.search: a word finds here what it finds there. */
 const finder = ({ stop, joined, endings, texts, formulas }) => {
-  const idle = new Set(stop.split(' ')), lines = texts.map((text) => text.split(' ')), known = new Set(lines.flat());
-  const words = (text) => {
-    const plain = text.toLowerCase().normalize('NFKD').replace(/\p{Mn}|['’]/gu, '').match(/[\p{L}\p{N}_/]+/gu) ?? [];
-    let line = plain.map((word) => word.replace(/^\/+|\/+$/g, '')).filter((word) => word && !idle.has(word)).map((word) => ` ${word}`).join('');
-    for (const term of joined) for (const written of [term, term.replaceAll(' ', '')]) line = line.replaceAll(` ${written}`, ` ${term.replaceAll(' ', '_')}`);
-    return line.split(' ').filter(Boolean);
-  };
-  const matching = (word) => {
-    const forms = [word], cut = (n, end = '') => forms.push(word.slice(0, word.length - n) + end);
-    if (word.length > 2 && /s$/.test(word) && !/(ss|us|is)$/.test(word)) cut(1);
-    if (/ies$/.test(word)) cut(3, 'y'); else if (/(ch|sh|ss|x)es$/.test(word)) cut(2); else if (/y$/.test(word)) cut(1, 'ies');
-    const there = forms.filter((form) => known.has(form));
-    const whole = there.flatMap((form) => endings.slice(0, form.length > 2 ? endings.length : 2).map((ending) => form + ending)).filter((other) => known.has(other));
-    return new Set(whole.length ? whole : [...known].filter((other) => other.startsWith(word)));
-  };
+  const lines = texts.map((text) => text.split(' ')), { words, matching } = wording({ stop, joined, endings }, new Set(lines.flat()));
   /** The formulas that have all words of a text, null for a text without any; and the words that nothing has. */
   return (text) => {
     const asked = words(text).map((word) => [word, matching(word)]);

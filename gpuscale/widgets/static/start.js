@@ -19,7 +19,7 @@ function start() {
   for (const root of $$('[data-gpuscale]')) {
     try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
-  provenance(); follow();
+  provenance(); follow(); listen();
   addEventListener('hashchange', follow);
   addEventListener('load', reach); doc.addEventListener('copy', copied);
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);

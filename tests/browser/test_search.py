@@ -1,0 +1,167 @@
+"""The search: what readers type finds what they mean, from every page, by keyboard alone, and from a file."""
+
+import pytest
+from browser.bookpages import PAGES
+
+FIND = "(query) => globalThis.gpuscale.search.find(query)"
+# What is typed, and the pages or places under chapters/ of which one has to come first.
+OURS = [
+    ("all-reduce", "rings_and_trees.html"),
+    ("ring allreduce", "rings_and_trees.html"),
+    ("NVLink bandwidth H100", "hardware_tables.html#row-links-of-a-gpu-h100-sxm"),
+    ("FlashAttention", "parameters_and_flops.html#flashattention"),
+    ("flash attention", "parameters_and_flops.html#flashattention"),
+    ("ZeRO-3", "data_parallelism.html#zero-3"),
+    ("oversubscription", "beyond_the_node.html#oversubscription"),
+    ("why is my all-reduce slow", "theory_and_measurement.html"),
+    ("how many microbatches", "pipeline_parallelism.html"),
+    ("why is a ring optimal", "rings_and_trees.html#the-ring-is-bandwidth-optimal"),
+    ("busbw of a broadcast", "formula_index.html#index-collectives-broadcast-bus"),
+    ("how much memory does Adam need", "glossary.html#term-adam training_memory putting_it_together"),
+    ("alpha-beta model", "theory_and_measurement.html#the-alpha-beta-model"),
+    ("roofline", "roofline.html"),
+    ("mixture of expert", "all_to_all.html"),
+    ("paralell pipeline", "pipeline_parallelism.html"),
+    ("occupancy", "inside_a_gpu.html#occupancy"),
+    ("gradient accumulation", "glossary.html#term-gradient-accumulation"),
+]
+# Written by a reader who knew the titles of the pages and their sections, and nothing of the search
+NEWCOMER = [
+    ("allreduce", "rings_and_trees primitives glossary"),
+    ("all gather", "primitives rings_and_trees glossary"),
+    ("reduce_scatter", "primitives rings_and_trees glossary"),
+    ("how many GPUs do I need for 70B", "putting_it_together training_memory"),
+    ("what is a rail", "beyond_the_node glossary"),
+    ("warps", "inside_a_gpu glossary"),
+    ("tensor core", "inside_a_gpu glossary hardware_tables"),
+    ("T_comms", "notation formula_index"),
+    ("H100 memory bandwidth", "hardware_tables memory_hierarchy"),
+    ("B200 fp8 flops", "hardware_tables"),
+    ("nvl72", "rack_scale inside_the_node glossary"),
+    ("infinband", "beyond_the_node glossary"),
+    ("nv switch", "inside_the_node glossary"),
+    ("SHARP", "in_network_reduction glossary"),
+    ("MFU", "parameters_and_flops glossary"),
+    ("zero 3", "data_parallelism lab_data_parallelism glossary"),
+    ("fsdp vs ddp", "data_parallelism lab_data_parallelism"),
+    ("pipline bubble", "pipeline_parallelism cheat_sheet glossary"),
+    ("1f1b schedule", "pipeline_parallelism lab_pipelines glossary"),
+    ("DualPipe", "pipeline_parallelism glossary"),
+    ("ring attention", "context_parallelism glossary"),
+    ("kv cache size", "training_memory formula_index glossary"),
+    ("gradient checkpointing", "training_memory parameters_and_flops glossary"),
+    ("why is tensor parallelism limited to 8 gpus", "tensor_parallelism"),
+    ("deepseek v3 expert parallelism", "expert_parallelism putting_it_together"),
+    ("memory coalescing", "memory_hierarchy glossary"),
+    ("nccl-tests busbw", "rings_and_trees lab_measure glossary"),
+    ("fat tree oversubscription", "beyond_the_node glossary"),
+    ("arithmetic intensity", "roofline glossary"),
+    ("how to profile a cuda kernel with nsight", "lab_profiling"),
+]
+
+
+@pytest.fixture(scope="module")
+def found(visiting):
+    """found("warps"): the results, on the page of the search as it is opened from a file."""
+    with visiting() as page:
+        page.open("search.html")
+        page.wait_for_selector("#seek-here input")
+        yield lambda query: page.evaluate(FIND, query)
+        assert page.errors == []
+
+
+@pytest.mark.parametrize(("query", "expected"), [*OURS, *NEWCOMER], ids=lambda text: text.replace(" ", "_")[:40])
+def test_the_first_result_is_what_is_meant(found, query, expected):
+    paths = [one["path"] for one in found(query)["results"]]
+    assert paths and paths[0].startswith(tuple(f"chapters/{place}" for place in expected.split())), paths[:4]
+
+
+def test_every_result_leads_to_a_place_that_exists(found, site):
+    pages = {}
+    for query in ("all-reduce", "memory", "H100", "bubble", "T_step", "expert"):
+        for one in found(query)["results"]:
+            path, _, anchor = one["path"].partition("#")
+            pages.setdefault(path, (site / path).read_text(encoding="utf-8"))
+            assert not anchor or f'id="{anchor}"' in pages[path], one["path"]
+
+
+def test_each_kind_can_be_found(found):
+    kinds = {
+        "roofline": "page", "ring all-reduce": "section", "Bus bandwidth of an all-to-all": "formula",
+        "T_comms": "symbol", "oversubscription": "term", "H100 SXM HBM bandwidth": "hardware",
+        "Peak of a GPU's links in one direction, not reached even at 10 GB": "published number",
+        "Sequence parallelism shards the activations that every GPU used to repeat": "figure",
+        "What is the ridge point of an H100 SXM in bf16?": "question",
+    }  # fmt: skip
+    for query, kind in kinds.items():
+        assert kind in [one["kind"] for one in found(query)["results"][:3]], query
+
+
+def test_words_are_forgiven(found):
+    """Spelling, plural, hyphens; what nothing has is said, and the rest is still found."""
+    first = found("all-gather")["results"][0]["path"]
+    for typed in ("allgather", "All Gathers", "all gather"):
+        assert found(typed)["results"][0]["path"] == first, typed
+    for wrong, right in {
+        "occupncy": "occupancy",
+        "bisecton": "bisection",
+        "oversubscribtion": "oversubscription",
+    }.items():
+        assert found(wrong)["results"][0]["path"] == found(right)["results"][0]["path"], wrong
+    odd = found("ring qqqqqqqq")
+    assert odd["strange"] == ["qqqqqqqq"] and odd["results"]
+    assert found("zxqvzxqv") == {"results": [], "strange": ["zxqvzxqv"]}
+    assert found("   ")["results"] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("base", ["file", "http"])
+def test_the_dialog_works_by_keyboard_alone(page, served, site, base, width):
+    page.open(PAGES[3], base=served if base == "http" else site.as_uri(), width=width)
+    page.keyboard.press("/" if base == "file" else "Control+k")
+    page.wait_for_selector("#seek[open] input")
+    page.keyboard.type("ring all-reduce")
+    page.wait_for_selector("#seek mark")
+    assert page.evaluate("() => document.querySelector('#seek').scrollWidth <= innerWidth")
+    assert "results" in page.text_content("#seek [role=status]")
+    first = page.text_content("#seek li:first-child b")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("() => document.activeElement.textContent").startswith(first)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    assert page.locator("#seek[open]").count() == 0
+    page.keyboard.press("/")
+    page.wait_for_selector("#seek[open] mark")  # with what was typed before
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/chapters/rings_and_trees.html*")
+    assert page.errors == [] and page.outside == []
+
+
+def test_a_slash_in_a_field_is_a_slash(page):
+    page.open("exercises/hardware.html")
+    page.locator(".quiz input[type=text]").first.fill("")
+    page.keyboard.press("/")
+    assert page.locator(".quiz input[type=text]").first.input_value() == "/" and page.locator("#seek").count() == 0
+
+
+def test_the_sentence_with_the_words_is_shown_and_marked(page):
+    page.open(PAGES[3])
+    page.click(".toc [data-seek]")
+    page.fill("#seek input", "FlashAttention scores")
+    page.wait_for_selector("#seek .seek-text mark")
+    marks = {text.lower() for text in page.locator("#seek li:first-child mark").all_text_contents()}
+    assert {"flashattention", "scores"} <= marks
+    page.mouse.click(5, 5)  # beside the dialog
+    assert page.locator("#seek[open]").count() == 0
+
+
+def test_the_page_of_the_search_takes_a_query(page):
+    page.open("search.html?q=zxqvzxqv")
+    page.wait_for_selector("#seek-here [role=status]")
+    assert "Nothing found; nothing has the word “zxqvzxqv”" in page.text_content("#seek-here")
+    page.fill("#seek-here input", "roofline")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/chapters/roofline.html*")
+    assert page.errors == []
