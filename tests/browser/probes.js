@@ -38,13 +38,13 @@
     const out = [], apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
-      let column = el.parentElement;
+      let column = el.closest('.equation, div.math') ?? el.parentElement;
       while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
-      const room = column.getBoundingClientRect(), tall = column.closest('.equation, div.math, .expr, .approx');
+      const room = column.getBoundingClientRect(), frame = column.closest('.equation, div.math, .expr, .approx');
       const signs = [...el.querySelectorAll('mi, mn, mo, mtext, mfrac, msqrt')].filter((sign) => sign.checkVisibility());
       const over = Math.max(...signs.map((sign) => sign.getBoundingClientRect().right - room.right));
       const under = Math.max(...signs.map((sign) => room.left - sign.getBoundingClientRect().left));
-      const hidden = tall && getComputedStyle(tall).overflowX !== 'visible' ? tall.scrollWidth - tall.clientWidth : 0;
+      const hidden = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
       const worst = Math.max(over, under, hidden);
       if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
     }
