@@ -200,7 +200,8 @@ def entries(html: str, page: str) -> list[Entry]:
         if entry.kind == "figure" and not entry.text.startswith(entry.name):
             entry.name = entry.name.removesuffix(".")
         if entry.name:
-            entry.other = "" if entry.kind == "published number" else search.synonyms(entry.name)
+            known = f"{entry.above} {entry.text}" if entry.kind == "hardware" else entry.name
+            entry.other = "" if entry.kind == "published number" else search.synonyms(known)
             found.append(entry)
     return found
 

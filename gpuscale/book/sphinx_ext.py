@@ -41,6 +41,7 @@ LANDING = """<!DOCTYPE html>
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="(\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output, from one chapter to another
+CURRENT = re.compile(r'<a class="current reference internal" href="#">.*?</a>')
 PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
 
 
@@ -163,22 +164,29 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     for mark, script in PAINTER_FILES.items():
         if mark in body:
             app.add_js_file(script, loading_method="defer", priority=806)
-    context["folded"] = lambda toc: fold(str(toc), chapters=pagename == app.config.root_doc)
+    context["on_page"] = on_page
+    context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
     first = next(doctree.findall(nodes.paragraph), None) if doctree else None
     context["page_description"] = first.astext() if first else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""
     context["wheel"] = app.env.gpuscale_wheel
 
 
-def fold(toc: str, chapters: bool) -> str:
-    """The contents with each part folded but that of the page; with ``chapters`` the numbered parts are open."""
+def on_page(here) -> str:
+    """The sections of a page, from the theme's list of them; empty for a page without any."""
+    return f'<nav class="here" aria-label="On this page">{here}</nav>' if "<li" in str(here) else ""
+
+
+def fold(toc: str, here: str, chapters: bool) -> str:
+    """The contents with each part folded but that of the page, whose sections (``here``) stand below its title; with
+    ``chapters`` the numbered parts are open."""
 
     def part(found: re.Match) -> str:
         title, pages = found.groups()
         shown = " open" if 'class="current' in pages or (chapters and re.match(r"[IVX]+\. ", title)) else ""
         return f'<details class="part"{shown}><summary class="caption">{title}</summary>{pages}</details>'
 
-    return PART.sub(part, toc)
+    return CURRENT.sub(lambda found: found[0] + here, PART.sub(part, toc))
 
 
 def make_wheel(app: Sphinx) -> None:

@@ -179,9 +179,12 @@ def test_the_contents_fold_all_parts_but_that_of_the_page():
 
     toc = entry("I. One GPU") + entry("II. The network", "current ") + entry("Quizzes")
     opened = r'<details class="part" open><summary class="caption">([^<]+)'
-    assert re.findall(opened, sphinx_ext.fold(toc, chapters=False)) == ["II. The network"]
-    assert re.findall(opened, sphinx_ext.fold(toc, chapters=True)) == ["I. One GPU", "II. The network"]
-    assert sphinx_ext.fold(toc, chapters=False).count("<details") == 3
+    assert re.findall(opened, sphinx_ext.fold(toc, "", chapters=False)) == ["II. The network"]
+    assert re.findall(opened, sphinx_ext.fold(toc, "", chapters=True)) == ["I. One GPU", "II. The network"]
+    assert sphinx_ext.fold(toc, "", chapters=False).count("<details") == 3
+    page = '<a class="current reference internal" href="#">a page</a>'
+    folded = sphinx_ext.fold(toc.replace("a page", page, 1), "<nav><ul><li>a section</li></ul></nav>", chapters=False)
+    assert f"{page}<nav><ul><li>a section" in folded and folded.count("<details") == 3
 
 
 def test_every_page_folds_its_contents(site, chapters):

@@ -117,6 +117,23 @@ def test_the_site_opens_at_the_first_page(page, served, site):
     assert [said for said in page.errors if "ERR_ABORTED" not in said] == []  # the icon of the page that is left
 
 
+@pytest.mark.parametrize("width", [1280, 820, 390])
+def test_the_sections_of_a_page_are_always_at_hand(page, width):
+    """In the contents, which stay in sight on a desk and are a drawer elsewhere; the one that is read is marked."""
+    page.open("chapters/roofline.html", width=width)
+    page.evaluate("() => document.getElementById('the-critical-batch-size').scrollIntoView()")
+    page.wait_for_function("() => document.querySelector('.here [aria-current]')?.hash === '#the-critical-batch-size'")
+    links = page.locator(".toc .here a")
+    if width < 1000:
+        page.click(".primary-toggle")
+    seen = "(link) => { const r = link.getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight; }"
+    assert links.first.evaluate(seen) and links.filter(has_text="Take-aways").evaluate(seen)
+    links.filter(has_text="Take-aways").click()
+    page.wait_for_url("**#take-aways")
+    assert page.locator("dialog[open]").count() == 0
+    assert page.evaluate("() => Math.abs(document.getElementById('take-aways').getBoundingClientRect().top) < 100")
+
+
 def test_the_theme_is_chosen_and_kept(page):
     page.open(PAGES[1])
     ground = "() => getComputedStyle(document.documentElement).backgroundColor"

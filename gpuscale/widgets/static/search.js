@@ -2,10 +2,12 @@
    the book is built (gpuscale.book.search_index); the ranking is here. */
 const { $, make, escape, worded } = globalThis.gpuscale.parts, page = globalThis.document;
 // What a kind of entry is worth beside others with the same words, and what some pages are.
-const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1.2, formula: .95, figure: .8, symbol: .7, question: .55, 'published number': .5 };
+const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1, formula: .85, figure: .8, symbol: .7, question: .55, 'published number': .5 };
 const LESS = [[/^exercises\//, .6], [/(what_others_count|published_numbers|bibliography|further_reading)$/, .5], [/(lab_\w+|cheat_sheet)$/, .85]];
 const INFLECTED = 1, BEGUN = .6, MISTYPED = .45;            // how well a word of the index fits a typed one
 const EXACT = 2, PHRASE = 1.25;                            // the query is the whole name; it stands in the name or text as typed
+const OF_PART = 2.5;                                       // the query names a part of the hardware tables and something of its row
+const NAMED = new Set(['page', 'section', 'term', 'formula', 'figure', 'question']);   // a name of these says what it is about
 const CHECKED = 80, SHOWN = 24, LONG = 220;                // entries whose text is read; results; letters of an excerpt
 
 /** Whether one of two words becomes the other by so many letters at most: put in, left out, changed, or swapped. */
@@ -59,8 +61,9 @@ const engine = (data) => {
     let found = [...scores.keys()].map((entry) => [rank(entry), entry]).sort((a, b) => b[0] - a[0]).slice(0, CHECKED);
     const line = asked.join(' ');
     found = found.map(([score, entry]) => {
-      const [, , , name, , text] = entries[entry], own = words(name).join(' ');
-      return [score * (own === line ? EXACT : 1) * (asked.length > 1 && (own.includes(line) || words(text).join(' ').includes(line)) ? PHRASE : 1), entry];
+      const [kind, , , name, , text] = entries[entry], own = words(name).join(' ');
+      const part = kind === 'hardware' && asked.length > 1 && counts.get(entry) === asked.length && asked.includes(own.split(' ')[0]);
+      return [score * (own === line && NAMED.has(kind) ? EXACT : 1) * (part ? OF_PART : 1) * (asked.length > 1 && (own.includes(line) || words(text).join(' ').includes(line)) ? PHRASE : 1), entry];
     }).sort((a, b) => b[0] - a[0]);
     const first = answers[line], ranked = [...new Set([...(first === undefined ? [] : [first]), ...found.map(([, entry]) => entry)])].slice(0, SHOWN);
     const marks = marked(fits);

@@ -15,11 +15,24 @@ function follow() {
 function reach() {
   for (const el of $$('pre')) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0;
 }
+/** Marks in the contents the section that is read, and closes the drawer of a phone behind a link to one. */
+function whereabouts() {
+  const spots = $$('.here > ul > li > a').map((link) => [link, doc.getElementById(decodeURIComponent(link.hash.slice(1)))]).filter(([, section]) => section);
+  let waits = false;
+  const mark = () => {
+    waits = false;
+    const now = spots.findLast(([, section]) => rect(section).top < innerHeight / 4)?.[0];
+    for (const [link] of spots) if (link === now) link.setAttribute('aria-current', 'location'); else link.removeAttribute('aria-current');
+  };
+  addEventListener('scroll', () => { if (!waits) { waits = true; requestAnimationFrame(mark); } }, { passive: true });
+  doc.addEventListener('click', (e) => { if (e.target.closest('.here a')) e.target.closest('dialog')?.close(); });
+  if (spots.length) mark();
+}
 function start() {
   for (const root of $$('[data-gpuscale]')) {
     try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
-  provenance(); follow(); listen();
+  provenance(); follow(); listen(); whereabouts();
   addEventListener('hashchange', follow);
   addEventListener('load', reach); doc.addEventListener('copy', copied);
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
