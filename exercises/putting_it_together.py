@@ -5,12 +5,11 @@ from sympy import expand
 from gpuscale import chip, model
 from gpuscale.core import evaluate
 from gpuscale.ledger import claim
-from gpuscale.llm import data_parallel, memory_traffic, tensor_parallel, training_compute, training_memory
+from gpuscale.llm import data_parallel, tensor_parallel, training_compute, training_memory
 from gpuscale.plan import Choice, evaluate_choice, request
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.specs import part
 from gpuscale.symbols import (
-    HFU,
     MFU,
     B,
     B_run,
@@ -21,18 +20,13 @@ from gpuscale.symbols import (
     N_stages,
     P,
     P_act,
-    S,
     W_coll,
     X,
     Y,
-    b,
     b_grad,
     b_opt,
     b_w,
     flop,
-    n_q,
-    ops,
-    ops_run,
 )
 from gpuscale.units import GB, show
 
@@ -133,18 +127,6 @@ questions = QuestionSet(
             "batch grows or the copies of the model are sharded.",
         ),
         Question(
-            "A run recomputes every layer in the backward pass and reports {HFU:%} of the peak, recomputation "
-            "included. What is its MFU? Leave attention out.",
-            answer=training_compute.mfu_from_hfu.rhs.subs({ops: 6 * flop, ops_run: 8 * flop}),
-            given=[{"HFU": 0.52}, {"HFU": 0.44}],
-            unit="1",
-            mistakes={
-                "Recomputed FLOPs do not count for the model.": HFU + 0,
-                "It is the other way around.": HFU * 8 / 6,
-            },
-            solution=[(HFU * 6 / 8, "the model needs 6 FLOPs per parameter per token, the GPUs do 8")],
-        ),
-        Question(
             "GPUs with a peak of {C} reduce their gradients, {b_grad} each, over links on which the collective sees "
             "{W_coll}. How many tokens per GPU hide the all-reduce?",
             answer=per_gpu,
@@ -179,28 +161,6 @@ questions = QuestionSet(
                 "ZeRO-1 does not shard the gradients either.": P * b_w * (X - 1) / X,
                 "One X-th of them is there under ZeRO-3 already.": P * (b_w + b_grad),
             },
-        ),
-        Question(
-            "A GPT with {n_q:count} heads trains without fused attention, on sequences of {S:count} tokens. Softmax "
-            "reads each score and writes a weight, {b} each. Dropout reads the weight, writes the result, and writes "
-            "{b_mask} of mask. How many bytes do both move per token per layer, forward?",
-            answer=memory_traffic.scores_forward,
-            given=[
-                {"n_q": 96, "S": 2048, "b": 2, "b_mask": 1},
-                {"n_q": 32, "S": 8192, "b": 2, "b_mask": 1},
-            ],
-            unit="B",
-            mistakes={
-                "Each kernel reads an array and writes one, so the weights go through memory between the two.": memory_traffic.scores_forward.rhs
-                - 2 * b * n_q * S,
-                "That is one head.": memory_traffic.scores_forward.rhs / n_q,
-                "The mask is written, too.": 4 * b * n_q * S,
-            },
-            solution=[
-                (n_q * S, "scores per token"),
-                (memory_traffic.scores_forward.rhs, "each read twice and written twice, and its mask written"),
-            ],
-            remark="Fused attention keeps the scores of a tile on the chip and writes none of them.",
         ),
         Question(
             "GPUs with a peak of {C_ref} are replaced by GPUs with {C}, and each node still has {W_node} of network. By which "
