@@ -23,7 +23,7 @@ from gpuscale.core.html import as_json
 
 MARKED = re.compile(r'<(span|div)([^>]*\bclass="[^"]*\bmath\b[^>]*)>\\([(\[])(.*?)\\[)\]]</\1>', re.S)
 MARKS = re.compile(r" (notranslate|nohighlight|\w+_process)\b")  # for scripts that would look for TeX
-DATA = re.compile(r'(?<=<script type="application/json">).*?(?=</script>)', re.S)
+DATA = re.compile(r'(?<=json">).*?(?=</script>)', re.S)
 
 
 @cache
