@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from gpuscale.catalogue import search
+from gpuscale.units import WORDS
 from gpuscale.widgets.shared import SEEK_DATA
 
 MOST = 4000  # letters of an entry's text: more is a long table
@@ -36,6 +37,7 @@ APART = frozenset("p li td th dt dd tr div figcaption caption h1 h2 h3 h4 code".
 LISTS = frozenset(f"chapters/{name}" for name in ("formula_index", "notation", "glossary", "published_numbers"))
 # Words of a question that say nothing of what is sought
 ASKING = "can do does fast how i me much my need should to what when where which why"
+UNITS = ("B/s", "FLOP/s")
 # What the words of each part of an entry weigh: its name, other names for it, the headings above it, its text
 NAME, OTHER, ABOVE, TEXT = 8, 4, 1.5, 1
 USUAL = 60  # words of a text of usual length: a longer one has to say a word more often
@@ -200,8 +202,12 @@ def entries(html: str, page: str) -> list[Entry]:
         if entry.kind == "figure" and not entry.text.startswith(entry.name):
             entry.name = entry.name.removesuffix(".")
         if entry.name:
-            known = f"{entry.above} {entry.text}" if entry.kind == "hardware" else entry.name
-            entry.other = "" if entry.kind == "published number" else search.synonyms(known)
+            known = entry.name
+            if entry.kind == "hardware":  # a row says what its numbers are by their units alone
+                known = f"{entry.above} {entry.text} {' '.join(WORDS[unit] for unit in UNITS if unit in entry.text)}"
+                entry.other = known
+            if entry.kind != "published number":
+                entry.other += f" {search.synonyms(known)}"
             found.append(entry)
     return found
 
