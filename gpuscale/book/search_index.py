@@ -124,7 +124,8 @@ class _Reader(HTMLParser):
         """Set apart what stands apart; note heads of columns; find the element that names the entry."""
         entry = self._entry
         if here.tag in APART:
-            self._say(" ")
+            ended = here.tag != "li" or entry is None or not entry.text[-1:].isalnum()
+            self._say(" " if ended else ". ")
         if here.tag == "thead":
             self._heads = []
         if here.tag == "tr":

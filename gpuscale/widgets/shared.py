@@ -51,7 +51,7 @@ FORMULAS, FOUND = "{} formulas", "{} of {} formulas"
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"
 SEEK_HELP = "Titles, sections, formulas, symbols, figures, questions, terms, hardware and published numbers."
-SEEK_FOUND, SEEK_BEST, SEEK_NONE = "{} results", "the best {} results", "Nothing found"
+SEEK_FOUND, SEEK_BEST, SEEK_NONE = "{} results", "The best {} results", "Nothing found"
 SEEK_DATA = "search-data.js"  # where the build writes the index
 
 _TAKEN = {

@@ -110,6 +110,7 @@ function mount(root, base, find, closes) {
   root.addEventListener('keydown', (e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (by) { e.preventDefault(); step(by); }
+    else if (e.key === 'Escape' && closes) { e.preventDefault(); root.close(); }   // at once, though the field would first empty itself
     else if (e.key === 'Enter' && e.target === input) { e.preventDefault(); links()[0]?.click(); }
   });
   apply();
