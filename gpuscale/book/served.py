@@ -33,6 +33,8 @@ PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINT
 # Only a page with a filter loads these.
 FILTER_FILES = {'class="filter"': ("filter.js", "filter.css"), 'class="rows-filter"': ("ledger.js", "ledger.css")}
 
+SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
+
 
 def served(root: Path) -> dict[str, str]:
     """The text of each file of our own that pages load; those in the lists above only some of them."""
