@@ -34,7 +34,8 @@
 
   /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
   cut() {
-    for (const el of document.querySelectorAll('details')) el.open = true;
+    const folded = [...document.querySelectorAll('details:not([open])')];
+    for (const el of folded) el.open = true;
     const out = [], apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
@@ -48,6 +49,7 @@
       const worst = Math.max(over, under, hidden);
       if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
     }
+    for (const el of folded) el.open = false;
     return out;
   },
 

@@ -99,9 +99,8 @@ def test_each_kind_can_be_found(found):
 
 def test_words_are_forgiven(found):
     """Spelling, plural, hyphens; what nothing has is said, and the rest is still found."""
-    first = found("all-gather")["results"][0]["path"]
-    for typed in ("allgather", "All Gathers", "all gather"):
-        assert found(typed)["results"][0]["path"] == first, typed
+    for typed in ("all-gather", "allgather", "All Gathers", "all gather", "all-gathres"):
+        assert "term-all-gather" in "".join(one["path"] for one in found(typed)["results"][:3]), typed
     for wrong, right in {
         "occupncy": "occupancy",
         "bisecton": "bisection",
@@ -141,9 +140,10 @@ def test_the_dialog_works_by_keyboard_alone(page, served, site, base, width):
 
 def test_a_slash_in_a_field_is_a_slash(page):
     page.open("exercises/hardware.html")
-    page.locator(".quiz input[type=text]").first.fill("")
+    field = page.locator(".quiz .answer input").first
+    field.fill("")
     page.keyboard.press("/")
-    assert page.locator(".quiz input[type=text]").first.input_value() == "/" and page.locator("#seek").count() == 0
+    assert field.input_value() == "/" and page.locator("#seek").count() == 0
 
 
 def test_the_sentence_with_the_words_is_shown_and_marked(page):
