@@ -61,9 +61,10 @@ const engine = (data) => {
     let found = [...scores.keys()].map((entry) => [rank(entry), entry]).sort((a, b) => b[0] - a[0]).slice(0, CHECKED);
     const line = asked.join(' ');
     found = found.map(([score, entry]) => {
-      const [kind, , , name, , text] = entries[entry], own = words(name).join(' ');
-      const part = kind === 'hardware' && asked.length > 1 && counts.get(entry) === asked.length && asked.includes(own.split(' ')[0]);
-      return [score * (own === line && NAMED.has(kind) ? EXACT : 1) * (part ? OF_PART : 1) * (asked.length > 1 && (own.includes(line) || words(text).join(' ').includes(line)) ? PHRASE : 1), entry];
+      const [kind, , , name, , text] = entries[entry], of = words(name), own = of.join(' ');
+      const exact = NAMED.has(kind) && of.length === asked.length && of.every((word, i) => fits[i].get(word) >= MISTYPED);
+      const part = kind === 'hardware' && asked.length > 1 && counts.get(entry) === asked.length && asked.includes(of[0]);
+      return [score * (exact ? EXACT : 1) * (part ? OF_PART : 1) * (asked.length > 1 && (own.includes(line) || words(text).join(' ').includes(line)) ? PHRASE : 1), entry];
     }).sort((a, b) => b[0] - a[0]);
     const first = answers[line], ranked = [...new Set([...(first === undefined ? [] : [first]), ...found.map(([, entry]) => entry)])].slice(0, SHOWN);
     const marks = marked(fits);
