@@ -255,7 +255,6 @@ def test_the_page_holds_no_answer(cards, site):
     for card in cards:
         form = card.at.evaluate("(form) => form.querySelector('script[type$=json]').textContent")
         spec = json.loads(form)
-        assert spec == json.loads(json.dumps(card.spec)), card.item.id
         for number, variant in enumerate(spec["variants"]):
             grade = variant["grade"]
             assert set(grade) <= {"salt", "outcomes", "wrong", "tolerance", "exact", "points"}
