@@ -25,7 +25,11 @@ function whereabouts() {
     for (const [link] of spots) if (link === now) link.setAttribute('aria-current', 'location'); else link.removeAttribute('aria-current');
   };
   addEventListener('scroll', () => { if (!waits) { waits = true; requestAnimationFrame(mark); } }, { passive: true });
-  doc.addEventListener('click', (e) => { if (e.target.closest('.here a')) e.target.closest('dialog')?.close(); });
+  doc.addEventListener('click', (e) => {   // closing the drawer gives the focus back to the top of the page
+    const link = e.target.closest('.here a'), drawer = link?.closest('dialog');
+    drawer?.addEventListener('close', () => requestAnimationFrame(() => doc.getElementById(decodeURIComponent(link.hash.slice(1)))?.scrollIntoView()), { once: true });
+    drawer?.close();
+  });
   if (spots.length) mark();
 }
 function start() {
