@@ -25,10 +25,10 @@ MOST = 4000  # letters of an entry's text: more is a long table
 ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["answers"]
 KINDS = {  # the kind of an entry by the beginning of its id
     "index-": "formula", "formula-": "card", "q-": "question", "fig-": "figure", "live-": "figure", "step-": "figure",
-    "term-": "term", "symbol-": "symbol", "claim-": "published number", "row-": "hardware",
+    "term-": "term", "symbol-": "symbol", "claim-": "ledger", "row-": "hardware",
 }  # fmt: skip
 HEADINGS = ("h1", "h2", "h3", "h4")
-ROWS = ("term", "symbol", "published number", "hardware")
+ROWS = ("term", "symbol", "ledger", "hardware")
 VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
 UNREAD = frozenset("script style svg template noscript pre select output summary nav".split())
 HIDDEN = frozenset("cell_input headerlink solution quizset-head copybtn take".split())
@@ -207,7 +207,7 @@ def entries(html: str, page: str) -> list[Entry]:
             if entry.kind == "hardware":  # a row says what its numbers are by their units alone
                 known = f"{entry.above} {entry.text} {' '.join(WORDS[unit] for unit in UNITS if unit in entry.text)}"
                 entry.other = known
-            if entry.kind != "published number":
+            if entry.kind != "ledger":
                 entry.other += f" {search.synonyms(known)}"
             found.append(entry)
     return found

@@ -89,7 +89,7 @@ def test_each_kind_can_be_found(found):
     kinds = {
         "roofline": "page", "ring all-reduce": "section", "Bus bandwidth of an all-to-all": "formula",
         "T_comms": "symbol", "oversubscription": "term", "H100 SXM HBM bandwidth": "hardware",
-        "Peak of a GPU's links in one direction, not reached even at 10 GB": "published number",
+        "Peak of a GPU's links in one direction, not reached even at 10 GB": "ledger",
         "Sequence parallelism shards the activations that every GPU used to repeat": "figure",
         "What is the ridge point of an H100 SXM in bf16?": "question",
     }  # fmt: skip
@@ -153,7 +153,7 @@ def test_the_sentence_with_the_words_is_shown_and_marked(page):
     page.wait_for_selector("#seek .seek-text mark")
     marks = {text.lower() for text in page.locator("#seek li:first-child mark").all_text_contents()}
     assert {"flashattention", "scores"} <= marks
-    page.mouse.click(5, 5)  # beside the dialog
+    page.mouse.click(5, 5)  # outside the dialog
     assert page.locator("#seek[open]").count() == 0
 
 

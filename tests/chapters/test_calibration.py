@@ -1,11 +1,14 @@
 """Predicted against measured step times: what its experiment shows, with the fit of the library."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from gpuscale import specs
 from gpuscale.plan import cluster, load_calibration, read_runs, shipped
 from gpuscale.plan.fit import Problem
+from gpuscale.specs import registry
 
 WHOLE = load_calibration(shipped("nanotron_h100"))
 
@@ -13,8 +16,10 @@ WHOLE = load_calibration(shipped("nanotron_h100"))
 @pytest.fixture(scope="module")
 def runs():
     folder = shipped("nanotron_h100").parent
-    specs.load(folder / "nanotron_models.toml")
-    return read_runs(folder / "nanotron_h100.csv")
+    with pytest.MonkeyPatch.context() as patch:  # the models of the runs go again
+        patch.setattr(registry, "_registry", cache(registry._registry.__wrapped__))
+        specs.load(folder / "nanotron_models.toml")
+        yield read_runs(folder / "nanotron_h100.csv")
 
 
 @pytest.fixture(scope="module")

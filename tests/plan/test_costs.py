@@ -65,6 +65,7 @@ NO_COST = {
     "outcome.Outcome.useful": "the same",
     "outcome.Outcome.ties_with": "a ratio of expected times",
     "likeness.unlike": "ranks and GPUs counted",
+    "run_inputs.run_inputs": "the number of a run in its table",
     "search.Plan.why_nothing": "lists of words",
     "search._crowded": "choices counted",
     "search._fastest": "how many rows are kept",

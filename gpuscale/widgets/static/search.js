@@ -1,8 +1,8 @@
 /* Search: a dialog over every page, and the page of its own. What can be found, and what words weigh, is counted when
    the book is built (gpuscale.book.search_index); the ranking is here. */
 const { $, make, escape, worded } = globalThis.gpuscale.parts, page = globalThis.document;
-// What a kind of entry is worth beside others with the same words, and what some pages are.
-const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1, formula: .85, figure: .8, symbol: .7, question: .55, 'published number': .5 };
+// What a kind of entry is worth compared with others of the same words, and what some pages are.
+const WORTH = { page: 1.5, section: 1.15, term: 1.05, hardware: 1, formula: .85, figure: .8, symbol: .7, question: .55, ledger: .5 };
 const LESS = [[/^exercises\//, .6], [/(what_others_count|published_numbers|bibliography|further_reading)$/, .5], [/(lab_\w+|cheat_sheet)$/, .85]];
 const INFLECTED = 1, BEGUN = .6, MISTYPED = .45;            // how well a word of the index fits a typed one
 const EXACT = 2, PHRASE = 1.25;                            // the query is the whole name; it stands in the name or text as typed
