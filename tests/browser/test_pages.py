@@ -119,7 +119,8 @@ def test_the_site_opens_at_the_first_page(page, served, site):
 
 @pytest.mark.parametrize("width", [1280, 820, 390])
 def test_the_sections_of_a_page_are_always_at_hand(page, width):
-    """In the contents, which never scroll away on a desk and are a drawer elsewhere; the section being read is marked."""
+    """In the contents, which never scroll away on a desk and are a drawer elsewhere; the section that one reads is
+    marked."""
     page.open("chapters/roofline.html", width=width)
     page.evaluate("() => document.getElementById('the-critical-batch-size').scrollIntoView()")
     page.wait_for_function("() => document.querySelector('.here [aria-current]')?.hash === '#the-critical-batch-size'")
