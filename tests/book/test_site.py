@@ -63,7 +63,7 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         filtered = {file for mark, files in FILTER_FILES.items() if page.select(f"[{mark}]") for file in files}
         expected = {"gpuscale.js", "gpuscale.css", "book.css", *(STEPPER_FILES if holds else ()), *painted, *filtered}
         assert ours == expected, name
-        limit = 74_000 if painted else 71_000 if holds else 63_500 if filtered else 61_000
+        limit = 74_000 if painted else 71_000 if holds else 64_000 if filtered else 61_000
         weighs = weight.weigh(site / name, site)
         assert weighs["own"] < limit, name
         assert weighs["font"] < 27_000, name
