@@ -5,7 +5,8 @@ import re
 import pytest
 
 from gpuscale.book import search_index
-from gpuscale.book.search_index import Entry, entries, index, plain
+from gpuscale.book.search_entries import Entry, entries, of_site, plain
+from gpuscale.book.search_index import index
 
 PAGE = """<html><body><nav><a>elsewhere</a></nav><article><nav class="here">On this page</nav>
 <section id="rings"><h1>Rings<a class="headerlink" href="#rings">#</a></h1><p>How fast is a <em>ring</em>?</p>
@@ -61,7 +62,7 @@ def test_a_formula_is_found_where_its_chapter_explains_it_and_a_question_once(tm
     for name, text in {"rings": PAGE, "sheet": sheet, "formula_index": listed}.items():
         (tmp_path / "chapters").mkdir(exist_ok=True)
         (tmp_path / "chapters" / f"{name}.html").write_text(text)
-    found = search_index.of_site(tmp_path, ["chapters/rings", "chapters/sheet", "chapters/formula_index"])
+    found = of_site(tmp_path, ["chapters/rings", "chapters/sheet", "chapters/formula_index"])
     places = {one.name: (one.page, one.anchor) for one in found if one.kind == "formula"}
     assert places == {
         "Time of a ring": ("chapters/rings", "formula-ring"),
