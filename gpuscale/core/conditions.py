@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import sympy
 from sympy.codegen.cfunctions import log2
@@ -15,9 +16,9 @@ class Condition:
     parts: tuple[sympy.Expr, ...]
     test: Callable
 
-    @property
+    @cached_property
     def relation(self) -> sympy.Basic:
-        """The condition as sympy's relation (or true, or false)."""
+        """The condition as sympy's relation (or true, or false), made once: sympy takes long over a maximum."""
         return self.test(*self.parts)
 
     def put(self, swaps: dict) -> "Condition":

@@ -10,6 +10,7 @@ from gpuscale.core.numerics import FUNCTIONS, steady
 from gpuscale.symbols import Quantity, flop, quantities
 
 
+@functools.lru_cache(maxsize=4096)
 def inputs(expr) -> tuple[Quantity, ...]:
     """The quantities of an expression that a caller supplies, in the order of the notation (``flop`` is always 1).
 

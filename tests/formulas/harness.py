@@ -77,16 +77,10 @@ def rational(formula, **values) -> Fraction:
     return out
 
 
-@functools.cache
-def condition(need):
-    """The relation of a need, made once: sympy takes long over it."""
-    return need.relation
-
-
 def at(formula, **values) -> Fraction:
     """``rational`` from values of which a formula may not need all; its needs hold there."""
     for need in formula.needs:
-        assert exactly(condition(need), values) == True, f"{formula.name} does not take {values}"  # noqa: E712
+        assert exactly(need.relation, values) == True, f"{formula.name} does not take {values}"  # noqa: E712
     return rational(formula, **values)
 
 

@@ -108,6 +108,11 @@ def _parts(expr) -> list:
     return sorted(enumerate(expr.args), key=lambda part: default_sort_key(part[1]))
 
 
+def _made(func, args):
+    """An expression of a kind; a maximum is left as it is, since sympy takes long to compare its arguments."""
+    return func(*args, evaluate=False) if func in (sympy.Max, sympy.Min) else func(*args)
+
+
 def _everywhere(expr):
     """(what is changed, the expression with the change), node by node."""
     for label, new in _here(expr):
@@ -115,7 +120,7 @@ def _everywhere(expr):
     for i, part in _parts(expr):
         for label, new in _everywhere(part):
             if not new.has(sympy.zoo, sympy.nan):  # nobody writes that, and Max does not accept it
-                yield label, expr.func(*expr.args[:i], new, *expr.args[i + 1 :])
+                yield label, _made(expr.func, (*expr.args[:i], new, *expr.args[i + 1 :]))
 
 
 def _here(expr):
@@ -131,11 +136,11 @@ def _here(expr):
             yield f"without the factor {part} in {expr}", expr.func(*rest)
     elif isinstance(expr, sympy.Max | sympy.Min):
         for part, rest in without:
-            yield f"without {part} in {expr}", expr.func(*rest)
+            yield f"without {part} in {expr}", _made(expr.func, rest)
     elif isinstance(expr, sympy.Piecewise):
         yield from _branches(expr)
     if expr.func in SWAPPED:
-        yield f"{SWAPPED[expr.func].__name__} for {expr}", SWAPPED[expr.func](*args)
+        yield f"{SWAPPED[expr.func].__name__} for {expr}", _made(SWAPPED[expr.func], args)
 
 
 def _branches(expr):

@@ -1,5 +1,6 @@
 """Expert parallelism: real tokens through real experts; bytes counted on schedules, FLOPs from matmul shapes."""
 
+import functools
 from fractions import Fraction
 from itertools import combinations
 
@@ -83,6 +84,7 @@ def a_layer_over_ranks(lib, case):
     assert at(lib.tokens_per_expert, **given) == Fraction(sum(done.rows), experts)
 
 
+@functools.cache
 def every_choice_passed(experts, k, ranks, matrices, node, hidden=1):
     """Every choice of k experts, and what a layer moves and computes when each is taken once."""
     choice = every_choice(experts, k, ranks)

@@ -1,5 +1,6 @@
 """A whole step: each formula against layers placed one by one, links counted, passes laid in time, elements stored."""
 
+import functools
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -237,7 +238,8 @@ def collectives_of_blocks_that_are_computed(lib, case):
         assert at(lib.tp_bytes, **given) * ring.all_gather(ranks).busiest() == sent
 
 
-def gathered(layers, size, pieces, again, numbers):
+@functools.cache
+def gathered(layers, size, pieces, again, *numbers):
     """Bytes of arrays of so many numbers a token, gathered by the ranks of a sequence in each pass, their gradients
     scattered."""
     work = sharded.Work(pieces)
@@ -265,9 +267,9 @@ def keys_and_values_gathered_pass_by_pass(lib, case):
     assert at(lib.whole_key_heads, n_kv=heads, Y=ranks) == sum(held)
     for again in (0, 1, 2, 3):
         given = {"b": 2, "L_stage": layers, "n_seq": size, "S": 2 * pieces, "n_recompute": again}
-        moved = sum(gathered(layers, size, pieces, again, [wide * one] * 2) for one in held)  # keys, values
+        moved = sum(gathered(layers, size, pieces, again, wide * one, wide * one) for one in held)  # keys, values
         assert at(lib.cp_bytes, **given, n_key=sum(held), d_head=wide) * share == moved
-        moved = sum(gathered(layers, size, pieces, again, [heads, wide]) for _ in held)
+        moved = sum(gathered(layers, size, pieces, again, heads, wide) for _ in held)
         assert at(lib.latent_cp_bytes, **given, Y=ranks, r_kv=heads, d_rope=wide) * share == moved
 
 
@@ -401,6 +403,12 @@ def routed(case, zero=0):
     return layout, given | {"X": copies, "n_cp": cp, "Y": slices, "Z": shards}
 
 
+@functools.cache
+def fullest(case, zero, widths):
+    """Bytes of the fullest rank of such a stage."""
+    return routed(case, zero)[0].fullest(widths)
+
+
 @checks("stage_rank_params", over=MESHES)
 def what_a_rank_of_a_stage_holds(lib, case):
     layout, given = routed(case)
@@ -411,10 +419,11 @@ def what_a_rank_of_a_stage_holds(lib, case):
 def states_of_a_stage(lib, pair):
     case, widths = pair
     for zero in range(4):
-        layout, given = routed(case, zero)
+        _, given = routed(case, zero)
         said = dict(zip(("b_w", "b_grad", "b_opt"), widths, strict=True))
-        assert at(lib.stage_state, **given, **said, n_zero=zero) == layout.fullest(widths)
-        there, back = layout.fullest(widths), layout.fullest((*widths[:2], 0))  # two stages, one optimizer of two ranks
+        there, back = fullest(case, zero, widths), fullest(case, zero, (*widths[:2], 0))
+        assert at(lib.stage_state, **given, **said, n_zero=zero) == there
+        # two stages, one optimizer of two ranks
         assert at(lib.dualpipe_state, **given, **said, n_zero=zero) == there + back
 
 
