@@ -235,6 +235,12 @@ def matching(word: str) -> frozenset[str]:
     return whole & _vocabulary() or frozenset(other for other in _vocabulary() if other.startswith(word))
 
 
+@cache
+def _titles(f: Formula) -> tuple[list[str], ...]:
+    """The title of a formula in words, and its name in one word and in several."""
+    return words(f.title), words(f.name), words(f.name.replace("_", " "))
+
+
 def _rank(f: Formula, asked: list[str], hits: list[frozenset[str]]) -> tuple | None:
     """The rank of a formula: by the least of its levels that is needed, by all of them, a name or title that
     equals the query first, then the shorter title; None if a word is missing. ``hits``: what each word of
@@ -246,8 +252,8 @@ def _rank(f: Formula, asked: list[str], hits: list[frozenset[str]]) -> tuple | N
         if level is None:
             return None
         at.append(level)
-    exact = asked in (words(f.name), words(f.name.replace("_", " ")), words(f.title))
-    return max(at, default=0), sum(at), not exact, len(words(f.title)) if asked else 0
+    titles = _titles(f)
+    return max(at, default=0), sum(at), asked not in titles, len(titles[0]) if asked else 0
 
 
 @cache
