@@ -1,6 +1,7 @@
 """What the planner's costs are made of: formulas of the library and nothing else, each within its conditions."""
 
 import ast
+import functools
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -146,18 +147,34 @@ def test_layouts_keep_the_conditions_of_every_formula(run, schedule):
     checked = 0
     for step in compose(schedule, "kv_rank" in ask.model)[0]:
         for need in step.formula.needs:
-            relation = need.test(*(part.xreplace(step.given) for part in need.parts))
-            assert np.all(numbers(relation, known)), f"{step.formula.name} needs that {need}"
+            assert np.all(numbers(replaced(need, step), known)), f"{step.formula.name} needs that {need}"
             checked += 1
         known[step.value.name] = numbers(step.expr, known)
     assert checked > 15
 
 
+@functools.cache
+def relation(need, *parts):
+    """A need of other expressions; made once, as schedules share most of their steps."""
+    return need.test(*parts)
+
+
+def replaced(need, step):
+    """The need of a step in the symbols of a tape."""
+    return relation(need, *(part.xreplace(step.given) for part in need.parts))
+
+
+@functools.cache
+def compiled(expr):
+    names = sorted(str(symbol) for symbol in expr.free_symbols)
+    return sympy.lambdify(names, expr, modules="numpy"), names
+
+
 def numbers(expr, known):
     """An expression in the symbols of a tape, in numbers."""
-    names = sorted(str(symbol) for symbol in expr.free_symbols)
+    function, names = compiled(expr)
     with np.errstate(all="ignore"):
-        return sympy.lambdify(names, expr, modules="numpy")(*(known[name] for name in names))
+        return function(*(known[name] for name in names))
 
 
 @pytest.mark.parametrize("schedule, latent", KINDS)

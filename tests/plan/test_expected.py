@@ -12,7 +12,6 @@ from gpuscale.llm import model_counts
 from gpuscale.plan import (
     Choice,
     Refusal,
-    calibrate,
     cluster,
     evaluate_choice,
     evaluate_choices,
@@ -27,6 +26,7 @@ from gpuscale.plan import (
 )
 from gpuscale.plan.__main__ import main
 from gpuscale.plan.calibration import PRIORS, USUAL_BAND
+from gpuscale.plan.fit import Problem
 
 # ---- ZeRO-3 over all GPUs. Published comparisons find it several times slower than tensor and pipeline parallelism:
 # model, cluster, GPUs, tokens of a batch and of a sequence, and how much slower the best of it is at least
@@ -248,7 +248,9 @@ def test_the_band_of_megatron_follows_from_leaving_out_each_run():
     assert len(runs) == kept.runs == 10 and not kept.far
     off = []
     for i, run in enumerate(runs):
-        found = calibrate([*runs[:i], *runs[i + 1 :]], "a100")
+        problem = Problem([*runs[:i], *runs[i + 1 :]], cluster("a100"), "bf16_fp32_grads")
+        fitted = problem.constants(problem.fit(np.arange(len(runs) - 1)))
+        found = dataclasses.replace(kept, constants=kept.constants | dict(zip(problem.free, fitted, strict=True)))
         ask = request(run.model, "a100", run.gpus, run.batch, run.seq, calibration=found)
         off.append(evaluate_choice(ask, run.choice).step[2] / run.seconds)
     assert kept.band == pytest.approx(np.exp(np.abs(np.log(off)).max()), rel=2e-3)
