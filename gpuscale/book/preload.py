@@ -1,9 +1,11 @@
-"""The third-party packages that every notebook imports: a process that imports this module is warm.
+"""What every notebook imports, and all formulas: a process that imports this module is warm.
 
-Nothing of this library does; ``gpuscale.book.warm`` names it to the process that kernels are forked from.
+``gpuscale.book.warm`` names it to the process that kernels are forked from. Data is read by each kernel itself.
 """
 
 import importlib
 
-for name in ("ipykernel.kernelapp", "sympy", "anywidget"):
+from gpuscale.catalogue import sweep
+
+for name in ("ipykernel.kernelapp", "sympy", "anywidget", "gpuscale.notebook", *sweep.modules()):
     importlib.import_module(name)

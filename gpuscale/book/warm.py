@@ -1,7 +1,7 @@
 """Kernels that start warm: each is forked from one process that has imported what every notebook imports.
 
-Each is a process of its own with an empty namespace, and imports this library itself. Starting a fresh Python and
-importing sympy again is most of what an exercise sheet takes.
+Each is a process of its own with an empty namespace. Starting a fresh Python and importing sympy and the formulas
+again is most of what an exercise sheet takes.
 """
 
 from __future__ import annotations

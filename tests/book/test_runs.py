@@ -12,7 +12,10 @@ NOTEBOOKS = {
     "one.ipynb": ["mine = 1", "print('a', 'b', flush=True)\nprint('c')"],
     "two.ipynb": ["import os, sys", "'mine' in globals(), os.environ.get('GPUSCALE_DIGEST'), os.getcwd(), os.getpid()"],
     "three.ipynb": ["1 + 1", "1 / 0", "2 + 2"],
-    "four.ipynb": ["import sys; [m for m in ('gpuscale.one_gpu.roofline', 'gpuscale.symbols') if m in sys.modules]"],
+    "four.ipynb": [
+        "import sys; [m for m in ('gpuscale.one_gpu.roofline', 'gpuscale.symbols') if m in sys.modules]",
+        "from gpuscale.specs import registry; registry._registry.cache_info().currsize",
+    ],
     "slow.ipynb": ["while True: pass"],
 }
 
@@ -51,7 +54,11 @@ def test_outputs_are_new_and_what_is_printed_is_one_stream(found):
 def test_each_runs_by_itself_in_its_folder_and_shows_figures(found, folder):
     *told, process = eval(outputs(found["two.ipynb"])[1][0])
     assert told == [False, None, str(folder)] and process > 0
-    assert outputs(found["four.ipynb"]) == [["[]"]]
+
+
+def test_the_formulas_are_there_and_no_data_is(found):
+    """A kernel starts with what does not depend on it; data it reads itself, as GPUSCALE_DATA adds to it."""
+    assert outputs(found["four.ipynb"]) == [["['gpuscale.one_gpu.roofline', 'gpuscale.symbols']"], ["0"]]
 
 
 def test_an_error_ends_the_run_and_is_told(found):
