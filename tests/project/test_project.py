@@ -64,8 +64,8 @@ def test_one_version():
 
 def test_our_scripts_and_styles_are_light():
     """What a page loads of our own is under 61 kB, with a filter under 64 kB; under 71 kB where there is a stepper,
-    and under 74 kB where one of these is drawn by a painter of its own: these texts, as tests/book/test_site.py makes
-    sure. A search loads 9 kB more."""
+    and under 74 kB where one of these is drawn by a painter of its own; that pages load these texts and no more is
+    in tests/book/test_site.py. A search loads 9 kB more."""
     from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, SEARCH_FILES, STEPPER_FILES, served
 
     size = {name: len(text.encode()) for name, text in served(ROOT).items()}
