@@ -26,18 +26,19 @@ def tight_style(source: str) -> str:
     return re.sub(r"(var\([\w-]+\)) (?=[\w.]|#\d)", r"\1", plain).strip() + "\n"
 
 
-STEPPER_FILES = ("steppers.js", "steppers.css")  # only pages that hold a stepper load these
-STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
-PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINTERS}  # and what only some of these load
-
-# Only a page with a filter loads these.
-FILTER_FILES = {'class="filter"': ("filter.js", "filter.css"), 'class="rows-filter"': ("ledger.js", "ledger.css")}
-
+# What a page loads besides what all of them load, by the mark that its text has; in this order.
+PAGE_FILES = {
+    'data-gpuscale="stepper"': ("steppers.css", "steppers.js"),
+    'data-gpuscale="stage"': ("stage.css", "stage.js"),
+    'class="filter"': ("filter.css", "filter.js"),
+    'class="rows-filter"': ("ledger.css", "ledger.js"),
+    **{f'data-painter="{name}"': (f"{name}.js",) for name in (*assets.PAINTERS, *assets.FIGURES)},
+}
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
 
 
 def served(root: Path) -> dict[str, str]:
-    """The text of each file of our own that pages load; those in the lists above only some of them."""
+    """The text of each file of our own that pages load; those of PAGE_FILES only some of them."""
     book = (root / "assets" / "book.css").read_text(encoding="utf-8")
     return {
         "book.css": tight_style(book),

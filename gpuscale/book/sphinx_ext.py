@@ -21,7 +21,7 @@ from sphinx.util import logging
 from gpuscale.book import mathematics, mathfont, prune, search_index, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import PAGE_FILES, served
 
 log = logging.getLogger(__name__)
 # A table may be wider than a phone: it scrolls in its own box, which the keyboard must reach. An equation breaks; in a
@@ -144,7 +144,7 @@ def mark_cell(cell: nodes.Element) -> None:
 
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Set the mathematics of a page, and load what else it needs: steppers, filters."""
+    """Set the mathematics of a page, and load what else it needs: steppers, a stage, filters."""
     body = context.get("body", "")
     try:
         body = mathematics.typeset(body)
@@ -157,13 +157,12 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
-    for mark, (script, style) in {STEPPER: STEPPER_FILES, **FILTER_FILES}.items():
-        if mark in body:
-            app.add_css_file(style, priority=805)
-            app.add_js_file(script, loading_method="defer", priority=805)
-    for mark, script in PAINTER_FILES.items():
-        if mark in body:
-            app.add_js_file(script, loading_method="defer", priority=806)
+    needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
+    for place, file in enumerate(needed):
+        if file.endswith(".css"):
+            app.add_css_file(file, priority=805)
+        else:
+            app.add_js_file(file, loading_method="defer", priority=810 + place)
     context["on_page"] = on_page
     context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
     first = next(doctree.findall(nodes.paragraph), None) if doctree else None

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from gpuscale.book import mathfont, prune
 from gpuscale.book.build import ROOT
-from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES
+from gpuscale.book.served import PAGE_FILES
 
-SOME = (*STEPPER_FILES, *chain(*FILTER_FILES.values()), *PAINTER_FILES.values())  # that some pages load
-OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *SOME)
+OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *chain(*PAGE_FILES.values()))
 
 
 def weigh(page: Path, site: Path) -> dict[str, int]:

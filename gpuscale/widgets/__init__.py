@@ -9,5 +9,6 @@ __getattr__, __dir__ = face(
     collective="collective_stepper primitive_stepper",
     pipeline="pipeline_stepper",
     warp="warp_stepper",
+    rings="Collective ring_stage",
     assets="look",
 )

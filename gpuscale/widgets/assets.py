@@ -13,8 +13,10 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "seek", "start"),
-    "steppers": ("stepper", "transfers"),
+    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "seek", "start"),
+    "steppers": ("player", "stepper", "transfers"),
+    "stage": ("player", "stage"),
+    "ring": ("ring",),
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
@@ -22,19 +24,28 @@ SCRIPTS = {
 }
 STYLES = {
     "gpuscale": ("components",),
-    "steppers": ("steppers",),
+    "steppers": ("player", "steppers"),
+    "stage": ("player", "stage"),
     "filter": ("filter",),
     "search": ("search",),
     "ledger": ("ledger",),
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
+FIGURES = ("ring",)  # scripts that draw what stands on a stage
 NOTEBOOK = "notebook"  # the part of either that no page needs
-PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others
-_PARTS = f"{{ {', '.join(PARTS.split())} }}"
-_HEADS = {"steppers": f"const {_PARTS} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"}
-_HEADS |= dict.fromkeys(
-    PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
+# What "gpuscale" lends to the others.
+PARTS = (
+    "KINDS $ $$ make range life clamp escape fresh hide fit ink px text wide worded "
+    "button joined rect sliders slide copying program show say literal"
 )
+_PARTS = f"{{ {', '.join(PARTS.split())} }}"
+_PLAIN = (
+    "{ abs, ceil, floor, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
+    "real = Number.isFinite, doc = globalThis.document"
+)
+_HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
+_HEADS |= dict.fromkeys(PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
+_HEADS |= dict.fromkeys(FIGURES, f"const {{ figures, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
 _TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_PARTS};\n"}
 
 
@@ -50,7 +61,8 @@ def _closed(source: str) -> str:
 
 @functools.cache
 def script(name: str = "gpuscale") -> str:
-    """A script of SCRIPTS; those after the first are loaded behind it, painters behind "steppers"."""
+    """A script of SCRIPTS; those after the first are loaded behind it, painters behind "steppers", figures
+    behind "stage"."""
     return _closed(_HEADS.get(name, "") + _read(SCRIPTS[name], "js") + _TAILS.get(name, ""))
 
 
@@ -62,15 +74,17 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts but the filter."""
-    names = [file for name in ("gpuscale", "steppers", *PAINTERS) for file in SCRIPTS[name]]
+    """The module that a notebook widget loads: all scripts of figures and quizzes."""
+    parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES)
+    names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
 @functools.cache
 def notebook_style() -> str:
     """All styles for a notebook, which has rules of its own that ours have to meet."""
-    return _read((NOTEBOOK, *STYLES["gpuscale"], *STYLES["steppers"]), "css")
+    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage") for file in STYLES[name])
+    return _read((NOTEBOOK, *names), "css")
 
 
 def look() -> Html:

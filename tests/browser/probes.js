@@ -22,7 +22,7 @@
     if (el.matches('img')) return !el.getAttribute('alt')?.trim();
     const words = el.getAttribute('aria-label') || el.querySelector(':scope > title')?.textContent;
     const control = el.closest('button, a');
-    return !(words?.trim() && (control || el.getAttribute('role') === 'img')) && !control?.ariaLabel;
+    return !(words?.trim() && (control || ['img', 'group'].includes(el.getAttribute('role')))) && !control?.ariaLabel;
   }).map((el) => el.outerHTML.slice(0, 120)),
 
   twice() {

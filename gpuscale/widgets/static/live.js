@@ -1,27 +1,8 @@
 /* Live figure: a plot, a state in words, presets, sliders, and the call that gives the number.
    It knows no formula: all comes from a declarative spec whose functions the library prints. */
 const timings = [];
-const SNAP = {
-  two: (v) => +v.toPrecision(2),
-  whole: (v) => round(v > 10 ? v : +v.toPrecision(1)),
-  power: (v) => 2 ** round(Math.log2(v)),
-  /** The sizes models have: quarters of an octave, such as 4,096, 5,120, 14,336. */
-  octave: (v) => { const q = 2 ** floor(Math.log2(v)) / 4; return ceil(round(v / q) * q); },
-};
-function snapped(q, v) {
-  const n = +q.snap?.split(':')[1], f = SNAP[q.snap] ?? ((u) => n ? round(u / n) * n : u);
-  return clamp(f(clamp(v, q.lo, q.hi)), q.lo, q.hi);
-}
-const scale = (q) => axis(q, 0, 1000);
 const buttons = (name, data, names) => names.length ? `<div class="row" role="group" aria-label="${name}">${joined(names, (n, i) => button(n, `data-${data}="${i}"`))}</div>` : '';
 
-/** Plain http has no clipboard interface, so the older method is the fallback. */
-async function copy(words) {
-  try { await navigator.clipboard.writeText(words); } catch {
-    const area = make('<textarea style="position:fixed"></textarea>');
-    area.value = words; doc.body.append(area); area.select(); doc.execCommand('copy'); area.remove();
-  }
-}
 /** Which bound holds where: sampled, and each border found by halving. */
 function regionsOf(bounds, holds, X) {
   const out = [];
@@ -102,18 +83,11 @@ function live(root, spec, { notebook, onChange } = {}) {
   let scene, box, speak, width = 0;
 
   const code = () => `${python.call}(${python.args.map(([k, u, word]) => `${word ?? k}=${literal(m.p[k], u)}`).join(', ')})`;
-  function runnable(words) {
-    const used = [...new Set(words.match(/(?<=\*)[a-zA-Z]+/g))].sort().join(', ');
-    return `${python.import ?? ''}\n${used && `${worded(IMPORT, used)}\n`}\n${words}\n`;
-  }
-
-  const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
-    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
   const link = notebook ? '' : button(COPY_LINK, 'data-copy="link"');
   const body = make(`<div class="drawn"><div class="head">${buttons(SHOWN_AS, 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>${buttons(PRESETS, 'preset', presets.map(([n]) => n))}
-    <div class="sliders">${joined(keys, slider)}</div>
+    ${sliders(params, uid)}
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${link}</div></div>`);
   const [area, svg, readout, words, spoken, shown] = ['.plot', 'svg', '.readout', '.state', '.quiet', '.call code'].map((q) => $(q, body));
   $('.head', body).prepend(heading);
@@ -137,11 +111,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === m.view;
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => state[k] === v);
-    for (const input of $$('input', body)) {
-      const k = input.dataset.k;
-      if (input !== source) input.value = scale(params[k])(state[k]);
-      input.nextElementSibling.textContent = input.ariaValueText = say(state[k], m.unit(k));
-    }
+    shownAt(source);
     clearTimeout(speak);                                   // spoken once, when the hand rests
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
     if (timings.push(performance.now() - began) > 500) timings.shift();
@@ -151,15 +121,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     draw(source);
     onChange?.(fromEntries(keys.map((k) => [k, state[k]])));
   }
-  on(body, 'input', ({ target: t }) => { const k = t.dataset.k; change({ [k]: snapped(params[k], scale(params[k]).inv(+t.value)) }, t); });
-  on(body, 'keydown', (e) => {                             // one press, one value, however coarse the snapping
-    const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, ArrowLeft: -4, ArrowDown: -4 }[e.key];
-    if (!q || !way) return;
-    e.preventDefault();
-    let n = scale(q)(state[k]), v;
-    do v = snapped(q, scale(q).inv(n += way)); while ((v - state[k]) * way <= 0 && n > 0 && n < 1000);
-    change({ [k]: v });
-  });
+  const shownAt = slide(body, params, { value: (k) => state[k], unit: m.unit, set: change }, on);
   on(body, 'click', ({ target: t }) => {
     const { view: v, preset, copy: what } = t.dataset;
     if (v || preset) kept.clear();
@@ -167,9 +129,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     if (preset) change(presets[preset][1]);
     if (!what) return;
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams([...views.length ? [['view', m.view.name]] : [], ...entries(state)])}`);
-    copy(what === 'py' ? runnable(shown.textContent) : location.href);
-    const was = t.dataset.was ??= t.textContent;
-    t.style.minWidth = `${t.offsetWidth}px`; t.textContent = COPIED; setTimeout(() => { t.textContent = was; }, 1200);
+    copying(what === 'py' ? program(python.import, shown.textContent) : location.href, t);
   });
   const place = (e) => clamp(e.clientX - rect(area).left, box.x0, box.x1);
   function move(e) {                                       // a tap or a sideways drag; a thumb that scrolls moves nothing

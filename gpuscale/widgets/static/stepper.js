@@ -1,6 +1,4 @@
 /* Stepper: frames of a schedule, a meter the schedule feeds, controls as on a player. */
-const ICON = { start: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M12 2v12L3 8z', play: 'M4 2l10 6-10 6z', pause: 'M4 2h3v12H4zM9 2h3v12H9z', next: 'M4 2l9 6-9 6z' };
-
 /** One painter for each kind of schedule, in a file of its own: (svg, width, t, spec, id, forward) draws frame t. */
 const painters = {
   /** Rows are issued instructions, time runs downwards; columns are the lanes of a warp. */
@@ -31,15 +29,13 @@ function stepper(root, spec) {
   const { steps, unit, rate = 900, meter, said } = spec, { signal, on, end } = life(), id = fresh(), title = $('h3', root);
   let t = spec.at ?? 0, timer = 0;
   const mark = 100 * meter?.formula / meter?.full, side = mark > 50 ? `text-align:right;padding-right:${100 - mark}%` : `padding-left:${mark}%`;
-  const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
   const body = make(`<div class="drawn"><div class="stage"><svg role="img"></svg></div>${said ? '<p class="told"></p>' : ''}
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track" ${mark >= 0 || steps > 1 ? '' : 'hidden'}><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
-    <div class="player">${tool('start', TO_START)}${tool('back', ONE_BACK)}${tool('play', PLAY, 'main')}${tool('next', ONE_ON)}
-      <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
     <p class="quiet" role="status"></p></div>`);
+  const hand = player(steps, unit), svg = $('svg', body), told = $('.told', body);
+  $('.quiet', body).before(hand.el);
   title.after(body); hide(root);
-  const svg = $('svg', body), scrub = $('input', body), play = $('.main', body), told = $('.told', body);
   function to(n, forward) {
     t = clamp(n, 0, steps);
     if (!body.clientWidth) return;
@@ -50,7 +46,7 @@ function stepper(root, spec) {
       $('b', body).innerHTML = meter.text[t] + (meter.equal && t === steps ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
       $('i', $('.track', body)).style.width = `${100 * meter.values[t] / meter.full}%`;
     }
-    scrub.value = t; scrub.ariaValueText = $('output', body).textContent = words;
+    hand.stands(t, words);
     if (said) told.innerHTML = said[t];
     if (!timer) $('.quiet', body).textContent = words + counted + (said ? `. ${said[t]}` : '');
   }
@@ -58,16 +54,10 @@ function stepper(root, spec) {
     clearInterval(timer);
     timer = on && setInterval(() => { to(t + 1, true); if (t === steps) run(); }, rate);
     if (on && t === steps) to(0);
-    play.ariaLabel = on ? PAUSE : PLAY; $('path', play).setAttribute('d', ICON[on ? 'pause' : 'play']);
+    hand.runs(on);
   }
   const act = { start: () => to(0), back: () => to(t - 1), next: () => to(t + 1, true) };
-  const press = (k) => { if (k === 'play') run(!timer); else if (k) { run(); act[k](); } };
-  on(body, 'click', (e) => press(e.target.closest('[data-do]')?.dataset.do));
-  on(scrub, 'input', () => { run(); to(+scrub.value); });
-  on(body, 'keydown', (e) => {                             // arrows and Home anywhere in the player, space on the scrubber
-    const k = { ArrowLeft: 'back', ArrowRight: 'next', Home: 'start', ' ': e.target === scrub && 'play' }[e.key];
-    if (k) { e.preventDefault(); press(k); }
-  });
+  hand.listen(on, body, (k) => { if (k === 'play') run(!timer); else { run(); act[k](); } }, (place) => { run(); to(place); });
   let seen = t;                                            // paper shows the outcome
   on(globalThis, 'beforeprint', () => { seen = t; run(); to(steps); });
   on(globalThis, 'afterprint', () => to(seen));

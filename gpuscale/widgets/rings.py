@@ -1,0 +1,131 @@
+"""The ring that a hand can slow down: an all-gather, a reduce-scatter and an all-reduce, hop by hop on one clock.
+
+The page's script moves the chunks (``static/ring.js``). Its costs are the formulas given, printed as JavaScript, and
+its twin in Python is ``schedules.timelines.sending``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from gpuscale.core import javascript
+from gpuscale.core.formula import Formula
+from gpuscale.core.html import Head, anchor, digesting, escape, region, table
+from gpuscale.plotting.drawing.sheet import Sheet
+from gpuscale.plotting.rings import paint_ring
+from gpuscale.schedules.collectives.schedule import Schedule
+from gpuscale.schedules.timelines.sending import Clocked, clocked
+from gpuscale.symbols import N as ranks
+from gpuscale.symbols import V as whole
+from gpuscale.symbols import W as rate
+from gpuscale.symbols import alpha as latency
+from gpuscale.units import GB, MB, kB, show, us
+
+MOST = 12  # ranks that a ring shows with their chunks
+LEAST_SHARE = 0.1  # of the bandwidth, to which a hand can slow a link
+SIZE = 606, 560  # pixels of the drawing without a script
+
+
+class Collective(NamedTuple):
+    """One tab of the ring: its schedule for a number of ranks, its time, and the bytes that each link carries."""
+
+    schedule: Callable[[int], Schedule]
+    time: Formula
+    bytes: Formula
+
+
+def ring_stage(
+    collectives: Mapping[str, Collective],
+    *,
+    name: str,
+    title: str,
+    caption: str,
+    V: float,
+    alpha: float,
+    W: float,
+    N: int = 8,
+    slow: Mapping[int, float] | None = None,
+    at: float = 0.5,
+):
+    """A ring of ranks to play with: collectives as tabs {"All-gather": Collective(...)}, sliders, links to slow down.
+
+    It opens on the first collective with ``N`` ranks and ``V`` bytes, at the share ``at`` of its time. Each link has
+    the bandwidth ``W``, times its share in ``slow``, by the rank that sends. A schedule's function gives a tab its key:
+    all_gather, reduce_scatter, all_reduce. Returns a widget whose ``values`` hold the inputs: kind, N, V, alpha, W and
+    share, one number for each link.
+    Raises ValueError for another collective, for too many ranks, and for a link or a share that does not exist.
+    """
+    kinds = {each.schedule.__name__: label for label, each in collectives.items()}
+    if not kinds or not set(kinds) <= {"all_gather", "reduce_scatter", "all_reduce"}:
+        raise ValueError(f"{name}: expected ring schedules all_gather, reduce_scatter, all_reduce; got {list(kinds)}")
+    if not 2 <= N <= MOST:
+        raise ValueError(f"{name}: N: expected 2 to {MOST} ranks; got {N}")
+    for link, share in (slow or {}).items():
+        if not 0 <= link < N or not LEAST_SHARE <= share <= 1:
+            raise ValueError(f"{name}: slow: expected ranks 0 to {N - 1} and shares {LEAST_SHARE} to 1; got {slow}")
+    shares = [(slow or {}).get(r, 1) for r in range(MOST)]
+    start = {"kind": next(iter(kinds)), "N": N, "V": V, "alpha": alpha, "W": W, "share": shares}
+    spec = {
+        "id": f"stage-{anchor(name)}",
+        "title": title,
+        "caption": caption,
+        "figure": "ring",
+        "at": at,
+        "start": start,
+        "params": _sliders(),
+        "choices": {"kind": {"label": "Collective", "of": [[key, label] for key, label in kinds.items()]}},
+        "presets": [["All links alike", {"share": [1] * MOST}], ["One slow link", {"share": shares}]] if slow else [],
+        "within": {"share": [LEAST_SHARE, 1]},
+        "units": {q.name: q.unit for q in (whole, latency, rate)},
+        "names": "N,V,alpha,W",
+        "fns": _functions(collectives),
+        "marks": {each.schedule.__name__: each.bytes.lhs.html for each in collectives.values()},
+        "python": "from gpuscale.schedules.collectives import ring\n"
+        "from gpuscale.schedules.timelines.sending import clocked",
+    }
+    run = clocked(next(iter(collectives.values())).schedule(N), V, alpha, [W * share for share in shares[:N]])
+    return _card(spec, run, at)
+
+
+def _sliders() -> dict:
+    from dataclasses import asdict
+
+    from gpuscale.widgets.parts import Slider
+
+    made = {
+        ranks: Slider(2, MOST, 8, "step:1", log=False, label="ranks"),
+        whole: Slider(100 * kB, 10 * GB, 64 * MB, label="array"),
+        latency: Slider(0, 20 * us, 3.4 * us, "step:2e-7", log=False, label="latency per step"),
+    }
+    return {q.name: asdict(slider) | {"unit": q.unit, "sym": q.html} for q, slider in made.items()}
+
+
+def _functions(collectives: Mapping[str, Collective]) -> dict[str, str]:
+    """The body of each formula as JavaScript, by what it gives and its collective; ValueError for other inputs."""
+    bodies = {}
+    for label, each in collectives.items():
+        for what, formula in (("time", each.time), ("bytes", each.bytes)):
+            if stray := set(formula.inputs) - {ranks, whole, latency, rate}:
+                extra = ", ".join(sorted(map(str, stray)))
+                raise ValueError(f"{label}: {formula.title}: expected the inputs N, V, alpha, W; got {extra} as well")
+            bodies[f"{what}_{each.schedule.__name__}"] = javascript.body(formula.rhs)
+    return bodies
+
+
+def _card(spec: dict, run: Clocked, at: float):
+    """The widget, with the moment on which it opens as its picture and its numbers."""
+    from gpuscale.widgets.card import figure
+
+    links = [(r, (r + 1) % run.schedule.ranks) for r in range(run.schedule.ranks)]
+    carried = run.sent(run.total)
+    rows = [[f"{a} → {b}", show(run.W[a], "B/s"), show(carried[a], "B")] for a, b in links]
+    text = [f"stage {spec['id']}: {spec['title']}", f"{run.schedule.title}: {show(run.total, 's')}"]
+    text += [" | ".join(row) for row in rows]
+    if digesting():
+        return figure("stage", spec, "", "\n".join(text), spec["start"], painter=spec["figure"])
+    sheet = Sheet(spec["id"], *SIZE, narrow=False)
+    paint_ring(sheet, run, at * run.total)
+    moment, whole_time = show(at * run.total, "s"), show(run.total, "s")
+    alt = f"{run.schedule.title} on {run.schedule.ranks} ranks after {moment} of {whole_time}."
+    heads = [Head("Link"), Head("Bandwidth", "num"), Head("Bytes sent", "num")]
+    fallback = region(spec["title"], sheet.svg(alt)) + table(heads, [[escape(cell) for cell in row] for row in rows])
+    return figure("stage", spec, fallback, "\n".join(text), spec["start"], painter=spec["figure"])

@@ -1,0 +1,173 @@
+"""Figures on a stage: what they show is what the library says, and mouse, finger and keys move the same handles."""
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from browser.bookpages import calling, clipboard, until
+from support.ring_states import run, sentence, states
+
+PAGES = calling(r"\w+_stage")
+STATE = "(el) => gpuscale.upgrade(el).state"
+SHOWN = """(el) => {
+  const said = (q) => el.querySelector(q).textContent.replace(/\\s+/g, ' ').trim();
+  const [sentence, clock, total] = ['.state', '.big', '[data-c=of]'].map(said);
+  const [rate, meter, note] = ['.mid', '.meter b', '.meter .note'].map(said);
+  return { sentence, clock, total, rate, meter, note };
+}"""
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def ring(request, tab):
+    """The ring of each page that has one."""
+    page = tab(request.param)
+    found = page.locator("[data-gpuscale=stage]").first
+    found.scroll_into_view_if_needed()
+    return found
+
+
+def put(ring, state: dict) -> None:
+    """Bring a state by its link."""
+    words = {key: "_".join(map(str, value)) if isinstance(value, list) else value for key, value in state.items()}
+    ring.evaluate("(el, query) => gpuscale.upgrade(el).load(query)", urlencode(words))
+
+
+def start(ring) -> dict:
+    """Back to the state that it opens with, and that state."""
+    ring.locator("[data-do=reset]").click()
+    until(ring.page, lambda: ring.evaluate(STATE)["p"]["share"][1] == 0.4)
+    return ring.evaluate(STATE)
+
+
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ")
+
+
+def test_every_number_is_that_of_the_schedule(ring):
+    from gpuscale.units import show
+
+    for state in states(200, seed=2):
+        put(ring, state)
+        shown, on = ring.evaluate(SHOWN), run(state)
+        t = state["at"] * on.total
+        assert shown["sentence"] == plain(sentence(state)), state
+        assert shown["clock"] == plain(show(t, "s") if t else "0 s"), state
+        assert shown["total"] == plain(f"of {show(on.total, 's')}"), state
+        least = float(on.sent(t).min())
+        assert abs(ring.evaluate(STATE)["bytes"][int(on.sent(t).argmin())] - least) < 1e-6 * state["V"]
+        assert shown["note"].endswith(plain(show(on.sent(on.total)[0], "B"))), state
+
+
+def test_mouse_finger_and_key_pull_the_same_handle(ring):
+    """A link goes to half its bandwidth by each; the time is that of the schedule."""
+    start(ring)
+    page, grip = ring.page, ring.locator("[data-grip='share.3']")
+
+    def middle(one):
+        box = one.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def pulled() -> float:
+        return ring.evaluate(STATE)["p"]["share"][3]
+
+    (x, y), (cx, cy) = middle(grip.locator(".knob")), middle(ring.locator(".scene svg"))
+    inner = (x + 0.2 * (cx - x), y + 0.2 * (cy - y))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(*inner, steps=4)
+    page.mouse.up()
+    by_mouse = pulled()
+    assert 0.1 <= by_mouse < 0.9
+    grip.dblclick()
+    until(page, lambda: pulled() == 1)
+
+    hand = page.context.new_cdp_session(page.page)
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    hand.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": inner[0], "y": inner[1]}]})
+    hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    hand.detach()
+    until(page, lambda: pulled() == by_mouse)
+
+    grip.focus()
+    page.keyboard.press("End")
+    assert pulled() == 1
+    for _ in range(round((1 - by_mouse) / 0.05)):
+        page.keyboard.press("ArrowDown")
+    assert pulled() == pytest.approx(by_mouse)
+    assert grip.get_attribute("aria-valuetext").replace("\u00a0", " ").endswith("GB/s")
+    page.keyboard.press("Home")
+    assert pulled() == 0.1
+
+
+def test_it_plays_to_the_end_and_steps(ring):
+    start(ring)
+    page = ring.page
+    page.emulate_media(reduced_motion="no-preference")
+    put(ring, {"at": 0.97})
+    ring.locator(".player .main").click()
+    until(page, lambda: ring.evaluate(STATE)["share"] == 1)
+    shown = ring.evaluate(SHOWN)
+    assert "✓" in shown["meter"] and ring.locator("[data-c=hop]").text_content() == "all 7 steps"
+    until(page, lambda: ring.locator(".player .main").get_attribute("aria-label") == "Play")
+    ring.locator("[data-do=back]").click()
+    on = run(ring.evaluate(STATE)["p"])
+    assert ring.evaluate(STATE)["share"] * on.total == pytest.approx(on.marks[-2])
+    ring.locator("[data-do=start]").click()
+    assert ring.evaluate(STATE)["share"] == 0
+
+
+def test_a_link_and_a_call_bring_the_state_back(ring):
+    start(ring)
+    page = ring.page
+    state = states(1, seed=7)[0]
+    put(ring, state)
+    ring.locator("[data-copy=link]").click()
+    link = clipboard(page)
+    kept = ring.evaluate(STATE)
+    start(ring)
+    page.evaluate("(hash) => { location.hash = hash; }", link.partition("#")[2])
+    until(page, lambda: ring.evaluate(STATE) == kept)
+    ring.locator("[data-copy=py]").click()
+    names: dict = {}
+    *lines, call = clipboard(page).strip().splitlines()
+    exec("\n".join(lines), names)
+    assert eval(call, names) == pytest.approx(run(state).total)
+
+
+def test_presets_glide_and_tabs_change_the_collective(ring):
+    start(ring)
+    ring.get_by_text("All links alike").click()
+    until(ring.page, lambda: set(ring.evaluate(STATE)["p"]["share"]) == {1})
+    ring.get_by_text("All-reduce", exact=True).click()
+    state = ring.evaluate(STATE)["p"]
+    assert state["kind"] == "all_reduce"
+    assert ring.evaluate(SHOWN)["sentence"] == plain(sentence(state))
+    assert ring.locator("[data-choice][aria-pressed=true]").text_content() == "All-reduce"
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_nothing_leaves_the_stage(ring, width):
+    page = ring.page
+    page.set_viewport_size({"width": width, "height": 900})
+    for ranks in (2, 8, 12):
+        put(ring, {**states(1, seed=3)[0], "N": ranks, "kind": "all_reduce"})
+        drawn = "(el) => el.querySelector('.scene svg').getAttribute('width') == el.querySelector('.scene').clientWidth"
+        page.wait_for_function(drawn, arg=ring.element_handle())
+        out = ring.evaluate(
+            """(el) => [...el.querySelectorAll('.scene text')].filter((t) => {
+              const a = t.getBoundingClientRect(), b = el.getBoundingClientRect();
+              return a.width && (a.left < b.left || a.right > b.right);
+            }).map((t) => t.textContent)"""
+        )
+        assert out == [], (width, ranks)
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_the_table_has_a_row_for_each_link(ring):
+    start(ring)
+    ring.locator(".numbers summary").click()
+    rows = ring.locator(".numbers tbody tr")
+    assert rows.count() == 8
+    assert re.sub(r"\s+", " ", rows.nth(1).inner_text()).startswith("1 → 2 180 GB/s 56.0 MB")
