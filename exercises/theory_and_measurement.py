@@ -5,7 +5,7 @@ import numpy as np
 from gpuscale import chip, measured
 from gpuscale.collectives import algorithms, alpha_beta, bus_bandwidth, calls, exchange, hierarchy
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.symbols import M, N, T_comms, V, W, W_bus, W_fit, W_node, alpha_call, eta
+from gpuscale.symbols import M, N, T_comms, V, W, W_alg, W_bus, W_fit, W_node, alpha_call, eta
 from gpuscale.units import MB, GiB, KiB, show, us
 
 h100 = chip("h100_sxm")
@@ -87,7 +87,7 @@ questions = QuestionSet(
             solution=[(RING.rhs, "at the full link"), (RING.rhs.subs(W, eta * W), "at the fraction that rings reach")],
         ),
         Question(
-            'Find the error. "Our all-gather took {T_comms}. Its full buffer of {V}, divided by this time, is {W_bus:3}. So we '
+            'Find the error. "Our all-gather took {T_comms}. Its full buffer of {V}, divided by this time, is {W_alg:3}. So we '
             'use four fifths of the {W} of the link." The group has {N} GPUs. What fraction of the link did they use?',
             answer=V * (N - 1) / (N * T_comms * W),
             given={
@@ -95,7 +95,7 @@ questions = QuestionSet(
                 "T_comms": gathered["time"],
                 "N": 8,
                 "W": h100.nvlink_bw,
-                "W_bus": gathered["size"] / gathered["time"],
+                "W_alg": gathered["size"] / gathered["time"],
             },
             unit="1",
             mistakes={
