@@ -11,7 +11,7 @@ from gpuscale.schedules.timelines import buckets
 from gpuscale.symbols import N_MB, N, P, V, V_bucket, X, b_grad, b_w, n_rows
 from gpuscale.units import MiB, show
 
-LAYERS = ((64, 512), (512, 512), (512, 512), (512, 16))  # inputs and outputs of the lab's network
+LAYERS = ((64, 256), (256, 256), (256, 256), (256, 16))  # inputs and outputs of the lab's network
 PARAMETERS = sum(inputs * outputs + outputs for inputs, outputs in LAYERS)
 BYTES = 4 * PARAMETERS
 CLASSES = LAYERS[-1][1]
@@ -150,9 +150,7 @@ questions = QuestionSet(
                 ("1", "A bucket leaves when it is complete.", ceiling(V / V_bucket) > 1),
                 ("8", "That is one per tensor.", ceiling(V / V_bucket) > 2),
             ],
-            solution="None. All gradients fill one bucket, and it is complete only when the very last gradient is ready. "
-            "`DistributedDataParallel` makes its first bucket 1 MiB by default, so it would send one early. With "
-            "`bucket_cap_mb=25` it doesn't.",
+            solution="None. All gradients fill one bucket, and it is complete only when the very last gradient is ready.",
         ),
         Question(
             f"The last matrix has {CLASSES} rows. How many of them does each of five ranks store under FSDP2?",

@@ -3,10 +3,9 @@
 from sympy import Eq
 
 from gpuscale import chip
-from gpuscale.collectives import all_reduce_bus, bus_bandwidth
-from gpuscale.one_gpu import memory
+from gpuscale.collectives import all_reduce_bus, bus_bandwidth, calls
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.symbols import N, T_comms, T_mem, V, W, W_alg, W_bus, alpha
+from gpuscale.symbols import N, T_comms, T_mem, V, W_alg, W_bus, W_fit, alpha_call
 from gpuscale.units import GB, GiB, KiB, MiB, ms, show, us
 
 h100 = chip("h100_sxm")
@@ -60,12 +59,12 @@ questions = QuestionSet(
             solution=[(V * (N - 1) / N, "the size is the buffer of one rank, of which it keeps one part")],
         ),
         Question(
-            "A fit of an all-gather has a latency of {alpha} and a bandwidth of {W}. At which size is half of this bandwidth "
-            "reached?",
-            answer=memory.half_size,
-            given=[{"alpha": 20 * us, "W": 400 * GB}, {"alpha": 400 * us, "W": 0.4 * GB}],
-            mistakes={"At that size the bytes take twice the latency.": 2 * alpha * W},
-            solution=memory.half_size,
+            "A fit of an all-gather has a latency of {alpha_call} and a bandwidth of {W_fit}. At which size is half of this "
+            "bandwidth reached?",
+            answer=calls.call_half_size,
+            given=[{"alpha_call": 20 * us, "W_fit": 400 * GB}, {"alpha_call": 400 * us, "W_fit": 0.4 * GB}],
+            mistakes={"At that size the bytes take twice the latency.": 2 * alpha_call * W_fit},
+            solution=calls.call_half_size,
         ),
         Question(
             "A triad computes a = b + 3c on arrays of {V} each, in {T_mem}. Which memory bandwidth is that?",
