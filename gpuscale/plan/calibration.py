@@ -32,7 +32,7 @@ PRIORS = {
     "eta_attn": Prior(0.45, 0.3),
     "eta_nvl": Prior(0.7, 0.2),
     "eta_net": Prior(0.65, 0.3),
-    "gamma_net": Prior(0.09, 1.0),  # half of what ten nodes of H100 lack of their NICs' bandwidth, in logarithms
+    "gamma_net": Prior(0.094, 1.0),  # half of what ten nodes of H100 lack of their NICs' bandwidth, in logarithms
     "g_ker": Prior(2.5, 0.5),
     "b_loss": Prior(20.0, 0.7),
     "b_acc": Prior(10.0, 0.5),
