@@ -246,8 +246,8 @@ def _usual(shares: tuple, chip: str) -> Calibration:
     best = measured_share(specs.part("cluster", fitted.cluster), "matmul").value
     constants = {name: prior.center for name, prior in PRIORS.items()} | FIXED
     constants |= {"eta_mat": arithmetic.value * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink.value}
-    alone = {"eta": 1.0, "W_ref": 1.0, "M": network.nodes, "gamma_net": constants["gamma_net"]}
-    constants["eta_net"] = min(network.value / calling.value(formulas.many_nodes, alone), 1.0)
+    fewer = {"eta": network.value, "W_ref": 1.0, "M": network.nodes, "gamma_net": -constants["gamma_net"]}
+    constants["eta_net"] = min(calling.value(formulas.many_nodes, fewer), 1.0)  # back from so many nodes to two
     spread = {name: prior.spread for name, prior in PRIORS.items()}
     told = f"defaults, not fitted to any run on {chip}"
     return Calibration(constants, spread, tuple(PRIORS), 0, (), (), USUAL_BAND, USUAL_BAND, "", told)
