@@ -145,14 +145,23 @@ forward_slot = Formula("Forward part of a microbatch's time", t_F, T_mb * T_fwd 
     assumes=_SHARED)
 backward_slot = Formula("Backward part of a microbatch's time", t_B, T_mb * T_bwd / (T_fwd + T_bwd), source=_MEGATRON,
     assumes=_SHARED)
+
+
+def _after(sent, took):
+    """What a pass of length ``took`` doesn't hide. A virtual stage sends its part once its last microbatch passes; the
+    N_stages microbatches of a group pass through one virtual stage before the next."""
+    return Max(sent - took * (N_stages * (n_virt - 1) + 1) / n_virt, (sent - took) / n_virt, 0)
+
+
 exposed_dp = Formula("Exposed communication of data parallelism", T_dp,
     Piecewise(
-        (Max(2 * T_scatter - T_bwd, 0), n_zero < 1),
-        (Max(T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0), n_zero < 2),
-        (N_MB * Max(T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0), n_zero < 3),
-        (N_MB * (Max(T_gather + T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0)), True)), source=_ZERO,
-    assumes="when gradients travel during the last backward pass (in ZeRO-2 during each one), and new weights during "
-    "the first forward pass (in ZeRO-3 during every pass)")
+        (_after(2 * T_scatter, T_bwd), n_zero < 1),
+        (_after(T_scatter, T_bwd) + _after(T_gather, T_fwd), n_zero < 2),
+        (N_MB * Max(T_scatter - T_bwd, 0) + _after(T_gather, T_fwd), n_zero < 3),
+        (N_MB * (Max(T_gather + T_scatter - T_bwd, 0) + Max(T_gather - T_fwd, 0)), True)),
+    source=f"{_ZERO}; megatron2021, section 2.2",
+    assumes="when gradients travel during the last backward pass of their virtual stage (in ZeRO-2 during each one), "
+    "and new weights during its first forward pass (in ZeRO-3 during every pass)")
 step_sum = Formula("Time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp, source=_MEGATRON,
     assumes="for the busiest stage: its microbatches, its bubble, and exposed communication")
 

@@ -14,6 +14,7 @@ from gpuscale.plan.efficiencies import measured_share
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.likeness import USUAL_BAND, Kinds
 from gpuscale.plan.typed import number, shown, some, whole
+from gpuscale.printed import calling, formulas
 from gpuscale.printed.words import MOSTS
 from gpuscale.specs.writing import quoted
 
@@ -31,7 +32,7 @@ PRIORS = {
     "eta_attn": Prior(0.45, 0.3),
     "eta_nvl": Prior(0.7, 0.2),
     "eta_net": Prior(0.65, 0.3),
-    "gamma_net": Prior(0.07, 1.0),
+    "gamma_net": Prior(0.094, 1.0),  # half of what ten nodes of H100 lack of their NICs' bandwidth, in logarithms
     "g_ker": Prior(2.5, 0.5),
     "b_loss": Prior(20.0, 0.7),
     "b_acc": Prior(10.0, 0.5),
@@ -227,8 +228,9 @@ def usual(place: Cluster) -> Calibration:
     """The calibration of a cluster: the one that its data name, or those of the cluster that it is like; else the usual
     one for its chip.
 
-    The usual one is no fit. It has the centers of PRIORS and the measured fractions of the cluster, and matmuls reach
-    as large a part of the best rate that was measured as in Megatron-LM on A100.
+    The usual one is no fit. It has the centers of PRIORS and the measured fractions of the cluster, that of the network
+    on as many nodes as it was measured on. Matmuls reach as large a part of the best rate that was measured as in
+    Megatron-LM on A100.
     """
     for key in (place.key, "" if place.other else place.like):
         part = specs.parts("cluster").get(key)
@@ -239,11 +241,13 @@ def usual(place: Cluster) -> Calibration:
 
 @cache
 def _usual(shares: tuple, chip: str) -> Calibration:
-    arithmetic, nvlink, network, _ = (share.value for share in shares)
+    arithmetic, nvlink, network, _ = shares
     fitted = load_calibration(shipped("megatron_a100"))
     best = measured_share(specs.part("cluster", fitted.cluster), "matmul").value
     constants = {name: prior.center for name, prior in PRIORS.items()} | FIXED
-    constants |= {"eta_mat": arithmetic * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink, "eta_net": network}
+    constants |= {"eta_mat": arithmetic.value * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink.value}
+    fewer = {"eta": network.value, "W_ref": 1.0, "M": network.nodes, "gamma_net": -constants["gamma_net"]}
+    constants["eta_net"] = min(calling.value(formulas.many_nodes, fewer), 1.0)  # back from so many nodes to two
     spread = {name: prior.spread for name, prior in PRIORS.items()}
     told = f"defaults, not fitted to any run on {chip}"
     return Calibration(constants, spread, tuple(PRIORS), 0, (), (), USUAL_BAND, USUAL_BAND, "", told)

@@ -92,6 +92,12 @@ def _attention(tape: Tape, latent: bool) -> None:
     tape.take(llm.inside_recompute, **again)
 
 
+def take_activations(tape: Tape, held: Formula) -> None:
+    """Activations of the microbatches in flight in a stage, and of the head."""
+    tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
+    tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
+
+
 def memory(tape: Tape, state: Formula, held: Formula) -> dict:
     """Bytes on a GPU of the fullest stage, by kind."""
     parts = {
@@ -101,8 +107,7 @@ def memory(tape: Tape, state: Formula, held: Formula) -> dict:
     }
     added = dict(zip(("b_w", "b_grad", "b_opt"), parts.values(), strict=True))
     tape.take(llm.replicated_state, P=1, **added)  # all of a GPU's parameters as one; faster than the whole state
-    tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
-    tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
+    take_activations(tape, held)
     tape.take(llm.last_stage_activations, llm.working_memory, llm.framework_memory)
     return parts | {
         "states": tape.known[q.V_state],

@@ -24,10 +24,12 @@ LEAST = 0.02  # of a peak: less is a wrong unit or a wrong row, not an efficienc
 
 @dataclass(frozen=True)
 class Share:
-    """A measured rate as a fraction of a peak: ``value``, and in words where it comes from."""
+    """A measured rate as a fraction of a peak: ``value``, in words where it comes from, and on how many ``nodes`` it
+    was measured, if they shared a network."""
 
     value: float
     words: str
+    nodes: int = 1
 
 
 def measured_share(part: specs.Part, what: str) -> Share:
@@ -72,7 +74,7 @@ def _fraction(where: Where, chip: specs.Part, measured: specs.MeasuredTable, wha
         said = f"{show(rate, unit)} is {show(rate / peak, '%')} of {chip.key}.{PEAKS[what]}, {show(peak, unit)}"
         raise at.wrong(said, f"at least {LEAST:.0%} and at most 100%; check both numbers and their units")
     words = f"{chip.short}, {measured.title[0].lower() + measured.title[1:]} ({cited(measured.column(column).source)})"
-    return Share(rate / peak, words)
+    return Share(rate / peak, words, int(count) if kind == "nodes" else 1)
 
 
 def _file(part) -> str:

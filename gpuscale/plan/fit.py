@@ -68,10 +68,12 @@ class Problem:
     def fit(self, part, start=None) -> np.ndarray:
         """The logarithms of the constants: first by all runs of the part, then without those far off.
 
-        A host that no run waits for has no slope, so a search that knows no ``start`` begins with a quick host, and
-        with a slow one.
+        A host that no run waits for has no slope, so a search begins with a quick host, and with a slow one, or with
+        that of ``start``. The other constants begin at their priors, so that no run left out has a say.
         """
-        starts = [self._center, self._center + self._slow_host] if start is None else [start]
+        starts = [self._center, self._center + self._slow_host]
+        if start is not None:
+            starts = [np.where(self._slow_host > 0, start, self._center)]
         logs = min((self._solve(part, one, FASTER) for one in starts), key=lambda found: found.cost).x
         for _ in range(2):
             near = self.off(logs, part) < FAR

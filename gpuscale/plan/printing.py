@@ -36,7 +36,7 @@ FORMULAS = {
     routed_parameters layer_vectors moe_layer_vectors latent_layer_vectors embedding_params parameters moe_parameters
     active_parameters moe_active_parameters kv_token latent_kv_token mean_attention_flops mean_causal_attention_flops
     latent_attention_flops causal_latent_attention_flops token_flops nodes_hit limited_nodes_hit reached_bandwidth
-    level_time optimizer_bytes zero3_gpus""".split(),
+    many_nodes level_time optimizer_bytes zero3_gpus""".split(),
     collectives: "hit_top_k nic_rate all_to_all_bus".split(),
 }
 # Formulas whose conditions are constraints on layouts

@@ -25,8 +25,7 @@ def _program(schedule: str, latent: bool, held):
     tape = costs.work(latent)
     tape.known[q.L_stage] = q.L_stage
     tape.take(llm.any_stage_params, llm.stage_rank_params, costs.SCHEDULES[schedule][0])
-    tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
-    tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
+    costs.take_activations(tape, held)
     tape.take(llm.stage_activations, llm.working_memory, llm.framework_memory)
     return costs.printed(tape.steps, [tape.value(llm.gpu_memory, V_last=0)])
 

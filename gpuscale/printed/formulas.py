@@ -147,6 +147,11 @@ def reached_bandwidth(W_ref, eta):
     return W_ref*eta
 
 
+def many_nodes(W_ref, eta, M, gamma_net):
+    """Bandwidth of a node among many: gpuscale.llm.many_nodes, W [B/s]."""
+    return W_ref*eta*maximum(1, (1/2)*M)**(-gamma_net)
+
+
 def level_time(W_nvl, W_node, V_nvl, V_net):
     """Time of what arrives over both levels: gpuscale.llm.level_time, T_comms [s]."""
     return maximum(V_net/W_node, V_nvl/W_nvl)

@@ -57,7 +57,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t138 = W_nvl*eta_nvl  # reached_bandwidth
     t100 = W_hbm*eta_hbm  # reached_bandwidth
     t136 = C*eta_mat  # reached_flops
-    x111 = greater_equal(G, N_gpu)
+    x113 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t137 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -73,6 +73,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
+    x107 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -133,13 +134,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
     x102 = x101*x62
-    x110 = x12*x62
+    x112 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t166 = (
-        where(x37, 0, where(x111, alpha_1, alpha_2)) + where(x37, 0, where(x111, x110*x93, x110/minimum(t138,
+        where(x37, 0, where(x113, alpha_1, alpha_2)) + where(x37, 0, where(x113, x112*x93, x112/minimum(t138,
         t139*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -224,15 +225,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
     x106 = 2*t154
-    x109 = maximum(0, t158 - t159)
+    x110 = t158 - t159
     x105 = -t160
+    x108 = -t160*x107
     t167 = t164*x25*x27  # interleaved_bubble
     t169 = where(x67, x106, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
-    x107 = t154 + x105
-    x108 = maximum(0, x107)
+    x111 = maximum(maximum(0, x110*x25), t158 - t159*x107)
+    x109 = t154 + x105
     t165 = (
-        where(x67, maximum(0, x105 + x106), where(x68, x108 + x109, where(x69, t9*x108 + x109, t9*(x109 + maximum(0,
-        t158 + x107)))))
+        where(x67, maximum(maximum(0, x106 + x108), x25*(x105 + x106)), where(x68, x111 + maximum(maximum(0, x109*x25),
+        t154 + x108), where(x69, t9*maximum(0, x109) + x111, t9*(maximum(0, x110) + maximum(0, t158 + x109)))))
     )  # exposed_dp
     t171 = (
         alpha_dp*t170*x89 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x88 + t165)
@@ -292,16 +294,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x105 = 2*b_grad + b_w
     x109 = W_node**(-1.0)
     x110 = W_nvl**(-1.0)
-    x120 = greater_equal(G, N_gpu)
-    x123 = 2*N_stages*n_virt - 2
-    x124 = 3*B
-    x126 = N_gpu**(-1.0)
+    x123 = greater_equal(G, N_gpu)
+    x126 = 2*N_stages*n_virt - 2
+    x127 = 3*B
+    x129 = N_gpu**(-1.0)
     t100 = W_hbm*eta_hbm  # reached_bandwidth
     t97 = C*eta  # reached_flops
     t98 = W_nvl*eta_1  # reached_bandwidth
     t99 = W_node*eta_2  # reached_bandwidth
-    x146 = W_node*eta_net
-    x148 = G*alpha_rank
+    x151 = W_node*eta_net
+    x153 = G*alpha_rank
     t138 = W_nvl*eta_nvl  # reached_bandwidth
     t136 = C*eta_mat  # reached_flops
     t137 = C*eta_attn  # reached_flops
@@ -320,7 +322,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x121 = x25*x27
+    x118 = x25*(N_stages*(n_virt - 1) + 1)
+    x124 = x25*x27
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -329,21 +332,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x93 = X*x58
     x66 = maximum(1, Z*x65)
-    x147 = Y*x65
+    x152 = Y*x65
     t140 = maximum(1, N_gpu*x65)  # run_nodes
     t146 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
-    x125 = x124*(2*P_act + x33)
-    x128 = ops_tok*x124
-    x127 = x101*x126
-    x129 = t100**(-1.0)
-    x133 = t97**(-1.0)
-    x139 = t98**(-1.0)
-    x140 = t99**(-1.0)
-    t139 = x146  # reached_bandwidth
-    x149 = t138**(-1.0)
-    x151 = t136**(-1.0)
-    x158 = (g_attn + 1)/t137
+    x128 = x127*(2*P_act + x33)
+    x131 = ops_tok*x127
+    x130 = x101*x129
+    x132 = t100**(-1.0)
+    x136 = t97**(-1.0)
+    x142 = t98**(-1.0)
+    x143 = t99**(-1.0)
+    t139 = x151  # reached_bandwidth
+    x154 = t138**(-1.0)
+    x156 = t136**(-1.0)
+    x163 = (g_attn + 1)/t137
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -352,7 +355,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t20 = D*n_copy + n_wide*x6  # framework_elements
     t23 = x48  # norms_forward
     x77 = n_virt*t9
-    x122 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
+    x125 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
     t57 = b_grad*where(x67, 2, where(x68, 1, t9)) + b_w*where(x67, 0, where(x69, 1, 2*t9))  # dp_passes
     t170 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
     x20 = S*x19
@@ -365,14 +368,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x88 = D*x50
     x94 = minimum(G, x93)
     t149 = x66  # spanned_nodes
-    t143 = maximum(1, x147)  # spanned_nodes
-    t141 = x146*maximum(1, (1/2)*t140)**(-gamma_net)  # many_nodes
-    t83 = x125  # model_flops
-    t122 = x125  # model_flops
-    t95 = x128  # counted_flops
-    t134 = x128  # counted_flops
-    t196 = x128  # counted_flops
-    t175 = t174*x126*x151  # mfu_step_time
+    t143 = maximum(1, x152)  # spanned_nodes
+    t141 = x151*maximum(1, (1/2)*t140)**(-gamma_net)  # many_nodes
+    t83 = x128  # model_flops
+    t122 = x128  # model_flops
+    t95 = x131  # counted_flops
+    t134 = x131  # counted_flops
+    t196 = x131  # counted_flops
+    t175 = t174*x129*x156  # mfu_step_time
     x81 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -382,9 +385,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x85 = x20*(D*x47 + x38*(x48 + x84))
     x87 = x20*(D*(8*b + x45) + x84)
     t10 = x20  # microbatch_tokens
-    x150 = t141**(-1.0)
-    t84 = t83*x127  # mfu_step_time
-    t123 = t122*x126*x133  # mfu_step_time
+    x155 = t141**(-1.0)
+    t84 = t83*x130  # mfu_step_time
+    t123 = t122*x129*x136  # mfu_step_time
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -400,33 +403,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t40 = x79 + where(x83, x82, where(x49, x85, x38*x87))  # coreless_layer
     x97 = x12*x62
     x102 = x101*x62
-    x134 = x133*x62
-    x152 = x151*x62
-    x155 = b_loss*n_vocab*x62
+    x137 = x136*x62
+    x157 = x156*x62
+    x160 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x88*(x13 + x46)), where(x35, x78*x88, t40)))
     )  # layer_kept
     t60 = x97  # sharded_hop_bytes
-    t76 = where(x37, 0, where(x120, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
-    t115 = where(x37, 0, where(x120, x139*x97, x97/minimum(t98, t99*x65)))  # stage_hop
+    t76 = where(x37, 0, where(x123, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
+    t115 = where(x37, 0, where(x123, x142*x97, x97/minimum(t98, t99*x65)))  # stage_hop
     t166 = (
-        where(x37, 0, where(x120, alpha_1, alpha_2)) + where(x37, 0, where(x120, x149*x97, x97/minimum(t138, t139*x65)))
+        where(x37, 0, where(x123, alpha_1, alpha_2)) + where(x37, 0, where(x123, x154*x97, x97/minimum(t138, t139*x65)))
     )  # expected_hop
-    t184 = x129*x155  # microbatch_gpu_time
+    t184 = x132*x160  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, 2*t60*x77)  # pipeline_bytes
-    t78 = where(x76, t76*x122, t76*x123)  # pipeline_exposed
-    t117 = where(x76, t115*x122, t115*x123)  # pipeline_exposed
-    t168 = where(x76, t166*x122, t166*x123)  # pipeline_exposed
+    t78 = where(x76, t76*x125, t76*x126)  # pipeline_exposed
+    t117 = where(x76, t115*x125, t115*x126)  # pipeline_exposed
+    t168 = where(x76, t166*x125, t166*x126)  # pipeline_exposed
     t185 = t184*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x89 = t13**(-1.0)
-    x156 = ops_attn*t13
-    x159 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x147)
+    x161 = ops_attn*t13
+    x164 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x152)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -441,7 +444,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t178 = ops_attn*x158*x38*x52  # microbatch_gpu_time
+    t178 = ops_attn*x163*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t145 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -449,16 +452,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t148 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t162 = 6*F*n_mat*x152*x43*x63*(g_grp - 1)  # grouped_time
+    t162 = 6*F*n_mat*x157*x43*x63*(g_grp - 1)  # grouped_time
     x107 = 2*t14 + x106
-    x157 = x151*(3*t14 + x106 - 3*x156)
+    x162 = x156*(3*t14 + x106 - 3*x161)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x99 = t24*x98
-    x130 = t24*x129
+    x133 = t24*x132
     x104 = t25*x98
-    x136 = t25*x129
-    x154 = g_ker*(t24 + t25)
+    x139 = t25*x132
+    x159 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t179 = t178*t9  # expected_step
@@ -467,22 +470,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t180 = maximum(0, t162)  # expected_microbatch
-    t176 = x157*x62  # microbatch_gpu_time
+    t176 = x162*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
     x96 = x40*x56*(-x60/maximum(maximum(G, Y), x93) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x93) + 1)
     t81 = x99  # stage_forward
-    t120 = x130  # stage_forward
+    t120 = x133  # stage_forward
     t82 = x104  # stage_backward
-    t121 = x136  # stage_backward
-    t182 = x129*x154  # microbatch_gpu_time
+    t121 = x139  # stage_backward
+    t182 = x132*x159  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
-    t103 = maximum(t27*x139, t28*x140)  # level_time
+    t103 = maximum(t27*x142, t28*x143)  # level_time
     t144 = (
-        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x148*(t143 - 2)) + maximum(t27*x149, t28*x150)
+        t142*where(less_equal(t143, 1), alpha_1, alpha_2 + x153*(t143 - 2)) + maximum(t27*x154, t28*x155)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -490,9 +493,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t55 = t32*t9  # step_bytes
     t56 = t33*t9  # step_bytes
     t66 = maximum(t32*x110, t33*x109)  # level_time
-    t105 = maximum(t32*x139, t33*x140)  # level_time
+    t105 = maximum(t32*x142, t33*x143)  # level_time
     t150 = (
-        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x148*(t149 - 2)) + maximum(t32*x149, t33*x150)
+        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x153*(t149 - 2)) + maximum(t32*x154, t33*x155)
     )  # expected_level
     t181 = t180*t9  # expected_step
     t177 = t176*t9  # expected_step
@@ -512,21 +515,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t126 = t120 + t121  # microbatch_time
     t183 = t182*t9  # expected_step
     x115 = g_tp*t64
-    x141 = g_tp*t103
-    x160 = g_tp*t144
+    x144 = g_tp*t103
+    x165 = g_tp*t144
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x110, t31*x109)  # level_time
-    t104 = maximum(t30*x139, t31*x140)  # level_time
+    t104 = maximum(t30*x142, t31*x143)  # level_time
     t147 = (
-        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x148*(t146 - 2)) + maximum(t30*x149, t31*x150)
+        t145*where(less_equal(t146, 1), alpha_1, alpha_2 + x153*(t146 - 2)) + maximum(t30*x154, t31*x155)
     )  # expected_level
     x117 = g_ep*t66
-    x143 = g_ep*t105
-    x162 = g_ep*t150
+    x146 = g_ep*t105
+    x167 = g_ep*t150
     x100 = t17*x98
-    x131 = t17*x129
-    x153 = b_acc*t17
+    x134 = t17*x132
+    x158 = b_acc*t17
     t46 = (
         t17*x89*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -547,34 +550,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t88 = t87*t9  # step_sum
     t127 = t126*t9  # step_sum
     t89 = x115  # microbatch_time
-    t128 = x141  # microbatch_time
-    t188 = x159 + maximum(0, x160)  # expected_microbatch
+    t128 = x144  # microbatch_time
+    t188 = x164 + maximum(0, x165)  # expected_microbatch
     x116 = g_cp*t65
-    x142 = g_cp*t104
-    x161 = g_cp*t147
+    x145 = g_cp*t104
+    x166 = g_cp*t147
     t93 = x117  # microbatch_time
-    t132 = x143  # microbatch_time
-    t192 = maximum(0, x162)  # expected_microbatch
+    t132 = x146  # microbatch_time
+    t192 = maximum(0, x167)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
-    x132 = b_w*x131
-    x137 = x105*x131
-    t172 = b_upd*x131*where(x67, 1, x71) + t_fix  # update_time
-    t161 = x129*(x153 + x154 + x155) + x62*(x156*x158 + x157)  # microbatch_gpu_time
-    t186 = x129*x153  # microbatch_gpu_time
+    x135 = b_w*x134
+    x140 = x105*x134
+    t172 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
+    t161 = x132*(x158 + x159 + x160) + x62*(x161*x163 + x162)  # microbatch_gpu_time
+    t186 = x132*x158  # microbatch_gpu_time
     x92 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
-    t108 = maximum(t106*x139, t107*x140)  # level_time
-    t154 = maximum(t151*x149, t152*x150)  # expected_level
+    t108 = maximum(t106*x142, t107*x143)  # level_time
+    t154 = maximum(t151*x154, t152*x155)  # expected_level
     t72 = maximum(t70*x110, t71*x109)  # level_time
-    t111 = maximum(t109*x139, t110*x140)  # level_time
-    t158 = maximum(t155*x149, t156*x150)  # expected_level
+    t111 = maximum(t109*x142, t110*x143)  # level_time
+    t158 = maximum(t155*x154, t156*x155)  # expected_level
     t90 = t89*t9  # step_sum
     t129 = t128*t9  # step_sum
     t189 = t188*t9  # expected_step
     t91 = x116  # microbatch_time
-    t130 = x142  # microbatch_time
-    t190 = maximum(0, x161)  # expected_microbatch
+    t130 = x145  # microbatch_time
+    t190 = maximum(0, x166)  # expected_microbatch
     t94 = t9*t93  # step_sum
     t133 = t132*t9  # step_sum
     t193 = t192*t9  # expected_step
@@ -582,64 +585,71 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t74 = x103  # stage_forward
     t63 = x104 + x108  # stage_backward
     t80 = x108  # stage_backward
-    x135 = maximum(x132, t14*x134)
-    t159 = x130 + maximum(x132, t14*x152)  # stage_forward
-    x138 = maximum(x137, x107*x134)
-    t160 = x136 + maximum(x137, x107*x152)  # stage_backward
-    x163 = t161 + t162 + x160 + x161 + x162
+    x138 = maximum(x135, t14*x137)
+    t159 = x133 + maximum(x135, t14*x157)  # stage_forward
+    x141 = maximum(x140, x107*x137)
+    t160 = x139 + maximum(x140, x107*x157)  # stage_backward
+    x168 = t161 + t162 + x165 + x166 + x167
     t187 = t186*t9  # expected_step
     t49 = x92  # gpu_memory
     t50 = t37 + x91 + x92  # gpu_memory
-    x165 = 2*t154
+    x170 = 2*t154
     t92 = t9*t91  # step_sum
     t131 = t130*t9  # step_sum
     t191 = t190*t9  # expected_step
-    x119 = maximum(0, -t62 + t72)
-    x118 = maximum(0, -t63 + t69)
+    x121 = -t62 + t72
+    x119 = -t63*x118
+    x120 = -t63 + t69
     t73 = t62 + t63 + x115 + x116 + x117  # microbatch_time
     t85 = t74 + t80  # microbatch_time
-    t101 = x130 + x135  # stage_forward
-    t113 = x135  # stage_forward
-    x168 = maximum(0, t158 - t159)
-    t102 = x136 + x138  # stage_backward
-    t119 = x138  # stage_backward
-    x164 = -t160
-    t164 = x159 + maximum(t163, x163)  # expected_microbatch
-    t194 = maximum(0, t163 - x163)  # host_wait
-    t169 = where(x67, x165, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
-    t75 = (
-        where(x67, maximum(0, -t63 + 2*t69), where(x68, x118 + x119, where(x69, t9*x118 + x119, t9*(x119 + maximum(0,
-        -t63 + t69 + t72)))))
-    )  # exposed_dp
-    t77 = t73*x121  # interleaved_bubble
+    t101 = x133 + x138  # stage_forward
+    t113 = x138  # stage_forward
+    x173 = t158 - t159
+    t102 = x139 + x141  # stage_backward
+    t119 = x141  # stage_backward
+    x169 = -t160
+    x171 = -t160*x118
+    t164 = x164 + maximum(t163, x168)  # expected_microbatch
+    t194 = maximum(0, t163 - x168)  # host_wait
+    t169 = where(x67, x170, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
+    x122 = maximum(maximum(0, x121*x25), -t62*x118 + t72)
+    t77 = t73*x124  # interleaved_bubble
     t86 = t85*t9  # step_sum
-    x145 = maximum(0, -t101 + t111)
-    x144 = maximum(0, -t102 + t108)
-    t112 = t101 + t102 + x141 + x142 + x143  # microbatch_time
+    x149 = -t101 + t111
+    x174 = maximum(maximum(0, x173*x25), t158 - t159*x118)
+    x147 = -t102*x118
+    x148 = -t102 + t108
+    t112 = t101 + t102 + x144 + x145 + x146  # microbatch_time
     t124 = t113 + t119  # microbatch_time
-    x166 = t154 + x164
-    t167 = t164*x121  # interleaved_bubble
+    x172 = t154 + x169
+    t167 = t164*x124  # interleaved_bubble
     t195 = t194*t9  # expected_step
+    t75 = (
+        where(x67, maximum(maximum(0, 2*t69 + x119), x25*(-t63 + 2*t69)), where(x68, x122 + maximum(maximum(0,
+        x120*x25), t69 + x119), where(x69, t9*maximum(0, x120) + x122, t9*(maximum(0, x121) + maximum(0, -t63 + t69 +
+        t72)))))
+    )  # exposed_dp
+    x150 = maximum(maximum(0, x149*x25), -t101*x118 + t111)
+    t116 = t112*x124  # interleaved_bubble
+    t125 = t124*t9  # step_sum
+    t165 = (
+        where(x67, maximum(maximum(0, x170 + x171), x25*(x169 + x170)), where(x68, x174 + maximum(maximum(0, x172*x25),
+        t154 + x171), where(x69, t9*maximum(0, x172) + x174, t9*(maximum(0, x173) + maximum(0, t158 + x172)))))
+    )  # exposed_dp
     t79 = t73*t9 + t75 + t77 + t78  # step_sum
     t114 = (
-        where(x67, maximum(0, -t102 + 2*t108), where(x68, x144 + x145, where(x69, t9*x144 + x145, t9*(x145 + maximum(0,
-        -t102 + t108 + t111)))))
+        where(x67, maximum(maximum(0, 2*t108 + x147), x25*(-t102 + 2*t108)), where(x68, x150 + maximum(maximum(0,
+        x148*x25), t108 + x147), where(x69, t9*maximum(0, x148) + x150, t9*(maximum(0, x149) + maximum(0, -t102 + t108 +
+        t111)))))
     )  # exposed_dp
-    t116 = t112*x121  # interleaved_bubble
-    t125 = t124*t9  # step_sum
-    x167 = maximum(0, x166)
-    t96 = t95*x127/t79  # mfu
-    t118 = t112*t9 + t114 + t116 + t117  # step_sum
-    t165 = (
-        where(x67, maximum(0, x164 + x165), where(x68, x167 + x168, where(x69, t9*x167 + x168, t9*(x168 + maximum(0,
-        t158 + x166)))))
-    )  # exposed_dp
-    t135 = t134*x127/t118  # mfu
     t171 = (
         alpha_dp*t170*x90 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x89 + t165)
     )  # expected_dp
+    t96 = t95*x130/t79  # mfu
+    t118 = t112*t9 + t114 + t116 + t117  # step_sum
     t173 = t164*t9 + t167 + t168 + t171 + t172  # expected_step
-    t197 = t196*x127/t173  # mfu
+    t135 = t134*x130/t118  # mfu
+    t197 = t196*x130/t173  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t84, t86, t88, t90,
         t92, t94, t75, t78, t77, t79, t96, t123, t125, t127, t129, t131, t133, t114, t117, t116, t118, t135, t175, t177,

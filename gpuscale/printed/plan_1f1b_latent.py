@@ -59,7 +59,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t139 = W_nvl*eta_nvl  # reached_bandwidth
     t101 = W_hbm*eta_hbm  # reached_bandwidth
     t137 = C*eta_mat  # reached_flops
-    x112 = greater_equal(G, N_gpu)
+    x114 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t138 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -78,6 +78,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
+    x108 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -135,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
     x103 = x102*x63
-    x111 = x4*x63
+    x113 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t167 = (
-        where(x38, 0, where(x112, alpha_1, alpha_2)) + where(x38, 0, where(x112, x111*x94, x111/minimum(t139,
+        where(x38, 0, where(x114, alpha_1, alpha_2)) + where(x38, 0, where(x114, x113*x94, x113/minimum(t139,
         t140*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -226,15 +227,16 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
     x107 = 2*t155
-    x110 = maximum(0, t159 - t160)
+    x111 = t159 - t160
     x106 = -t161
+    x109 = -t161*x108
     t168 = t165*x26*x28  # interleaved_bubble
     t170 = where(x68, x107, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
-    x108 = t155 + x106
-    x109 = maximum(0, x108)
+    x112 = maximum(maximum(0, x111*x26), t159 - t160*x108)
+    x110 = t155 + x106
     t166 = (
-        where(x68, maximum(0, x106 + x107), where(x69, x109 + x110, where(x70, t10*x109 + x110, t10*(x110 + maximum(0,
-        t159 + x108)))))
+        where(x68, maximum(maximum(0, x107 + x109), x26*(x106 + x107)), where(x69, x112 + maximum(maximum(0, x110*x26),
+        t155 + x109), where(x70, t10*maximum(0, x110) + x112, t10*(maximum(0, x111) + maximum(0, t159 + x110)))))
     )  # exposed_dp
     t172 = (
         alpha_dp*t171*x90 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x89 + t166)
@@ -296,16 +298,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x106 = 2*b_grad + b_w
     x110 = W_node**(-1.0)
     x111 = W_nvl**(-1.0)
-    x121 = greater_equal(G, N_gpu)
-    x124 = 2*N_stages*n_virt - 2
-    x125 = 3*B
-    x127 = N_gpu**(-1.0)
+    x124 = greater_equal(G, N_gpu)
+    x127 = 2*N_stages*n_virt - 2
+    x128 = 3*B
+    x130 = N_gpu**(-1.0)
     t101 = W_hbm*eta_hbm  # reached_bandwidth
     t98 = C*eta  # reached_flops
     t100 = W_node*eta_2  # reached_bandwidth
     t99 = W_nvl*eta_1  # reached_bandwidth
-    x147 = W_node*eta_net
-    x149 = G*alpha_rank
+    x152 = W_node*eta_net
+    x154 = G*alpha_rank
     t139 = W_nvl*eta_nvl  # reached_bandwidth
     t137 = C*eta_mat  # reached_flops
     t138 = C*eta_attn  # reached_flops
@@ -327,7 +329,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
-    x122 = x26*x28
+    x119 = x26*(N_stages*(n_virt - 1) + 1)
+    x125 = x26*x28
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -336,27 +339,27 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x94 = X*x59
     x67 = maximum(1, Z*x66)
-    x148 = Y*x66
+    x153 = Y*x66
     t141 = maximum(1, N_gpu*x66)  # run_nodes
     t147 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
-    x126 = x125*(2*P_act + x34)
-    x129 = ops_tok*x125
-    x128 = x102*x127
-    x130 = t101**(-1.0)
-    x134 = t98**(-1.0)
-    x140 = t100**(-1.0)
-    x141 = t99**(-1.0)
-    t140 = x147  # reached_bandwidth
-    x150 = t139**(-1.0)
-    x152 = t137**(-1.0)
-    x159 = (g_attn + 1)/t138
+    x129 = x128*(2*P_act + x34)
+    x132 = ops_tok*x128
+    x131 = x102*x130
+    x133 = t101**(-1.0)
+    x137 = t98**(-1.0)
+    x143 = t100**(-1.0)
+    x144 = t99**(-1.0)
+    t140 = x152  # reached_bandwidth
+    x155 = t139**(-1.0)
+    x157 = t137**(-1.0)
+    x164 = (g_attn + 1)/t138
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
     t9 = D*x17 + x2*(P_act - x16)  # mean_layer_matrices
     x78 = n_virt*t10
-    x123 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
+    x126 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
     t58 = b_grad*where(x68, 2, where(x69, 1, t10)) + b_w*where(x68, 0, where(x70, 1, 2*t10))  # dp_passes
     t171 = where(x69, 1, where(x70, t10, 3*t10))  # dp_rounds
     x21 = S*x20
@@ -370,14 +373,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x89 = D*x51
     x95 = minimum(G, x94)
     t150 = x67  # spanned_nodes
-    t144 = maximum(1, x148)  # spanned_nodes
-    t142 = x147*maximum(1, (1/2)*t141)**(-gamma_net)  # many_nodes
-    t84 = x126  # model_flops
-    t123 = x126  # model_flops
-    t96 = x129  # counted_flops
-    t135 = x129  # counted_flops
-    t197 = x129  # counted_flops
-    t176 = t175*x127*x152  # mfu_step_time
+    t144 = maximum(1, x153)  # spanned_nodes
+    t142 = x152*maximum(1, (1/2)*t141)**(-gamma_net)  # many_nodes
+    t84 = x129  # model_flops
+    t123 = x129  # model_flops
+    t96 = x132  # counted_flops
+    t135 = x132  # counted_flops
+    t197 = x132  # counted_flops
+    t176 = t175*x130*x157  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -386,9 +389,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x86 = x21*(D*x48 + x39*(x49 + x85))
     x88 = x21*(D*(8*b + x46) + x85)
     t11 = x21  # microbatch_tokens
-    x151 = t142**(-1.0)
-    t85 = t84*x128  # mfu_step_time
-    t124 = t123*x127*x134  # mfu_step_time
+    x156 = t142**(-1.0)
+    t85 = t84*x131  # mfu_step_time
+    t124 = t123*x130*x137  # mfu_step_time
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -404,33 +407,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t41 = x80 + where(x84, x83, where(x50, x86, x39*x88))  # coreless_layer
     x98 = x4*x63
     x103 = x102*x63
-    x135 = x134*x63
-    x153 = x152*x63
-    x156 = b_loss*n_vocab*x63
+    x138 = x137*x63
+    x158 = x157*x63
+    x161 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x89*(x47 + x6)), where(x36, x79*x89, t41)))
     )  # layer_kept
     t61 = x98  # sharded_hop_bytes
-    t77 = where(x38, 0, where(x121, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
-    t116 = where(x38, 0, where(x121, x141*x98, x98/minimum(t99, t100*x66)))  # stage_hop
+    t77 = where(x38, 0, where(x124, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
+    t116 = where(x38, 0, where(x124, x144*x98, x98/minimum(t99, t100*x66)))  # stage_hop
     t167 = (
-        where(x38, 0, where(x121, alpha_1, alpha_2)) + where(x38, 0, where(x121, x150*x98, x98/minimum(t139, t140*x66)))
+        where(x38, 0, where(x124, alpha_1, alpha_2)) + where(x38, 0, where(x124, x155*x98, x98/minimum(t139, t140*x66)))
     )  # expected_hop
-    t185 = x130*x156  # microbatch_gpu_time
+    t185 = x133*x161  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, 2*t61*x78)  # pipeline_bytes
-    t79 = where(x77, t77*x123, t77*x124)  # pipeline_exposed
-    t118 = where(x77, t116*x123, t116*x124)  # pipeline_exposed
-    t169 = where(x77, t167*x123, t167*x124)  # pipeline_exposed
+    t79 = where(x77, t77*x126, t77*x127)  # pipeline_exposed
+    t118 = where(x77, t116*x126, t116*x127)  # pipeline_exposed
+    t169 = where(x77, t167*x126, t167*x127)  # pipeline_exposed
     t186 = t10*t185  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x90 = t14**(-1.0)
-    x157 = ops_attn*t14
-    x160 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x148)
+    x162 = ops_attn*t14
+    x165 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x153)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -445,7 +448,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t179 = ops_attn*x159*x39*x53  # microbatch_gpu_time
+    t179 = ops_attn*x164*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t146 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -453,16 +456,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t149 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t163 = 6*F*n_mat*x153*x44*x64*(g_grp - 1)  # grouped_time
+    t163 = 6*F*n_mat*x158*x44*x64*(g_grp - 1)  # grouped_time
     x108 = 2*t15 + x107
-    x158 = x152*(3*t15 + x107 - 3*x157)
+    x163 = x157*(3*t15 + x107 - 3*x162)
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     x100 = t25*x99
-    x131 = t25*x130
+    x134 = t25*x133
     x105 = t26*x99
-    x137 = t26*x130
-    x155 = g_ker*(t25 + t26)
+    x140 = t26*x133
+    x160 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t180 = t10*t179  # expected_step
@@ -471,22 +474,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t181 = maximum(0, t163)  # expected_microbatch
-    t177 = x158*x63  # microbatch_gpu_time
+    t177 = x163*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
     x97 = x41*x57*(-x61/maximum(maximum(G, Y), x94) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
     t82 = x100  # stage_forward
-    t121 = x131  # stage_forward
+    t121 = x134  # stage_forward
     t83 = x105  # stage_backward
-    t122 = x137  # stage_backward
-    t183 = x130*x155  # microbatch_gpu_time
+    t122 = x140  # stage_backward
+    t183 = x133*x160  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
-    t104 = maximum(t28*x141, t29*x140)  # level_time
+    t104 = maximum(t28*x144, t29*x143)  # level_time
     t145 = (
-        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x149*(t144 - 2)) + maximum(t28*x150, t29*x151)
+        t143*where(less_equal(t144, 1), alpha_1, alpha_2 + x154*(t144 - 2)) + maximum(t28*x155, t29*x156)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -494,9 +497,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t56 = t10*t33  # step_bytes
     t57 = t10*t34  # step_bytes
     t67 = maximum(t33*x111, t34*x110)  # level_time
-    t106 = maximum(t33*x141, t34*x140)  # level_time
+    t106 = maximum(t33*x144, t34*x143)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x149*(t150 - 2)) + maximum(t33*x150, t34*x151)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x154*(t150 - 2)) + maximum(t33*x155, t34*x156)
     )  # expected_level
     t182 = t10*t181  # expected_step
     t178 = t10*t177  # expected_step
@@ -516,21 +519,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = t121 + t122  # microbatch_time
     t184 = t10*t183  # expected_step
     x116 = g_tp*t65
-    x142 = g_tp*t104
-    x161 = g_tp*t145
+    x145 = g_tp*t104
+    x166 = g_tp*t145
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x111, t32*x110)  # level_time
-    t105 = maximum(t31*x141, t32*x140)  # level_time
+    t105 = maximum(t31*x144, t32*x143)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x149*(t147 - 2)) + maximum(t31*x150, t32*x151)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x154*(t147 - 2)) + maximum(t31*x155, t32*x156)
     )  # expected_level
     x118 = g_ep*t67
-    x144 = g_ep*t106
-    x163 = g_ep*t151
+    x147 = g_ep*t106
+    x168 = g_ep*t151
     x101 = t18*x99
-    x132 = t18*x130
-    x154 = b_acc*t18
+    x135 = t18*x133
+    x159 = b_acc*t18
     t47 = (
         t18*x90*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -551,34 +554,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t89 = t10*t88  # step_sum
     t128 = t10*t127  # step_sum
     t90 = x116  # microbatch_time
-    t129 = x142  # microbatch_time
-    t189 = x160 + maximum(0, x161)  # expected_microbatch
+    t129 = x145  # microbatch_time
+    t189 = x165 + maximum(0, x166)  # expected_microbatch
     x117 = g_cp*t66
-    x143 = g_cp*t105
-    x162 = g_cp*t148
+    x146 = g_cp*t105
+    x167 = g_cp*t148
     t94 = x118  # microbatch_time
-    t133 = x144  # microbatch_time
-    t193 = maximum(0, x163)  # expected_microbatch
+    t133 = x147  # microbatch_time
+    t193 = maximum(0, x168)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
-    x133 = b_w*x132
-    x138 = x106*x132
-    t173 = b_upd*x132*where(x68, 1, x72) + t_fix  # update_time
-    t162 = x130*(x154 + x155 + x156) + x63*(x157*x159 + x158)  # microbatch_gpu_time
-    t187 = x130*x154  # microbatch_gpu_time
+    x136 = b_w*x135
+    x141 = x106*x135
+    t173 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
+    t162 = x133*(x159 + x160 + x161) + x63*(x162*x164 + x163)  # microbatch_gpu_time
+    t187 = x133*x159  # microbatch_gpu_time
     x93 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
-    t109 = maximum(t107*x141, t108*x140)  # level_time
-    t155 = maximum(t152*x150, t153*x151)  # expected_level
+    t109 = maximum(t107*x144, t108*x143)  # level_time
+    t155 = maximum(t152*x155, t153*x156)  # expected_level
     t73 = maximum(t71*x111, t72*x110)  # level_time
-    t112 = maximum(t110*x141, t111*x140)  # level_time
-    t159 = maximum(t156*x150, t157*x151)  # expected_level
+    t112 = maximum(t110*x144, t111*x143)  # level_time
+    t159 = maximum(t156*x155, t157*x156)  # expected_level
     t91 = t10*t90  # step_sum
     t130 = t10*t129  # step_sum
     t190 = t10*t189  # expected_step
     t92 = x117  # microbatch_time
-    t131 = x143  # microbatch_time
-    t191 = maximum(0, x162)  # expected_microbatch
+    t131 = x146  # microbatch_time
+    t191 = maximum(0, x167)  # expected_microbatch
     t95 = t10*t94  # step_sum
     t134 = t10*t133  # step_sum
     t194 = t10*t193  # expected_step
@@ -586,64 +589,71 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t75 = x104  # stage_forward
     t64 = x105 + x109  # stage_backward
     t81 = x109  # stage_backward
-    x136 = maximum(x133, t15*x135)
-    t160 = x131 + maximum(x133, t15*x153)  # stage_forward
-    x139 = maximum(x138, x108*x135)
-    t161 = x137 + maximum(x138, x108*x153)  # stage_backward
-    x164 = t162 + t163 + x161 + x162 + x163
+    x139 = maximum(x136, t15*x138)
+    t160 = x134 + maximum(x136, t15*x158)  # stage_forward
+    x142 = maximum(x141, x108*x138)
+    t161 = x140 + maximum(x141, x108*x158)  # stage_backward
+    x169 = t162 + t163 + x166 + x167 + x168
     t188 = t10*t187  # expected_step
     t50 = x93  # gpu_memory
     t51 = t38 + x92 + x93  # gpu_memory
-    x166 = 2*t155
+    x171 = 2*t155
     t93 = t10*t92  # step_sum
     t132 = t10*t131  # step_sum
     t192 = t10*t191  # expected_step
-    x120 = maximum(0, -t63 + t73)
-    x119 = maximum(0, -t64 + t70)
+    x122 = -t63 + t73
+    x120 = -t64*x119
+    x121 = -t64 + t70
     t74 = t63 + t64 + x116 + x117 + x118  # microbatch_time
     t86 = t75 + t81  # microbatch_time
-    t102 = x131 + x136  # stage_forward
-    t114 = x136  # stage_forward
-    x169 = maximum(0, t159 - t160)
-    t103 = x137 + x139  # stage_backward
-    t120 = x139  # stage_backward
-    x165 = -t161
-    t165 = x160 + maximum(t164, x164)  # expected_microbatch
-    t195 = maximum(0, t164 - x164)  # host_wait
-    t170 = where(x68, x166, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
-    t76 = (
-        where(x68, maximum(0, -t64 + 2*t70), where(x69, x119 + x120, where(x70, t10*x119 + x120, t10*(x120 + maximum(0,
-        -t64 + t70 + t73)))))
-    )  # exposed_dp
-    t78 = t74*x122  # interleaved_bubble
+    t102 = x134 + x139  # stage_forward
+    t114 = x139  # stage_forward
+    x174 = t159 - t160
+    t103 = x140 + x142  # stage_backward
+    t120 = x142  # stage_backward
+    x170 = -t161
+    x172 = -t161*x119
+    t165 = x165 + maximum(t164, x169)  # expected_microbatch
+    t195 = maximum(0, t164 - x169)  # host_wait
+    t170 = where(x68, x171, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
+    x123 = maximum(maximum(0, x122*x26), -t63*x119 + t73)
+    t78 = t74*x125  # interleaved_bubble
     t87 = t10*t86  # step_sum
-    x146 = maximum(0, -t102 + t112)
-    x145 = maximum(0, -t103 + t109)
-    t113 = t102 + t103 + x142 + x143 + x144  # microbatch_time
+    x150 = -t102 + t112
+    x175 = maximum(maximum(0, x174*x26), t159 - t160*x119)
+    x148 = -t103*x119
+    x149 = -t103 + t109
+    t113 = t102 + t103 + x145 + x146 + x147  # microbatch_time
     t125 = t114 + t120  # microbatch_time
-    x167 = t155 + x165
-    t168 = t165*x122  # interleaved_bubble
+    x173 = t155 + x170
+    t168 = t165*x125  # interleaved_bubble
     t196 = t10*t195  # expected_step
+    t76 = (
+        where(x68, maximum(maximum(0, 2*t70 + x120), x26*(-t64 + 2*t70)), where(x69, x123 + maximum(maximum(0,
+        x121*x26), t70 + x120), where(x70, t10*maximum(0, x121) + x123, t10*(maximum(0, x122) + maximum(0, -t64 + t70 +
+        t73)))))
+    )  # exposed_dp
+    x151 = maximum(maximum(0, x150*x26), -t102*x119 + t112)
+    t117 = t113*x125  # interleaved_bubble
+    t126 = t10*t125  # step_sum
+    t166 = (
+        where(x68, maximum(maximum(0, x171 + x172), x26*(x170 + x171)), where(x69, x175 + maximum(maximum(0, x173*x26),
+        t155 + x172), where(x70, t10*maximum(0, x173) + x175, t10*(maximum(0, x174) + maximum(0, t159 + x173)))))
+    )  # exposed_dp
     t80 = t10*t74 + t76 + t78 + t79  # step_sum
     t115 = (
-        where(x68, maximum(0, -t103 + 2*t109), where(x69, x145 + x146, where(x70, t10*x145 + x146, t10*(x146 +
-        maximum(0, -t103 + t109 + t112)))))
+        where(x68, maximum(maximum(0, 2*t109 + x148), x26*(-t103 + 2*t109)), where(x69, x151 + maximum(maximum(0,
+        x149*x26), t109 + x148), where(x70, t10*maximum(0, x149) + x151, t10*(maximum(0, x150) + maximum(0, -t103 + t109
+        + t112)))))
     )  # exposed_dp
-    t117 = t113*x122  # interleaved_bubble
-    t126 = t10*t125  # step_sum
-    x168 = maximum(0, x167)
-    t97 = t96*x128/t80  # mfu
-    t119 = t10*t113 + t115 + t117 + t118  # step_sum
-    t166 = (
-        where(x68, maximum(0, x165 + x166), where(x69, x168 + x169, where(x70, t10*x168 + x169, t10*(x169 + maximum(0,
-        t159 + x167)))))
-    )  # exposed_dp
-    t136 = t135*x128/t119  # mfu
     t172 = (
         alpha_dp*t171*x91 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x90 + t166)
     )  # expected_dp
+    t97 = t96*x131/t80  # mfu
+    t119 = t10*t113 + t115 + t117 + t118  # step_sum
     t174 = t10*t165 + t168 + t169 + t172 + t173  # expected_step
-    t198 = t197*x128/t174  # mfu
+    t136 = t135*x131/t119  # mfu
+    t198 = t197*x131/t174  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t85, t87, t89, t91,
         t93, t95, t76, t79, t78, t80, t97, t124, t126, t128, t130, t132, t134, t115, t118, t117, t119, t136, t176, t178,

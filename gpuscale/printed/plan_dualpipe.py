@@ -59,8 +59,8 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x115 = greater_equal(G, N_gpu)
-    x116 = (1/2)*N_stages - 1
+    x117 = greater_equal(G, N_gpu)
+    x118 = (1/2)*N_stages - 1
     t38 = N_stages + 1  # dualpipe_held
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -76,6 +76,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x72 = x17*x18
     x26 = x24*x25
+    x111 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -135,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t39 = x80 + where(x84, x83, where(x49, x38*x87 + x86, x38*(x87 + x88)))  # whole_layer
     t40 = x80 + where(x84, x83, where(x49, x86, x38*x88))  # coreless_layer
     x104 = x103*x62
-    x114 = x12*x62
+    x116 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x89*(x13 + x46)), where(x35, x79*x89, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x115, alpha_1, alpha_2)) + where(x37, 0, where(x115, x114*x95, x114/minimum(t142,
+        where(x37, 0, where(x117, alpha_1, alpha_2)) + where(x37, 0, where(x117, x116*x95, x116/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -230,20 +231,21 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t163 = t24*x101 + x105  # stage_forward
     t171 = x105  # stage_forward
     x109 = -t164
+    x112 = -t164*x111
     t176 = where(x68, x110, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x108 = t168/(t163 + t164)
-    x113 = maximum(0, t162 - t163)
-    x111 = t158 + x109
+    x114 = t162 - t163
+    x113 = t158 + x109
     t169 = t163*x108  # forward_slot
     t170 = t164*x108  # backward_slot
-    x112 = maximum(0, x111)
-    x117 = t170 - t171
+    x115 = maximum(maximum(0, x114*x25), t162 - t163*x111)
+    x119 = t170 - t171
     t172 = (
-        where(x68, maximum(0, x109 + x110), where(x69, x112 + x113, where(x70, t9*x112 + x113, t9*(x113 + maximum(0,
-        t162 + x111)))))
+        where(x68, maximum(maximum(0, x110 + x112), x25*(x109 + x110)), where(x69, x115 + maximum(maximum(0, x113*x25),
+        t158 + x112), where(x70, t9*maximum(0, x113) + x115, t9*(maximum(0, x114) + maximum(0, t162 + x113)))))
     )  # exposed_dp
     t174 = (
-        x116*(t169 + x117 + maximum(t169, x117) - minimum(t171, x117)) - minimum(t169, x116*maximum(0, -t169 + t170 -
+        x118*(t169 + x119 + maximum(t169, x119) - minimum(t171, x119)) - minimum(t169, x118*maximum(0, -t169 + t170 -
         t171))
     )  # dualpipe_bubble
     t178 = (
@@ -305,18 +307,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x103 = C**(-1.0)
     x111 = W_node**(-1.0)
     x112 = W_nvl**(-1.0)
-    x124 = greater_equal(G, N_gpu)
-    x125 = (1/2)*N_stages - 1
-    x129 = less(n_virt, 2)
-    x130 = 2*N_stages*n_virt - 2
-    x131 = 3*B
-    x133 = N_gpu**(-1.0)
+    x127 = greater_equal(G, N_gpu)
+    x128 = (1/2)*N_stages - 1
+    x132 = less(n_virt, 2)
+    x133 = 2*N_stages*n_virt - 2
+    x134 = 3*B
+    x136 = N_gpu**(-1.0)
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t99 = C*eta  # reached_flops
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
-    x157 = W_node*eta_net
-    x159 = G*alpha_rank
+    x162 = W_node*eta_net
+    x164 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -335,6 +337,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x19 = n_seq*x18
     x72 = x17*x18
     x26 = x24*x25
+    x122 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -343,22 +346,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x95 = X*x58
     x66 = maximum(1, Z*x65)
-    x158 = Y*x65
+    x163 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
     x107 = b_w + x75
-    x132 = x131*(2*P_act + x33)
-    x135 = ops_tok*x131
-    x134 = x103*x133
-    x136 = t102**(-1.0)
-    x140 = t99**(-1.0)
-    x146 = t100**(-1.0)
-    x147 = t101**(-1.0)
-    t143 = x157  # reached_bandwidth
-    x160 = t142**(-1.0)
-    x162 = t140**(-1.0)
-    x170 = (g_attn + 1)/t141
+    x135 = x134*(2*P_act + x33)
+    x138 = ops_tok*x134
+    x137 = x103*x136
+    x139 = t102**(-1.0)
+    x143 = t99**(-1.0)
+    x149 = t100**(-1.0)
+    x150 = t101**(-1.0)
+    t143 = x162  # reached_bandwidth
+    x165 = t142**(-1.0)
+    x167 = t140**(-1.0)
+    x175 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -367,7 +370,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t20 = D*n_copy + n_wide*x6  # framework_elements
     t23 = x48  # norms_forward
     x94 = 2*t9
-    x128 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
+    x131 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
     t177 = where(x69, 1, where(x70, t9, 3*t9))  # dp_rounds
     x20 = S*x19
     x87 = S**2*n_q*x19*(b_mask + x13)
@@ -379,14 +382,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x89 = D*x50
     x96 = minimum(G, x95)
     t153 = x66  # spanned_nodes
-    t147 = maximum(1, x158)  # spanned_nodes
-    t145 = x157*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
-    t85 = x132  # model_flops
-    t126 = x132  # model_flops
-    t97 = x135  # counted_flops
-    t138 = x135  # counted_flops
-    t203 = x135  # counted_flops
-    t182 = t181*x133*x162  # mfu_step_time
+    t147 = maximum(1, x163)  # spanned_nodes
+    t145 = x162*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
+    t85 = x135  # model_flops
+    t126 = x135  # model_flops
+    t97 = x138  # counted_flops
+    t138 = x138  # counted_flops
+    t203 = x138  # counted_flops
+    t182 = t181*x136*x167  # mfu_step_time
     x82 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -396,9 +399,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x86 = x20*(D*x47 + x38*(x48 + x85))
     x88 = x20*(D*(8*b + x45) + x85)
     t10 = x20  # microbatch_tokens
-    x161 = t145**(-1.0)
-    t86 = t85*x134  # mfu_step_time
-    t127 = t126*x133*x140  # mfu_step_time
+    x166 = t145**(-1.0)
+    t86 = t85*x137  # mfu_step_time
+    t127 = t126*x136*x143  # mfu_step_time
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -414,33 +417,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t40 = x80 + where(x84, x83, where(x49, x86, x38*x88))  # coreless_layer
     x99 = x12*x62
     x104 = x103*x62
-    x141 = x140*x62
-    x163 = x162*x62
-    x167 = b_loss*n_vocab*x62
+    x144 = x143*x62
+    x168 = x167*x62
+    x172 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x89*(x13 + x46)), where(x35, x79*x89, t40)))
     )  # layer_kept
     t60 = x99  # sharded_hop_bytes
-    t78 = where(x37, 0, where(x124, x112*x99, x99/minimum(W_nvl, W_node*x65)))  # stage_hop
-    t119 = where(x37, 0, where(x124, x146*x99, x99/minimum(t100, t101*x65)))  # stage_hop
+    t78 = where(x37, 0, where(x127, x112*x99, x99/minimum(W_nvl, W_node*x65)))  # stage_hop
+    t119 = where(x37, 0, where(x127, x149*x99, x99/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x160*x99, x99/minimum(t142, t143*x65)))
+        where(x37, 0, where(x127, alpha_1, alpha_2)) + where(x37, 0, where(x127, x165*x99, x99/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x136*x167  # microbatch_gpu_time
+    t191 = x139*x172  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x94)  # pipeline_bytes
-    t80 = where(x129, t78*x128, t78*x130)  # pipeline_exposed
-    t121 = where(x129, t119*x128, t119*x130)  # pipeline_exposed
-    t175 = where(x129, t173*x128, t173*x130)  # pipeline_exposed
+    t80 = where(x132, t78*x131, t78*x133)  # pipeline_exposed
+    t121 = where(x132, t119*x131, t119*x133)  # pipeline_exposed
+    t175 = where(x132, t173*x131, t173*x133)  # pipeline_exposed
     t192 = t191*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x90 = t13**(-1.0)
-    x168 = ops_attn*t13
-    x171 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x158)
+    x173 = ops_attn*t13
+    x176 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x163)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -455,7 +458,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x170*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x175*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -463,16 +466,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x77 = x38*x39
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x163*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x168*x43*x63*(g_grp - 1)  # grouped_time
     x109 = 2*t14 + x108
-    x169 = x162*(3*t14 + x108 - 3*x168)
+    x174 = x167*(3*t14 + x108 - 3*x173)
     x40 = x38*(t16 - x39)
     x73 = t16*x38
     x101 = t24*x100
-    x137 = t24*x136
+    x140 = t24*x139
     x106 = t25*x100
-    x143 = t25*x136
-    x166 = g_ker*(t24 + t25)
+    x146 = t25*x139
+    x171 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -481,23 +484,23 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x169*x62  # microbatch_gpu_time
+    t183 = x174*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x76 = x40*x75
     x97 = x40*(-Y/maximum(Y, x96) + 1) + x41*(-Z/maximum(Z, x96) + 1)
     x98 = x40*x56*(-x60/maximum(maximum(G, Y), x95) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x95) + 1)
     x74 = x72*x73
     t83 = x101  # stage_forward
-    t124 = x137  # stage_forward
+    t124 = x140  # stage_forward
     t84 = x106  # stage_backward
-    t125 = x143  # stage_backward
-    t189 = x136*x166  # microbatch_gpu_time
+    t125 = x146  # stage_backward
+    t189 = x139*x171  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x112, t28*x111)  # level_time
-    t105 = maximum(t27*x146, t28*x147)  # level_time
+    t105 = maximum(t27*x149, t28*x150)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x159*(t147 - 2)) + maximum(t27*x160, t28*x161)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x164*(t147 - 2)) + maximum(t27*x165, t28*x166)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -505,9 +508,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t55 = t32*t9  # step_bytes
     t56 = t33*t9  # step_bytes
     t66 = maximum(t32*x112, t33*x111)  # level_time
-    t107 = maximum(t32*x146, t33*x147)  # level_time
+    t107 = maximum(t32*x149, t33*x150)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x159*(t153 - 2)) + maximum(t32*x160, t33*x161)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x164*(t153 - 2)) + maximum(t32*x165, t33*x166)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -525,21 +528,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t130 = t124 + t125  # microbatch_time
     t190 = t189*t9  # expected_step
     x117 = g_tp*t64
-    x148 = g_tp*t105
-    x172 = g_tp*t148
+    x151 = g_tp*t105
+    x177 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x112, t31*x111)  # level_time
-    t106 = maximum(t30*x146, t31*x147)  # level_time
+    t106 = maximum(t30*x149, t31*x150)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x159*(t150 - 2)) + maximum(t30*x160, t31*x161)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x164*(t150 - 2)) + maximum(t30*x165, t31*x166)
     )  # expected_level
     x119 = g_ep*t66
-    x150 = g_ep*t107
-    x174 = g_ep*t154
+    x153 = g_ep*t107
+    x179 = g_ep*t154
     x102 = t17*x100
-    x138 = t17*x136
-    x165 = b_acc*t17
+    x141 = t17*x139
+    x170 = b_acc*t17
     t46 = (
         t17*x90*where(x69, 0, where(x70, b_grad, b_grad + x67)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -560,34 +563,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t90 = t89*t9  # step_sum
     t131 = t130*t9  # step_sum
     t91 = x117  # microbatch_time
-    t132 = x148  # microbatch_time
-    t195 = x171 + maximum(0, x172)  # expected_microbatch
+    t132 = x151  # microbatch_time
+    t195 = x176 + maximum(0, x177)  # expected_microbatch
     x118 = g_cp*t65
-    x149 = g_cp*t106
-    x173 = g_cp*t151
+    x152 = g_cp*t106
+    x178 = g_cp*t151
     t95 = x119  # microbatch_time
-    t136 = x150  # microbatch_time
-    t199 = maximum(0, x174)  # expected_microbatch
+    t136 = x153  # microbatch_time
+    t199 = maximum(0, x179)  # expected_microbatch
     x105 = maximum(b_w*x102, t14*x104)
     x110 = maximum(x102*x107, x104*x109)
-    x139 = b_w*x138
-    x144 = x107*x138
-    t179 = b_upd*x138*where(x68, 1, x72) + t_fix  # update_time
-    t165 = x136*(x165 + x166 + x167) + x62*(x168*x170 + x169)  # microbatch_gpu_time
-    t193 = x136*x165  # microbatch_gpu_time
+    x142 = b_w*x141
+    x147 = x107*x141
+    t179 = b_upd*x141*where(x68, 1, x72) + t_fix  # update_time
+    t165 = x139*(x170 + x171 + x172) + x62*(x173*x175 + x174)  # microbatch_gpu_time
+    t193 = x139*x170  # microbatch_gpu_time
     x93 = t46 + t47
     t69 = maximum(t67*x112, t68*x111)  # level_time
-    t110 = maximum(t108*x146, t109*x147)  # level_time
-    t158 = maximum(t155*x160, t156*x161)  # expected_level
+    t110 = maximum(t108*x149, t109*x150)  # level_time
+    t158 = maximum(t155*x165, t156*x166)  # expected_level
     t72 = maximum(t70*x112, t71*x111)  # level_time
-    t113 = maximum(t111*x146, t112*x147)  # level_time
-    t162 = maximum(t159*x160, t160*x161)  # expected_level
+    t113 = maximum(t111*x149, t112*x150)  # level_time
+    t162 = maximum(t159*x165, t160*x166)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x118  # microbatch_time
-    t134 = x149  # microbatch_time
-    t197 = maximum(0, x173)  # expected_microbatch
+    t134 = x152  # microbatch_time
+    t197 = maximum(0, x178)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -595,90 +598,97 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t74 = x105  # stage_forward
     t63 = x106 + x110  # stage_backward
     t82 = x110  # stage_backward
-    x142 = maximum(x139, t14*x141)
-    x164 = maximum(x139, t14*x163)
-    x145 = maximum(x144, x109*x141)
-    t164 = x143 + maximum(x144, x109*x163)  # stage_backward
-    x175 = t165 + t166 + x172 + x173 + x174
+    x145 = maximum(x142, t14*x144)
+    x169 = maximum(x142, t14*x168)
+    x148 = maximum(x147, x109*x144)
+    t164 = x146 + maximum(x147, x109*x168)  # stage_backward
+    x180 = t165 + t166 + x177 + x178 + x179
     t194 = t193*t9  # expected_step
     t49 = x93  # gpu_memory
     t50 = t37 + x92 + x93  # gpu_memory
-    x178 = 2*t158
+    x183 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
-    x123 = maximum(0, -t62 + t72)
+    x125 = -t62 + t72
     x120 = t62 + t63
-    x122 = maximum(0, -t63 + t69)
+    x123 = -t63*x122
+    x124 = -t63 + t69
     t87 = t74 + t82  # microbatch_time
-    t103 = x137 + x142  # stage_forward
-    t115 = x142  # stage_forward
-    t163 = x137 + x164  # stage_forward
-    t171 = x164  # stage_forward
-    t104 = x143 + x145  # stage_backward
-    t123 = x145  # stage_backward
-    x177 = -t164
-    t168 = x171 + maximum(t167, x175)  # expected_microbatch
-    t201 = maximum(0, t167 - x175)  # host_wait
-    t176 = where(x68, x178, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    t103 = x140 + x145  # stage_forward
+    t115 = x145  # stage_forward
+    t163 = x140 + x169  # stage_forward
+    t171 = x169  # stage_forward
+    t104 = x146 + x148  # stage_backward
+    t123 = x148  # stage_backward
+    x182 = -t164
+    x184 = -t164*x122
+    t168 = x176 + maximum(t167, x180)  # expected_microbatch
+    t201 = maximum(0, t167 - x180)  # host_wait
+    t176 = where(x68, x183, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x126 = maximum(maximum(0, x125*x25), -t62*x122 + t72)
     t73 = x117 + x118 + x119 + x120  # microbatch_time
-    t77 = (
-        where(x68, maximum(0, -t63 + 2*t69), where(x69, x122 + x123, where(x70, t9*x122 + x123, t9*(x123 + maximum(0,
-        -t63 + t69 + t72)))))
-    )  # exposed_dp
     t88 = t87*t9  # step_sum
-    x154 = maximum(0, -t103 + t113)
-    x181 = maximum(0, t162 - t163)
-    x151 = t103 + t104
-    x153 = maximum(0, -t104 + t110)
+    x158 = -t103 + t113
+    x186 = t162 - t163
+    x154 = t103 + t104
+    x156 = -t104*x122
+    x157 = -t104 + t110
     t128 = t115 + t123  # microbatch_time
-    x179 = t158 + x177
-    x176 = t168/(t163 + t164)
+    x185 = t158 + x182
+    x181 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
-    x121 = t73/x120
-    t114 = x148 + x149 + x150 + x151  # microbatch_time
-    t118 = (
-        where(x68, maximum(0, -t104 + 2*t110), where(x69, x153 + x154, where(x70, t9*x153 + x154, t9*(x154 + maximum(0,
-        -t104 + t110 + t113)))))
+    t77 = (
+        where(x68, maximum(maximum(0, 2*t69 + x123), x25*(-t63 + 2*t69)), where(x69, x126 + maximum(maximum(0,
+        x124*x25), t69 + x123), where(x70, t9*maximum(0, x124) + x126, t9*(maximum(0, x125) + maximum(0, -t63 + t69 +
+        t72)))))
     )  # exposed_dp
+    x121 = t73/x120
+    x159 = maximum(maximum(0, x158*x25), -t103*x122 + t113)
+    x187 = maximum(maximum(0, x186*x25), t162 - t163*x122)
+    t114 = x151 + x152 + x153 + x154  # microbatch_time
     t129 = t128*t9  # step_sum
-    x180 = maximum(0, x179)
-    t169 = t163*x176  # forward_slot
-    t170 = t164*x176  # backward_slot
+    t169 = t163*x181  # forward_slot
+    t170 = t164*x181  # backward_slot
     t75 = t62*x121  # forward_slot
     t76 = t63*x121  # backward_slot
-    x152 = t114/x151
-    t172 = (
-        where(x68, maximum(0, x177 + x178), where(x69, x180 + x181, where(x70, t9*x180 + x181, t9*(x181 + maximum(0,
-        t162 + x179)))))
+    t118 = (
+        where(x68, maximum(maximum(0, 2*t110 + x156), x25*(-t104 + 2*t110)), where(x69, x159 + maximum(maximum(0,
+        x157*x25), t110 + x156), where(x70, t9*maximum(0, x157) + x159, t9*(maximum(0, x158) + maximum(0, -t104 + t110 +
+        t113)))))
     )  # exposed_dp
-    x182 = t170 - t171
-    x126 = t74 - t76
-    t116 = t103*x152  # forward_slot
-    t117 = t104*x152  # backward_slot
+    t172 = (
+        where(x68, maximum(maximum(0, x183 + x184), x25*(x182 + x183)), where(x69, x187 + maximum(maximum(0, x185*x25),
+        t158 + x184), where(x70, t9*maximum(0, x185) + x187, t9*(maximum(0, x186) + maximum(0, t162 + x185)))))
+    )  # exposed_dp
+    x155 = t114/x154
+    x188 = t170 - t171
+    x129 = t74 - t76
     t178 = (
         alpha_dp*t177*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
     )  # expected_dp
+    t116 = t103*x155  # forward_slot
+    t117 = t104*x155  # backward_slot
     t174 = (
-        x125*(t169 + x182 + maximum(t169, x182) - minimum(t171, x182)) - minimum(t169, x125*maximum(0, -t169 + t170 -
+        x128*(t169 + x188 + maximum(t169, x188) - minimum(t171, x188)) - minimum(t169, x128*maximum(0, -t169 + t170 -
         t171))
     )  # dualpipe_bubble
-    x127 = -x126
-    x155 = t115 - t117
+    x130 = -x129
+    x160 = t115 - t117
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
     t79 = (
-        x125*(-t74 + t75 + t76 + maximum(t75, x127) - minimum(t74, x127)) - minimum(t75, x125*maximum(0, -t75 - x126))
+        x128*(-t74 + t75 + t76 + maximum(t75, x130) - minimum(t74, x130)) - minimum(t75, x128*maximum(0, -t75 - x129))
     )  # dualpipe_bubble
-    x156 = -x155
-    t204 = t203*x134/t180  # mfu
+    x161 = -x160
+    t204 = t203*x137/t180  # mfu
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = (
-        x125*(-t115 + t116 + t117 + maximum(t116, x156) - minimum(t115, x156)) - minimum(t116, x125*maximum(0, -t116 -
-        x155))
+        x128*(-t115 + t116 + t117 + maximum(t116, x161) - minimum(t115, x161)) - minimum(t116, x128*maximum(0, -t116 -
+        x160))
     )  # dualpipe_bubble
-    t98 = t97*x134/t81  # mfu
+    t98 = t97*x137/t81  # mfu
     t122 = t114*t9 + t118 + t120 + t121  # step_sum
-    t139 = t138*x134/t122  # mfu
+    t139 = t138*x137/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
         t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,

@@ -61,8 +61,8 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x116 = greater_equal(G, N_gpu)
-    x117 = (1/2)*N_stages - 1
+    x118 = greater_equal(G, N_gpu)
+    x119 = (1/2)*N_stages - 1
     t39 = N_stages + 1  # dualpipe_held
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -81,6 +81,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x73 = x18*x19
     x27 = x25*x26
+    x112 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -137,13 +138,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x81 + where(x85, x84, where(x50, x39*x88 + x87, x39*(x88 + x89)))  # whole_layer
     t41 = x81 + where(x85, x84, where(x50, x87, x39*x89))  # coreless_layer
     x105 = x104*x63
-    x115 = x4*x63
+    x117 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x90*(x47 + x6)), where(x36, x80*x90, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x116, alpha_1, alpha_2)) + where(x38, 0, where(x116, x115*x96, x115/minimum(t143,
+        where(x38, 0, where(x118, alpha_1, alpha_2)) + where(x38, 0, where(x118, x117*x96, x117/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -232,20 +233,21 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t164 = t25*x102 + x106  # stage_forward
     t172 = x106  # stage_forward
     x110 = -t165
+    x113 = -t165*x112
     t177 = where(x69, x111, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     x109 = t169/(t164 + t165)
-    x114 = maximum(0, t163 - t164)
-    x112 = t159 + x110
+    x115 = t163 - t164
+    x114 = t159 + x110
     t170 = t164*x109  # forward_slot
     t171 = t165*x109  # backward_slot
-    x113 = maximum(0, x112)
-    x118 = t171 - t172
+    x116 = maximum(maximum(0, x115*x26), t163 - t164*x112)
+    x120 = t171 - t172
     t173 = (
-        where(x69, maximum(0, x110 + x111), where(x70, x113 + x114, where(x71, t10*x113 + x114, t10*(x114 + maximum(0,
-        t163 + x112)))))
+        where(x69, maximum(maximum(0, x111 + x113), x26*(x110 + x111)), where(x70, x116 + maximum(maximum(0, x114*x26),
+        t159 + x113), where(x71, t10*maximum(0, x114) + x116, t10*(maximum(0, x115) + maximum(0, t163 + x114)))))
     )  # exposed_dp
     t175 = (
-        x117*(t170 + x118 + maximum(t170, x118) - minimum(t172, x118)) - minimum(t170, x117*maximum(0, -t170 + t171 -
+        x119*(t170 + x120 + maximum(t170, x120) - minimum(t172, x120)) - minimum(t170, x119*maximum(0, -t170 + t171 -
         t172))
     )  # dualpipe_bubble
     t179 = (
@@ -309,18 +311,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x104 = C**(-1.0)
     x112 = W_node**(-1.0)
     x113 = W_nvl**(-1.0)
-    x125 = greater_equal(G, N_gpu)
-    x126 = (1/2)*N_stages - 1
-    x130 = less(n_virt, 2)
-    x131 = 2*N_stages*n_virt - 2
-    x132 = 3*B
-    x134 = N_gpu**(-1.0)
+    x128 = greater_equal(G, N_gpu)
+    x129 = (1/2)*N_stages - 1
+    x133 = less(n_virt, 2)
+    x134 = 2*N_stages*n_virt - 2
+    x135 = 3*B
+    x137 = N_gpu**(-1.0)
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t100 = C*eta  # reached_flops
     t101 = W_nvl*eta_1  # reached_bandwidth
     t102 = W_node*eta_2  # reached_bandwidth
-    x158 = W_node*eta_net
-    x160 = G*alpha_rank
+    x163 = W_node*eta_net
+    x165 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
@@ -342,6 +344,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x20 = n_seq*x19
     x73 = x18*x19
     x27 = x25*x26
+    x123 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -350,28 +353,28 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x96 = X*x59
     x67 = maximum(1, Z*x66)
-    x159 = Y*x66
+    x164 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x72 = logical_or.reduce((x70,x71))
     x108 = b_w + x76
-    x133 = x132*(2*P_act + x34)
-    x136 = ops_tok*x132
-    x135 = x104*x134
-    x137 = t103**(-1.0)
-    x141 = t100**(-1.0)
-    x147 = t101**(-1.0)
-    x148 = t102**(-1.0)
-    t144 = x158  # reached_bandwidth
-    x161 = t143**(-1.0)
-    x163 = t141**(-1.0)
-    x171 = (g_attn + 1)/t142
+    x136 = x135*(2*P_act + x34)
+    x139 = ops_tok*x135
+    x138 = x104*x137
+    x140 = t103**(-1.0)
+    x144 = t100**(-1.0)
+    x150 = t101**(-1.0)
+    x151 = t102**(-1.0)
+    t144 = x163  # reached_bandwidth
+    x166 = t143**(-1.0)
+    x168 = t141**(-1.0)
+    x176 = (g_attn + 1)/t142
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
     t9 = D*x17 + x2*(P_act - x16)  # mean_layer_matrices
     x95 = 2*t10
-    x129 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
+    x132 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
     t178 = where(x70, 1, where(x71, t10, 3*t10))  # dp_rounds
     x21 = S*x20
     x88 = S**2*n_q*x20*(b_mask + x6)
@@ -384,14 +387,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x90 = D*x51
     x97 = minimum(G, x96)
     t154 = x67  # spanned_nodes
-    t148 = maximum(1, x159)  # spanned_nodes
-    t146 = x158*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
-    t86 = x133  # model_flops
-    t127 = x133  # model_flops
-    t98 = x136  # counted_flops
-    t139 = x136  # counted_flops
-    t204 = x136  # counted_flops
-    t183 = t182*x134*x163  # mfu_step_time
+    t148 = maximum(1, x164)  # spanned_nodes
+    t146 = x163*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
+    t86 = x136  # model_flops
+    t127 = x136  # model_flops
+    t98 = x139  # counted_flops
+    t139 = x139  # counted_flops
+    t204 = x139  # counted_flops
+    t183 = t182*x137*x168  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -400,9 +403,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x87 = x21*(D*x48 + x39*(x49 + x86))
     x89 = x21*(D*(8*b + x46) + x86)
     t11 = x21  # microbatch_tokens
-    x162 = t146**(-1.0)
-    t87 = t86*x135  # mfu_step_time
-    t128 = t127*x134*x141  # mfu_step_time
+    x167 = t146**(-1.0)
+    t87 = t86*x138  # mfu_step_time
+    t128 = t127*x137*x144  # mfu_step_time
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -418,34 +421,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t41 = x81 + where(x85, x84, where(x50, x87, x39*x89))  # coreless_layer
     x100 = x4*x63
     x105 = x104*x63
-    x142 = x141*x63
-    x164 = x163*x63
-    x168 = b_loss*n_vocab*x63
+    x145 = x144*x63
+    x169 = x168*x63
+    x173 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x90*(x47 + x6)), where(x36, x80*x90, t41)))
     )  # layer_kept
     t61 = x100  # sharded_hop_bytes
-    t79 = where(x38, 0, where(x125, x100*x113, x100/minimum(W_nvl, W_node*x66)))  # stage_hop
-    t120 = where(x38, 0, where(x125, x100*x147, x100/minimum(t101, t102*x66)))  # stage_hop
+    t79 = where(x38, 0, where(x128, x100*x113, x100/minimum(W_nvl, W_node*x66)))  # stage_hop
+    t120 = where(x38, 0, where(x128, x100*x150, x100/minimum(t101, t102*x66)))  # stage_hop
     t174 = (
-        where(x38, 0, where(x125, alpha_1, alpha_2)) + where(x38, 0, where(x125, x100*x161, x100/minimum(t143,
+        where(x38, 0, where(x128, alpha_1, alpha_2)) + where(x38, 0, where(x128, x100*x166, x100/minimum(t143,
         t144*x66)))
     )  # expected_hop
-    t192 = x137*x168  # microbatch_gpu_time
+    t192 = x140*x173  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x95)  # pipeline_bytes
-    t81 = where(x130, t79*x129, t79*x131)  # pipeline_exposed
-    t122 = where(x130, t120*x129, t120*x131)  # pipeline_exposed
-    t176 = where(x130, t174*x129, t174*x131)  # pipeline_exposed
+    t81 = where(x133, t79*x132, t79*x134)  # pipeline_exposed
+    t122 = where(x133, t120*x132, t120*x134)  # pipeline_exposed
+    t176 = where(x133, t174*x132, t174*x134)  # pipeline_exposed
     t193 = t10*t192  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x91 = t14**(-1.0)
-    x169 = ops_attn*t14
-    x172 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x159)
+    x174 = ops_attn*t14
+    x177 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x164)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -460,7 +463,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x171*x39*x53  # microbatch_gpu_time
+    t186 = ops_attn*x176*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -468,16 +471,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x78 = x39*x40
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x164*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x169*x44*x64*(g_grp - 1)  # grouped_time
     x110 = 2*t15 + x109
-    x170 = x163*(3*t15 + x109 - 3*x169)
+    x175 = x168*(3*t15 + x109 - 3*x174)
     x41 = x39*(t17 - x40)
     x74 = t17*x39
     x102 = t25*x101
-    x138 = t25*x137
+    x141 = t25*x140
     x107 = t26*x101
-    x144 = t26*x137
-    x167 = g_ker*(t25 + t26)
+    x147 = t26*x140
+    x172 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t187 = t10*t186  # expected_step
@@ -486,23 +489,23 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x170*x63  # microbatch_gpu_time
+    t184 = x175*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x77 = x41*x76
     x98 = x41*(-Y/maximum(Y, x97) + 1) + x42*(-Z/maximum(Z, x97) + 1)
     x99 = x41*x57*(-x61/maximum(maximum(G, Y), x96) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x96) + 1)
     x75 = x73*x74
     t84 = x102  # stage_forward
-    t125 = x138  # stage_forward
+    t125 = x141  # stage_forward
     t85 = x107  # stage_backward
-    t126 = x144  # stage_backward
-    t190 = x137*x167  # microbatch_gpu_time
+    t126 = x147  # stage_backward
+    t190 = x140*x172  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x113, t29*x112)  # level_time
-    t106 = maximum(t28*x147, t29*x148)  # level_time
+    t106 = maximum(t28*x150, t29*x151)  # level_time
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x160*(t148 - 2)) + maximum(t28*x161, t29*x162)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x165*(t148 - 2)) + maximum(t28*x166, t29*x167)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -510,9 +513,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t56 = t10*t33  # step_bytes
     t57 = t10*t34  # step_bytes
     t67 = maximum(t33*x113, t34*x112)  # level_time
-    t108 = maximum(t33*x147, t34*x148)  # level_time
+    t108 = maximum(t33*x150, t34*x151)  # level_time
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x160*(t154 - 2)) + maximum(t33*x161, t34*x162)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x165*(t154 - 2)) + maximum(t33*x166, t34*x167)
     )  # expected_level
     t189 = t10*t188  # expected_step
     t185 = t10*t184  # expected_step
@@ -530,21 +533,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t125 + t126  # microbatch_time
     t191 = t10*t190  # expected_step
     x118 = g_tp*t65
-    x149 = g_tp*t106
-    x173 = g_tp*t149
+    x152 = g_tp*t106
+    x178 = g_tp*t149
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x113, t32*x112)  # level_time
-    t107 = maximum(t31*x147, t32*x148)  # level_time
+    t107 = maximum(t31*x150, t32*x151)  # level_time
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x160*(t151 - 2)) + maximum(t31*x161, t32*x162)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x165*(t151 - 2)) + maximum(t31*x166, t32*x167)
     )  # expected_level
     x120 = g_ep*t67
-    x151 = g_ep*t108
-    x175 = g_ep*t155
+    x154 = g_ep*t108
+    x180 = g_ep*t155
     x103 = t18*x101
-    x139 = t18*x137
-    x166 = b_acc*t18
+    x142 = t18*x140
+    x171 = b_acc*t18
     t47 = (
         t18*x91*where(x70, 0, where(x71, b_grad, b_grad + x68)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -565,34 +568,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t91 = t10*t90  # step_sum
     t132 = t10*t131  # step_sum
     t92 = x118  # microbatch_time
-    t133 = x149  # microbatch_time
-    t196 = x172 + maximum(0, x173)  # expected_microbatch
+    t133 = x152  # microbatch_time
+    t196 = x177 + maximum(0, x178)  # expected_microbatch
     x119 = g_cp*t66
-    x150 = g_cp*t107
-    x174 = g_cp*t152
+    x153 = g_cp*t107
+    x179 = g_cp*t152
     t96 = x120  # microbatch_time
-    t137 = x151  # microbatch_time
-    t200 = maximum(0, x175)  # expected_microbatch
+    t137 = x154  # microbatch_time
+    t200 = maximum(0, x180)  # expected_microbatch
     x106 = maximum(b_w*x103, t15*x105)
     x111 = maximum(x103*x108, x105*x110)
-    x140 = b_w*x139
-    x145 = x108*x139
-    t180 = b_upd*x139*where(x69, 1, x73) + t_fix  # update_time
-    t166 = x137*(x166 + x167 + x168) + x63*(x169*x171 + x170)  # microbatch_gpu_time
-    t194 = x137*x166  # microbatch_gpu_time
+    x143 = b_w*x142
+    x148 = x108*x142
+    t180 = b_upd*x142*where(x69, 1, x73) + t_fix  # update_time
+    t166 = x140*(x171 + x172 + x173) + x63*(x174*x176 + x175)  # microbatch_gpu_time
+    t194 = x140*x171  # microbatch_gpu_time
     x94 = t47 + t48
     t70 = maximum(t68*x113, t69*x112)  # level_time
-    t111 = maximum(t109*x147, t110*x148)  # level_time
-    t159 = maximum(t156*x161, t157*x162)  # expected_level
+    t111 = maximum(t109*x150, t110*x151)  # level_time
+    t159 = maximum(t156*x166, t157*x167)  # expected_level
     t73 = maximum(t71*x113, t72*x112)  # level_time
-    t114 = maximum(t112*x147, t113*x148)  # level_time
-    t163 = maximum(t160*x161, t161*x162)  # expected_level
+    t114 = maximum(t112*x150, t113*x151)  # level_time
+    t163 = maximum(t160*x166, t161*x167)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
     t197 = t10*t196  # expected_step
     t94 = x119  # microbatch_time
-    t135 = x150  # microbatch_time
-    t198 = maximum(0, x174)  # expected_microbatch
+    t135 = x153  # microbatch_time
+    t198 = maximum(0, x179)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
     t201 = t10*t200  # expected_step
@@ -600,90 +603,97 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t75 = x106  # stage_forward
     t64 = x107 + x111  # stage_backward
     t83 = x111  # stage_backward
-    x143 = maximum(x140, t15*x142)
-    x165 = maximum(x140, t15*x164)
-    x146 = maximum(x145, x110*x142)
-    t165 = x144 + maximum(x145, x110*x164)  # stage_backward
-    x176 = t166 + t167 + x173 + x174 + x175
+    x146 = maximum(x143, t15*x145)
+    x170 = maximum(x143, t15*x169)
+    x149 = maximum(x148, x110*x145)
+    t165 = x147 + maximum(x148, x110*x169)  # stage_backward
+    x181 = t166 + t167 + x178 + x179 + x180
     t195 = t10*t194  # expected_step
     t50 = x94  # gpu_memory
     t51 = t38 + x93 + x94  # gpu_memory
-    x179 = 2*t159
+    x184 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
     t199 = t10*t198  # expected_step
-    x124 = maximum(0, -t63 + t73)
+    x126 = -t63 + t73
     x121 = t63 + t64
-    x123 = maximum(0, -t64 + t70)
+    x124 = -t64*x123
+    x125 = -t64 + t70
     t88 = t75 + t83  # microbatch_time
-    t104 = x138 + x143  # stage_forward
-    t116 = x143  # stage_forward
-    t164 = x138 + x165  # stage_forward
-    t172 = x165  # stage_forward
-    t105 = x144 + x146  # stage_backward
-    t124 = x146  # stage_backward
-    x178 = -t165
-    t169 = x172 + maximum(t168, x176)  # expected_microbatch
-    t202 = maximum(0, t168 - x176)  # host_wait
-    t177 = where(x69, x179, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    t104 = x141 + x146  # stage_forward
+    t116 = x146  # stage_forward
+    t164 = x141 + x170  # stage_forward
+    t172 = x170  # stage_forward
+    t105 = x147 + x149  # stage_backward
+    t124 = x149  # stage_backward
+    x183 = -t165
+    x185 = -t165*x123
+    t169 = x177 + maximum(t168, x181)  # expected_microbatch
+    t202 = maximum(0, t168 - x181)  # host_wait
+    t177 = where(x69, x184, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x127 = maximum(maximum(0, x126*x26), -t63*x123 + t73)
     t74 = x118 + x119 + x120 + x121  # microbatch_time
-    t78 = (
-        where(x69, maximum(0, -t64 + 2*t70), where(x70, x123 + x124, where(x71, t10*x123 + x124, t10*(x124 + maximum(0,
-        -t64 + t70 + t73)))))
-    )  # exposed_dp
     t89 = t10*t88  # step_sum
-    x155 = maximum(0, -t104 + t114)
-    x182 = maximum(0, t163 - t164)
-    x152 = t104 + t105
-    x154 = maximum(0, -t105 + t111)
+    x159 = -t104 + t114
+    x187 = t163 - t164
+    x155 = t104 + t105
+    x157 = -t105*x123
+    x158 = -t105 + t111
     t129 = t116 + t124  # microbatch_time
-    x180 = t159 + x178
-    x177 = t169/(t164 + t165)
+    x186 = t159 + x183
+    x182 = t169/(t164 + t165)
     t203 = t10*t202  # expected_step
-    x122 = t74/x121
-    t115 = x149 + x150 + x151 + x152  # microbatch_time
-    t119 = (
-        where(x69, maximum(0, -t105 + 2*t111), where(x70, x154 + x155, where(x71, t10*x154 + x155, t10*(x155 +
-        maximum(0, -t105 + t111 + t114)))))
+    t78 = (
+        where(x69, maximum(maximum(0, 2*t70 + x124), x26*(-t64 + 2*t70)), where(x70, x127 + maximum(maximum(0,
+        x125*x26), t70 + x124), where(x71, t10*maximum(0, x125) + x127, t10*(maximum(0, x126) + maximum(0, -t64 + t70 +
+        t73)))))
     )  # exposed_dp
+    x122 = t74/x121
+    x160 = maximum(maximum(0, x159*x26), -t104*x123 + t114)
+    x188 = maximum(maximum(0, x187*x26), t163 - t164*x123)
+    t115 = x152 + x153 + x154 + x155  # microbatch_time
     t130 = t10*t129  # step_sum
-    x181 = maximum(0, x180)
-    t170 = t164*x177  # forward_slot
-    t171 = t165*x177  # backward_slot
+    t170 = t164*x182  # forward_slot
+    t171 = t165*x182  # backward_slot
     t76 = t63*x122  # forward_slot
     t77 = t64*x122  # backward_slot
-    x153 = t115/x152
-    t173 = (
-        where(x69, maximum(0, x178 + x179), where(x70, x181 + x182, where(x71, t10*x181 + x182, t10*(x182 + maximum(0,
-        t163 + x180)))))
+    t119 = (
+        where(x69, maximum(maximum(0, 2*t111 + x157), x26*(-t105 + 2*t111)), where(x70, x160 + maximum(maximum(0,
+        x158*x26), t111 + x157), where(x71, t10*maximum(0, x158) + x160, t10*(maximum(0, x159) + maximum(0, -t105 + t111
+        + t114)))))
     )  # exposed_dp
-    x183 = t171 - t172
-    x127 = t75 - t77
-    t117 = t104*x153  # forward_slot
-    t118 = t105*x153  # backward_slot
+    t173 = (
+        where(x69, maximum(maximum(0, x184 + x185), x26*(x183 + x184)), where(x70, x188 + maximum(maximum(0, x186*x26),
+        t159 + x185), where(x71, t10*maximum(0, x186) + x188, t10*(maximum(0, x187) + maximum(0, t163 + x186)))))
+    )  # exposed_dp
+    x156 = t115/x155
+    x189 = t171 - t172
+    x130 = t75 - t77
     t179 = (
         alpha_dp*t178*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
     )  # expected_dp
+    t117 = t104*x156  # forward_slot
+    t118 = t105*x156  # backward_slot
     t175 = (
-        x126*(t170 + x183 + maximum(t170, x183) - minimum(t172, x183)) - minimum(t170, x126*maximum(0, -t170 + t171 -
+        x129*(t170 + x189 + maximum(t170, x189) - minimum(t172, x189)) - minimum(t170, x129*maximum(0, -t170 + t171 -
         t172))
     )  # dualpipe_bubble
-    x128 = -x127
-    x156 = t116 - t118
+    x131 = -x130
+    x161 = t116 - t118
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
     t80 = (
-        x126*(-t75 + t76 + t77 + maximum(t76, x128) - minimum(t75, x128)) - minimum(t76, x126*maximum(0, -t76 - x127))
+        x129*(-t75 + t76 + t77 + maximum(t76, x131) - minimum(t75, x131)) - minimum(t76, x129*maximum(0, -t76 - x130))
     )  # dualpipe_bubble
-    x157 = -x156
-    t205 = t204*x135/t181  # mfu
+    x162 = -x161
+    t205 = t204*x138/t181  # mfu
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = (
-        x126*(-t116 + t117 + t118 + maximum(t117, x157) - minimum(t116, x157)) - minimum(t117, x126*maximum(0, -t117 -
-        x156))
+        x129*(-t116 + t117 + t118 + maximum(t117, x162) - minimum(t116, x162)) - minimum(t117, x129*maximum(0, -t117 -
+        x161))
     )  # dualpipe_bubble
-    t99 = t98*x135/t82  # mfu
+    t99 = t98*x138/t82  # mfu
     t123 = t10*t115 + t119 + t121 + t122  # step_sum
-    t140 = t139*x135/t123  # mfu
+    t140 = t139*x138/t123  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
         t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,

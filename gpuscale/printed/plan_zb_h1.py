@@ -56,7 +56,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x113 = greater_equal(G, N_gpu)
+    x115 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -72,6 +72,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
+    x109 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -133,13 +134,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
     x102 = x101*x62
-    x112 = x12*x62
+    x114 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x113, alpha_1, alpha_2)) + where(x37, 0, where(x113, x112*x93, x112/minimum(t142,
+        where(x37, 0, where(x115, alpha_1, alpha_2)) + where(x37, 0, where(x115, x114*x93, x114/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -229,19 +230,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t163 = t24*x99 + x103  # stage_forward
     t171 = x103  # stage_forward
     x107 = -t164
+    x110 = -t164*x109
     t176 = where(x67, x108, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x106 = t168/(t163 + t164)
-    x111 = maximum(0, t162 - t163)
-    x109 = t158 + x107
+    x112 = t162 - t163
+    x111 = t158 + x107
     t169 = t163*x106  # forward_slot
     t170 = t164*x106  # backward_slot
-    x110 = maximum(0, x109)
-    x114 = t170 - t171
+    x113 = maximum(maximum(0, x112*x25), t162 - t163*x109)
+    x116 = t170 - t171
     t172 = (
-        where(x67, maximum(0, x107 + x108), where(x68, x110 + x111, where(x69, t9*x110 + x111, t9*(x111 + maximum(0,
-        t162 + x109)))))
+        where(x67, maximum(maximum(0, x108 + x110), x25*(x107 + x108)), where(x68, x113 + maximum(maximum(0, x111*x25),
+        t158 + x110), where(x69, t9*maximum(0, x111) + x113, t9*(maximum(0, x112) + maximum(0, t162 + x111)))))
     )  # exposed_dp
-    t174 = x27*(t169 + x114) - (x76 - 1)*minimum(minimum(t169, t171), x114)  # zb_bubble
+    t174 = x27*(t169 + x116) - (x76 - 1)*minimum(minimum(t169, t171), x116)  # zb_bubble
     t178 = (
         alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
     )  # expected_dp
@@ -299,17 +301,17 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x105 = 2*b_grad + b_w
     x109 = W_node**(-1.0)
     x110 = W_nvl**(-1.0)
-    x122 = greater_equal(G, N_gpu)
-    x125 = less(n_virt, 2)
-    x126 = 2*N_stages*n_virt - 2
-    x127 = 3*B
-    x129 = N_gpu**(-1.0)
+    x125 = greater_equal(G, N_gpu)
+    x128 = less(n_virt, 2)
+    x129 = 2*N_stages*n_virt - 2
+    x130 = 3*B
+    x132 = N_gpu**(-1.0)
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t99 = C*eta  # reached_flops
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
-    x151 = W_node*eta_net
-    x153 = G*alpha_rank
+    x156 = W_node*eta_net
+    x158 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -328,6 +330,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
+    x120 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -336,21 +339,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x93 = X*x58
     x66 = maximum(1, Z*x65)
-    x152 = Y*x65
+    x157 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
-    x128 = x127*(2*P_act + x33)
-    x131 = ops_tok*x127
-    x130 = x101*x129
-    x132 = t102**(-1.0)
-    x136 = t99**(-1.0)
-    x142 = t100**(-1.0)
-    x143 = t101**(-1.0)
-    t143 = x151  # reached_bandwidth
-    x154 = t142**(-1.0)
-    x156 = t140**(-1.0)
-    x164 = (g_attn + 1)/t141
+    x131 = x130*(2*P_act + x33)
+    x134 = ops_tok*x130
+    x133 = x101*x132
+    x135 = t102**(-1.0)
+    x139 = t99**(-1.0)
+    x145 = t100**(-1.0)
+    x146 = t101**(-1.0)
+    t143 = x156  # reached_bandwidth
+    x159 = t142**(-1.0)
+    x161 = t140**(-1.0)
+    x169 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -360,7 +363,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t23 = x48  # norms_forward
     x76 = minimum(N_stages, t9)
     x92 = 2*t9
-    x124 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
+    x127 = 2*x27 + 2*ceil(x24*x27*(t9 - 2))
     t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
     x20 = S*x19
     x85 = S**2*n_q*x19*(b_mask + x13)
@@ -372,28 +375,28 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x87 = D*x50
     x94 = minimum(G, x93)
     t153 = x66  # spanned_nodes
-    t147 = maximum(1, x152)  # spanned_nodes
-    t145 = x151*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
-    t85 = x128  # model_flops
-    t126 = x128  # model_flops
-    t97 = x131  # counted_flops
-    t138 = x131  # counted_flops
-    t203 = x131  # counted_flops
-    t182 = t181*x129*x156  # mfu_step_time
+    t147 = maximum(1, x157)  # spanned_nodes
+    t145 = x156*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
+    t85 = x131  # model_flops
+    t126 = x131  # model_flops
+    t97 = x134  # counted_flops
+    t138 = x134  # counted_flops
+    t203 = x134  # counted_flops
+    t182 = t181*x132*x161  # mfu_step_time
     x80 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
     t6 = x14 + x7*(2*n_mat - 1) + x9*(5*b + b_mask)  # inside_backward
-    x123 = x76 - 1
+    x126 = x76 - 1
     t38 = x76  # zb_held
     t57 = b_grad*where(x67, 2, where(x68, 1, t9)) + b_w*where(x67, 0, where(x69, 1, x92))  # dp_passes
     x77 = b*x20
     x84 = x20*(D*x47 + x38*(x48 + x83))
     x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x155 = t145**(-1.0)
-    t86 = t85*x130  # mfu_step_time
-    t127 = t126*x129*x136  # mfu_step_time
+    x160 = t145**(-1.0)
+    t86 = t85*x133  # mfu_step_time
+    t127 = t126*x132*x139  # mfu_step_time
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -409,33 +412,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
     x97 = x12*x62
     x102 = x101*x62
-    x137 = x136*x62
-    x157 = x156*x62
-    x161 = b_loss*n_vocab*x62
+    x140 = x139*x62
+    x162 = x161*x62
+    x166 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t60 = x97  # sharded_hop_bytes
-    t78 = where(x37, 0, where(x122, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
-    t119 = where(x37, 0, where(x122, x142*x97, x97/minimum(t100, t101*x65)))  # stage_hop
+    t78 = where(x37, 0, where(x125, x110*x97, x97/minimum(W_nvl, W_node*x65)))  # stage_hop
+    t119 = where(x37, 0, where(x125, x145*x97, x97/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x122, alpha_1, alpha_2)) + where(x37, 0, where(x122, x154*x97, x97/minimum(t142, t143*x65)))
+        where(x37, 0, where(x125, alpha_1, alpha_2)) + where(x37, 0, where(x125, x159*x97, x97/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x132*x161  # microbatch_gpu_time
+    t191 = x135*x166  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x92)  # pipeline_bytes
-    t80 = where(x125, t78*x124, t78*x126)  # pipeline_exposed
-    t121 = where(x125, t119*x124, t119*x126)  # pipeline_exposed
-    t175 = where(x125, t173*x124, t173*x126)  # pipeline_exposed
+    t80 = where(x128, t78*x127, t78*x129)  # pipeline_exposed
+    t121 = where(x128, t119*x127, t119*x129)  # pipeline_exposed
+    t175 = where(x128, t173*x127, t173*x129)  # pipeline_exposed
     t192 = t191*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x88 = t13**(-1.0)
-    x162 = ops_attn*t13
-    x165 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x152)
+    x167 = ops_attn*t13
+    x170 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x157)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
@@ -450,7 +453,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x164*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x169*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -458,16 +461,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x157*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x162*x43*x63*(g_grp - 1)  # grouped_time
     x107 = 2*t14 + x106
-    x163 = x156*(3*t14 + x106 - 3*x162)
+    x168 = x161*(3*t14 + x106 - 3*x167)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x99 = t24*x98
-    x133 = t24*x132
+    x136 = t24*x135
     x104 = t25*x98
-    x139 = t25*x132
-    x160 = g_ker*(t24 + t25)
+    x142 = t25*x135
+    x165 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -476,22 +479,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x163*x62  # microbatch_gpu_time
+    t183 = x168*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
     x96 = x40*x56*(-x60/maximum(maximum(G, Y), x93) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x93) + 1)
     t83 = x99  # stage_forward
-    t124 = x133  # stage_forward
+    t124 = x136  # stage_forward
     t84 = x104  # stage_backward
-    t125 = x139  # stage_backward
-    t189 = x132*x160  # microbatch_gpu_time
+    t125 = x142  # stage_backward
+    t189 = x135*x165  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
-    t105 = maximum(t27*x142, t28*x143)  # level_time
+    t105 = maximum(t27*x145, t28*x146)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x153*(t147 - 2)) + maximum(t27*x154, t28*x155)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x158*(t147 - 2)) + maximum(t27*x159, t28*x160)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -499,9 +502,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t55 = t32*t9  # step_bytes
     t56 = t33*t9  # step_bytes
     t66 = maximum(t32*x110, t33*x109)  # level_time
-    t107 = maximum(t32*x142, t33*x143)  # level_time
+    t107 = maximum(t32*x145, t33*x146)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x153*(t153 - 2)) + maximum(t32*x154, t33*x155)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -521,21 +524,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t130 = t124 + t125  # microbatch_time
     t190 = t189*t9  # expected_step
     x115 = g_tp*t64
-    x144 = g_tp*t105
-    x166 = g_tp*t148
+    x147 = g_tp*t105
+    x171 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x110, t31*x109)  # level_time
-    t106 = maximum(t30*x142, t31*x143)  # level_time
+    t106 = maximum(t30*x145, t31*x146)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x153*(t150 - 2)) + maximum(t30*x154, t31*x155)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x158*(t150 - 2)) + maximum(t30*x159, t31*x160)
     )  # expected_level
     x117 = g_ep*t66
-    x146 = g_ep*t107
-    x168 = g_ep*t154
+    x149 = g_ep*t107
+    x173 = g_ep*t154
     x100 = t17*x98
-    x134 = t17*x132
-    x159 = b_acc*t17
+    x137 = t17*x135
+    x164 = b_acc*t17
     t46 = (
         t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -556,34 +559,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t90 = t89*t9  # step_sum
     t131 = t130*t9  # step_sum
     t91 = x115  # microbatch_time
-    t132 = x144  # microbatch_time
-    t195 = x165 + maximum(0, x166)  # expected_microbatch
+    t132 = x147  # microbatch_time
+    t195 = x170 + maximum(0, x171)  # expected_microbatch
     x116 = g_cp*t65
-    x145 = g_cp*t106
-    x167 = g_cp*t151
+    x148 = g_cp*t106
+    x172 = g_cp*t151
     t95 = x117  # microbatch_time
-    t136 = x146  # microbatch_time
-    t199 = maximum(0, x168)  # expected_microbatch
+    t136 = x149  # microbatch_time
+    t199 = maximum(0, x173)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
-    x135 = b_w*x134
-    x140 = x105*x134
-    t179 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
-    t165 = x132*(x159 + x160 + x161) + x62*(x162*x164 + x163)  # microbatch_gpu_time
-    t193 = x132*x159  # microbatch_gpu_time
+    x138 = b_w*x137
+    x143 = x105*x137
+    t179 = b_upd*x137*where(x67, 1, x71) + t_fix  # update_time
+    t165 = x135*(x164 + x165 + x166) + x62*(x167*x169 + x168)  # microbatch_gpu_time
+    t193 = x135*x164  # microbatch_gpu_time
     x91 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
-    t110 = maximum(t108*x142, t109*x143)  # level_time
-    t158 = maximum(t155*x154, t156*x155)  # expected_level
+    t110 = maximum(t108*x145, t109*x146)  # level_time
+    t158 = maximum(t155*x159, t156*x160)  # expected_level
     t72 = maximum(t70*x110, t71*x109)  # level_time
-    t113 = maximum(t111*x142, t112*x143)  # level_time
-    t162 = maximum(t159*x154, t160*x155)  # expected_level
+    t113 = maximum(t111*x145, t112*x146)  # level_time
+    t162 = maximum(t159*x159, t160*x160)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x116  # microbatch_time
-    t134 = x145  # microbatch_time
-    t197 = maximum(0, x167)  # expected_microbatch
+    t134 = x148  # microbatch_time
+    t197 = maximum(0, x172)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -591,78 +594,85 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t74 = x103  # stage_forward
     t63 = x104 + x108  # stage_backward
     t82 = x108  # stage_backward
-    x138 = maximum(x135, t14*x137)
-    x158 = maximum(x135, t14*x157)
-    x141 = maximum(x140, x107*x137)
-    t164 = x139 + maximum(x140, x107*x157)  # stage_backward
-    x169 = t165 + t166 + x166 + x167 + x168
+    x141 = maximum(x138, t14*x140)
+    x163 = maximum(x138, t14*x162)
+    x144 = maximum(x143, x107*x140)
+    t164 = x142 + maximum(x143, x107*x162)  # stage_backward
+    x174 = t165 + t166 + x171 + x172 + x173
     t194 = t193*t9  # expected_step
     t49 = x91  # gpu_memory
     t50 = t37 + x90 + x91  # gpu_memory
-    x172 = 2*t158
+    x177 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
-    x121 = maximum(0, -t62 + t72)
+    x123 = -t62 + t72
     x118 = t62 + t63
-    x120 = maximum(0, -t63 + t69)
+    x121 = -t63*x120
+    x122 = -t63 + t69
     t87 = t74 + t82  # microbatch_time
-    t103 = x133 + x138  # stage_forward
-    t115 = x138  # stage_forward
-    t163 = x133 + x158  # stage_forward
-    t171 = x158  # stage_forward
-    t104 = x139 + x141  # stage_backward
-    t123 = x141  # stage_backward
-    x171 = -t164
-    t168 = x165 + maximum(t167, x169)  # expected_microbatch
-    t201 = maximum(0, t167 - x169)  # host_wait
-    t176 = where(x67, x172, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    t103 = x136 + x141  # stage_forward
+    t115 = x141  # stage_forward
+    t163 = x136 + x163  # stage_forward
+    t171 = x163  # stage_forward
+    t104 = x142 + x144  # stage_backward
+    t123 = x144  # stage_backward
+    x176 = -t164
+    x178 = -t164*x120
+    t168 = x170 + maximum(t167, x174)  # expected_microbatch
+    t201 = maximum(0, t167 - x174)  # host_wait
+    t176 = where(x67, x177, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x124 = maximum(maximum(0, x123*x25), -t62*x120 + t72)
     t73 = x115 + x116 + x117 + x118  # microbatch_time
-    t77 = (
-        where(x67, maximum(0, -t63 + 2*t69), where(x68, x120 + x121, where(x69, t9*x120 + x121, t9*(x121 + maximum(0,
-        -t63 + t69 + t72)))))
-    )  # exposed_dp
     t88 = t87*t9  # step_sum
-    x150 = maximum(0, -t103 + t113)
-    x175 = maximum(0, t162 - t163)
-    x147 = t103 + t104
-    x149 = maximum(0, -t104 + t110)
+    x154 = -t103 + t113
+    x180 = t162 - t163
+    x150 = t103 + t104
+    x152 = -t104*x120
+    x153 = -t104 + t110
     t128 = t115 + t123  # microbatch_time
-    x173 = t158 + x171
-    x170 = t168/(t163 + t164)
+    x179 = t158 + x176
+    x175 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
-    x119 = t73/x118
-    t114 = x144 + x145 + x146 + x147  # microbatch_time
-    t118 = (
-        where(x67, maximum(0, -t104 + 2*t110), where(x68, x149 + x150, where(x69, t9*x149 + x150, t9*(x150 + maximum(0,
-        -t104 + t110 + t113)))))
+    t77 = (
+        where(x67, maximum(maximum(0, 2*t69 + x121), x25*(-t63 + 2*t69)), where(x68, x124 + maximum(maximum(0,
+        x122*x25), t69 + x121), where(x69, t9*maximum(0, x122) + x124, t9*(maximum(0, x123) + maximum(0, -t63 + t69 +
+        t72)))))
     )  # exposed_dp
+    x119 = t73/x118
+    x155 = maximum(maximum(0, x154*x25), -t103*x120 + t113)
+    x181 = maximum(maximum(0, x180*x25), t162 - t163*x120)
+    t114 = x147 + x148 + x149 + x150  # microbatch_time
     t129 = t128*t9  # step_sum
-    x174 = maximum(0, x173)
-    t169 = t163*x170  # forward_slot
-    t170 = t164*x170  # backward_slot
+    t169 = t163*x175  # forward_slot
+    t170 = t164*x175  # backward_slot
     t75 = t62*x119  # forward_slot
     t76 = t63*x119  # backward_slot
-    x148 = t114/x147
-    t172 = (
-        where(x67, maximum(0, x171 + x172), where(x68, x174 + x175, where(x69, t9*x174 + x175, t9*(x175 + maximum(0,
-        t162 + x173)))))
+    t118 = (
+        where(x67, maximum(maximum(0, 2*t110 + x152), x25*(-t104 + 2*t110)), where(x68, x155 + maximum(maximum(0,
+        x153*x25), t110 + x152), where(x69, t9*maximum(0, x153) + x155, t9*(maximum(0, x154) + maximum(0, -t104 + t110 +
+        t113)))))
     )  # exposed_dp
-    x176 = t170 - t171
-    t79 = -x123*minimum(minimum(t74, t75), -t74 + t76) + x27*(-t74 + t75 + t76)  # zb_bubble
-    t116 = t103*x148  # forward_slot
-    t117 = t104*x148  # backward_slot
+    t172 = (
+        where(x67, maximum(maximum(0, x177 + x178), x25*(x176 + x177)), where(x68, x181 + maximum(maximum(0, x179*x25),
+        t158 + x178), where(x69, t9*maximum(0, x179) + x181, t9*(maximum(0, x180) + maximum(0, t162 + x179)))))
+    )  # exposed_dp
+    x151 = t114/x150
+    x182 = t170 - t171
+    t79 = -x126*minimum(minimum(t74, t75), -t74 + t76) + x27*(-t74 + t75 + t76)  # zb_bubble
     t178 = (
         alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
     )  # expected_dp
-    t174 = -x123*minimum(minimum(t169, t171), x176) + x27*(t169 + x176)  # zb_bubble
+    t116 = t103*x151  # forward_slot
+    t117 = t104*x151  # backward_slot
+    t174 = -x126*minimum(minimum(t169, t171), x182) + x27*(t169 + x182)  # zb_bubble
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
-    t120 = -x123*minimum(minimum(t115, t116), -t115 + t117) + x27*(-t115 + t116 + t117)  # zb_bubble
+    t120 = -x126*minimum(minimum(t115, t116), -t115 + t117) + x27*(-t115 + t116 + t117)  # zb_bubble
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
-    t98 = t97*x130/t81  # mfu
+    t98 = t97*x133/t81  # mfu
     t122 = t114*t9 + t118 + t120 + t121  # step_sum
-    t204 = t203*x130/t180  # mfu
-    t139 = t138*x130/t122  # mfu
+    t204 = t203*x133/t180  # mfu
+    t139 = t138*x133/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
         t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,

@@ -58,7 +58,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x114 = greater_equal(G, N_gpu)
+    x116 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -77,6 +77,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
+    x110 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -135,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
     x103 = x102*x63
-    x113 = x4*x63
+    x115 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x114, alpha_1, alpha_2)) + where(x38, 0, where(x114, x113*x94, x113/minimum(t143,
+        where(x38, 0, where(x116, alpha_1, alpha_2)) + where(x38, 0, where(x116, x115*x94, x115/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -231,19 +232,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t164 = t25*x100 + x104  # stage_forward
     t172 = x104  # stage_forward
     x108 = -t165
+    x111 = -t165*x110
     t177 = where(x68, x109, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     x107 = t169/(t164 + t165)
-    x112 = maximum(0, t163 - t164)
-    x110 = t159 + x108
+    x113 = t163 - t164
+    x112 = t159 + x108
     t170 = t164*x107  # forward_slot
     t171 = t165*x107  # backward_slot
-    x111 = maximum(0, x110)
-    x115 = t171 - t172
+    x114 = maximum(maximum(0, x113*x26), t163 - t164*x110)
+    x117 = t171 - t172
     t173 = (
-        where(x68, maximum(0, x108 + x109), where(x69, x111 + x112, where(x70, t10*x111 + x112, t10*(x112 + maximum(0,
-        t163 + x110)))))
+        where(x68, maximum(maximum(0, x109 + x111), x26*(x108 + x109)), where(x69, x114 + maximum(maximum(0, x112*x26),
+        t159 + x111), where(x70, t10*maximum(0, x112) + x114, t10*(maximum(0, x113) + maximum(0, t163 + x112)))))
     )  # exposed_dp
-    t175 = x28*(t170 + x115) - (x77 - 1)*minimum(minimum(t170, t172), x115)  # zb_bubble
+    t175 = x28*(t170 + x117) - (x77 - 1)*minimum(minimum(t170, t172), x117)  # zb_bubble
     t179 = (
         alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
     )  # expected_dp
@@ -303,17 +305,17 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x106 = 2*b_grad + b_w
     x110 = W_node**(-1.0)
     x111 = W_nvl**(-1.0)
-    x123 = greater_equal(G, N_gpu)
-    x126 = less(n_virt, 2)
-    x127 = 2*N_stages*n_virt - 2
-    x128 = 3*B
-    x130 = N_gpu**(-1.0)
+    x126 = greater_equal(G, N_gpu)
+    x129 = less(n_virt, 2)
+    x130 = 2*N_stages*n_virt - 2
+    x131 = 3*B
+    x133 = N_gpu**(-1.0)
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t100 = C*eta  # reached_flops
     t101 = W_nvl*eta_1  # reached_bandwidth
     t102 = W_node*eta_2  # reached_bandwidth
-    x152 = W_node*eta_net
-    x154 = G*alpha_rank
+    x157 = W_node*eta_net
+    x159 = G*alpha_rank
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
@@ -335,6 +337,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
+    x121 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -343,28 +346,28 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x51 = where(x50, 1, x39)
     x94 = X*x59
     x67 = maximum(1, Z*x66)
-    x153 = Y*x66
+    x158 = Y*x66
     t145 = maximum(1, N_gpu*x66)  # run_nodes
     t151 = maximum(1, x59*x66)  # spanned_nodes
     x71 = logical_or.reduce((x69,x70))
-    x129 = x128*(2*P_act + x34)
-    x132 = ops_tok*x128
-    x131 = x102*x130
-    x133 = t103**(-1.0)
-    x137 = t100**(-1.0)
-    x143 = t101**(-1.0)
-    x144 = t102**(-1.0)
-    t144 = x152  # reached_bandwidth
-    x155 = t143**(-1.0)
-    x157 = t141**(-1.0)
-    x165 = (g_attn + 1)/t142
+    x132 = x131*(2*P_act + x34)
+    x135 = ops_tok*x131
+    x134 = x102*x133
+    x136 = t103**(-1.0)
+    x140 = t100**(-1.0)
+    x146 = t101**(-1.0)
+    x147 = t102**(-1.0)
+    t144 = x157  # reached_bandwidth
+    x160 = t143**(-1.0)
+    x162 = t141**(-1.0)
+    x170 = (g_attn + 1)/t142
     x10 = b*x9
     t21 = D*n_copy + n_wide*x9  # framework_elements
     t24 = x49  # norms_forward
     t9 = D*x17 + x2*(P_act - x16)  # mean_layer_matrices
     x77 = minimum(N_stages, t10)
     x93 = 2*t10
-    x125 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
+    x128 = 2*x28 + 2*ceil(x25*x28*(t10 - 2))
     t178 = where(x69, 1, where(x70, t10, 3*t10))  # dp_rounds
     x21 = S*x20
     x86 = S**2*n_q*x20*(b_mask + x6)
@@ -377,27 +380,27 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x88 = D*x51
     x95 = minimum(G, x94)
     t154 = x67  # spanned_nodes
-    t148 = maximum(1, x153)  # spanned_nodes
-    t146 = x152*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
-    t86 = x129  # model_flops
-    t127 = x129  # model_flops
-    t98 = x132  # counted_flops
-    t139 = x132  # counted_flops
-    t204 = x132  # counted_flops
-    t183 = t182*x130*x157  # mfu_step_time
+    t148 = maximum(1, x158)  # spanned_nodes
+    t146 = x157*maximum(1, (1/2)*t145)**(-gamma_net)  # many_nodes
+    t86 = x132  # model_flops
+    t127 = x132  # model_flops
+    t98 = x135  # counted_flops
+    t139 = x135  # counted_flops
+    t204 = x135  # counted_flops
+    t183 = t182*x133*x162  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
-    x124 = x77 - 1
+    x127 = x77 - 1
     t39 = x77  # zb_held
     t58 = b_grad*where(x68, 2, where(x69, 1, t10)) + b_w*where(x68, 0, where(x70, 1, x93))  # dp_passes
     x78 = b*x21
     x85 = x21*(D*x48 + x39*(x49 + x84))
     x87 = x21*(D*(8*b + x46) + x84)
     t11 = x21  # microbatch_tokens
-    x156 = t146**(-1.0)
-    t87 = t86*x131  # mfu_step_time
-    t128 = t127*x130*x137  # mfu_step_time
+    x161 = t146**(-1.0)
+    t87 = t86*x134  # mfu_step_time
+    t128 = t127*x133*x140  # mfu_step_time
     t6 = x15 + x5  # inside_forward
     t8 = x15  # inside_recompute
     x24 = x23/x22
@@ -413,33 +416,33 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
     x98 = x4*x63
     x103 = x102*x63
-    x138 = x137*x63
-    x158 = x157*x63
-    x162 = b_loss*n_vocab*x63
+    x141 = x140*x63
+    x163 = x162*x63
+    x167 = b_loss*n_vocab*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t61 = x98  # sharded_hop_bytes
-    t79 = where(x38, 0, where(x123, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
-    t120 = where(x38, 0, where(x123, x143*x98, x98/minimum(t101, t102*x66)))  # stage_hop
+    t79 = where(x38, 0, where(x126, x111*x98, x98/minimum(W_nvl, W_node*x66)))  # stage_hop
+    t120 = where(x38, 0, where(x126, x146*x98, x98/minimum(t101, t102*x66)))  # stage_hop
     t174 = (
-        where(x38, 0, where(x123, alpha_1, alpha_2)) + where(x38, 0, where(x123, x155*x98, x98/minimum(t143, t144*x66)))
+        where(x38, 0, where(x126, alpha_1, alpha_2)) + where(x38, 0, where(x126, x160*x98, x98/minimum(t143, t144*x66)))
     )  # expected_hop
-    t192 = x133*x162  # microbatch_gpu_time
+    t192 = x136*x167  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x93)  # pipeline_bytes
-    t81 = where(x126, t79*x125, t79*x127)  # pipeline_exposed
-    t122 = where(x126, t120*x125, t120*x127)  # pipeline_exposed
-    t176 = where(x126, t174*x125, t174*x127)  # pipeline_exposed
+    t81 = where(x129, t79*x128, t79*x130)  # pipeline_exposed
+    t122 = where(x129, t120*x128, t120*x130)  # pipeline_exposed
+    t176 = where(x129, t174*x128, t174*x130)  # pipeline_exposed
     t193 = t10*t192  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
     x58 = t14*(x55 + 3)
     x89 = t14**(-1.0)
-    x163 = ops_attn*t14
-    x166 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x153)
+    x168 = ops_attn*t14
+    x171 = t_far*t14*maximum(0, -G + Y)*where(x38, 1, x158)
     t15 = maximum(maximum(x23, x25*(x23 + x32)), t14*x22 + x23*where(x31, minimum(1, t13 - t14), 1))  # stage_flops
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
@@ -454,7 +457,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x165*x39*x53  # microbatch_gpu_time
+    t186 = ops_attn*x170*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -462,16 +465,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x76 = x40*x73
     x65 = D*Z*x63*x64*(b + t1)*(x55 + 2)
     t153 = where(less(Z, 2), 0, x56*x64)  # ep_calls
-    t167 = 6*F*n_mat*x158*x44*x64*(g_grp - 1)  # grouped_time
+    t167 = 6*F*n_mat*x163*x44*x64*(g_grp - 1)  # grouped_time
     x108 = 2*t15 + x107
-    x164 = x157*(3*t15 + x107 - 3*x163)
+    x169 = x162*(3*t15 + x107 - 3*x168)
     x41 = x39*(t17 - x40)
     x74 = t17*x73
     x100 = t25*x99
-    x134 = t25*x133
+    x137 = t25*x136
     x105 = t26*x99
-    x140 = t26*x133
-    x161 = g_ker*(t25 + t26)
+    x143 = t26*x136
+    x166 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t187 = t10*t186  # expected_step
@@ -480,22 +483,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
     t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x164*x63  # microbatch_gpu_time
+    t184 = x169*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
     x97 = x41*x57*(-x61/maximum(maximum(G, Y), x94) + 1) + x42*x62*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
     t84 = x100  # stage_forward
-    t125 = x134  # stage_forward
+    t125 = x137  # stage_forward
     t85 = x105  # stage_backward
-    t126 = x140  # stage_backward
-    t190 = x133*x161  # microbatch_gpu_time
+    t126 = x143  # stage_backward
+    t190 = x136*x166  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
-    t106 = maximum(t28*x143, t29*x144)  # level_time
+    t106 = maximum(t28*x146, t29*x147)  # level_time
     t149 = (
-        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x154*(t148 - 2)) + maximum(t28*x155, t29*x156)
+        t147*where(less_equal(t148, 1), alpha_1, alpha_2 + x159*(t148 - 2)) + maximum(t28*x160, t29*x161)
     )  # expected_level
     t31 = x60*(-Y/maximum(Y, minimum(G, x59)) + 1)  # group_nvlink
     t32 = x57*x60*(-x61/maximum(maximum(G, Y), x59) + 1)  # group_network
@@ -503,9 +506,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t56 = t10*t33  # step_bytes
     t57 = t10*t34  # step_bytes
     t67 = maximum(t33*x111, t34*x110)  # level_time
-    t108 = maximum(t33*x143, t34*x144)  # level_time
+    t108 = maximum(t33*x146, t34*x147)  # level_time
     t155 = (
-        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x154*(t154 - 2)) + maximum(t33*x155, t34*x156)
+        t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x159*(t154 - 2)) + maximum(t33*x160, t34*x161)
     )  # expected_level
     t189 = t10*t188  # expected_step
     t185 = t10*t184  # expected_step
@@ -525,21 +528,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t125 + t126  # microbatch_time
     t191 = t10*t190  # expected_step
     x116 = g_tp*t65
-    x145 = g_tp*t106
-    x167 = g_tp*t149
+    x148 = g_tp*t106
+    x172 = g_tp*t149
     t54 = t10*t31  # step_bytes
     t55 = t10*t32  # step_bytes
     t66 = maximum(t31*x111, t32*x110)  # level_time
-    t107 = maximum(t31*x143, t32*x144)  # level_time
+    t107 = maximum(t31*x146, t32*x147)  # level_time
     t152 = (
-        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x154*(t151 - 2)) + maximum(t31*x155, t32*x156)
+        t150*where(less_equal(t151, 1), alpha_1, alpha_2 + x159*(t151 - 2)) + maximum(t31*x160, t32*x161)
     )  # expected_level
     x118 = g_ep*t67
-    x147 = g_ep*t108
-    x169 = g_ep*t155
+    x150 = g_ep*t108
+    x174 = g_ep*t155
     x101 = t18*x99
-    x135 = t18*x133
-    x160 = b_acc*t18
+    x138 = t18*x136
+    x165 = b_acc*t18
     t47 = (
         t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
@@ -560,34 +563,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t91 = t10*t90  # step_sum
     t132 = t10*t131  # step_sum
     t92 = x116  # microbatch_time
-    t133 = x145  # microbatch_time
-    t196 = x166 + maximum(0, x167)  # expected_microbatch
+    t133 = x148  # microbatch_time
+    t196 = x171 + maximum(0, x172)  # expected_microbatch
     x117 = g_cp*t66
-    x146 = g_cp*t107
-    x168 = g_cp*t152
+    x149 = g_cp*t107
+    x173 = g_cp*t152
     t96 = x118  # microbatch_time
-    t137 = x147  # microbatch_time
-    t200 = maximum(0, x169)  # expected_microbatch
+    t137 = x150  # microbatch_time
+    t200 = maximum(0, x174)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
-    x136 = b_w*x135
-    x141 = x106*x135
-    t180 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
-    t166 = x133*(x160 + x161 + x162) + x63*(x163*x165 + x164)  # microbatch_gpu_time
-    t194 = x133*x160  # microbatch_gpu_time
+    x139 = b_w*x138
+    x144 = x106*x138
+    t180 = b_upd*x138*where(x68, 1, x72) + t_fix  # update_time
+    t166 = x136*(x165 + x166 + x167) + x63*(x168*x170 + x169)  # microbatch_gpu_time
+    t194 = x136*x165  # microbatch_gpu_time
     x92 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
-    t111 = maximum(t109*x143, t110*x144)  # level_time
-    t159 = maximum(t156*x155, t157*x156)  # expected_level
+    t111 = maximum(t109*x146, t110*x147)  # level_time
+    t159 = maximum(t156*x160, t157*x161)  # expected_level
     t73 = maximum(t71*x111, t72*x110)  # level_time
-    t114 = maximum(t112*x143, t113*x144)  # level_time
-    t163 = maximum(t160*x155, t161*x156)  # expected_level
+    t114 = maximum(t112*x146, t113*x147)  # level_time
+    t163 = maximum(t160*x160, t161*x161)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
     t197 = t10*t196  # expected_step
     t94 = x117  # microbatch_time
-    t135 = x146  # microbatch_time
-    t198 = maximum(0, x168)  # expected_microbatch
+    t135 = x149  # microbatch_time
+    t198 = maximum(0, x173)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
     t201 = t10*t200  # expected_step
@@ -595,78 +598,85 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t75 = x104  # stage_forward
     t64 = x105 + x109  # stage_backward
     t83 = x109  # stage_backward
-    x139 = maximum(x136, t15*x138)
-    x159 = maximum(x136, t15*x158)
-    x142 = maximum(x141, x108*x138)
-    t165 = x140 + maximum(x141, x108*x158)  # stage_backward
-    x170 = t166 + t167 + x167 + x168 + x169
+    x142 = maximum(x139, t15*x141)
+    x164 = maximum(x139, t15*x163)
+    x145 = maximum(x144, x108*x141)
+    t165 = x143 + maximum(x144, x108*x163)  # stage_backward
+    x175 = t166 + t167 + x172 + x173 + x174
     t195 = t10*t194  # expected_step
     t50 = x92  # gpu_memory
     t51 = t38 + x91 + x92  # gpu_memory
-    x173 = 2*t159
+    x178 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
     t199 = t10*t198  # expected_step
-    x122 = maximum(0, -t63 + t73)
+    x124 = -t63 + t73
     x119 = t63 + t64
-    x121 = maximum(0, -t64 + t70)
+    x122 = -t64*x121
+    x123 = -t64 + t70
     t88 = t75 + t83  # microbatch_time
-    t104 = x134 + x139  # stage_forward
-    t116 = x139  # stage_forward
-    t164 = x134 + x159  # stage_forward
-    t172 = x159  # stage_forward
-    t105 = x140 + x142  # stage_backward
-    t124 = x142  # stage_backward
-    x172 = -t165
-    t169 = x166 + maximum(t168, x170)  # expected_microbatch
-    t202 = maximum(0, t168 - x170)  # host_wait
-    t177 = where(x68, x173, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    t104 = x137 + x142  # stage_forward
+    t116 = x142  # stage_forward
+    t164 = x137 + x164  # stage_forward
+    t172 = x164  # stage_forward
+    t105 = x143 + x145  # stage_backward
+    t124 = x145  # stage_backward
+    x177 = -t165
+    x179 = -t165*x121
+    t169 = x171 + maximum(t168, x175)  # expected_microbatch
+    t202 = maximum(0, t168 - x175)  # host_wait
+    t177 = where(x68, x178, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x125 = maximum(maximum(0, x124*x26), -t63*x121 + t73)
     t74 = x116 + x117 + x118 + x119  # microbatch_time
-    t78 = (
-        where(x68, maximum(0, -t64 + 2*t70), where(x69, x121 + x122, where(x70, t10*x121 + x122, t10*(x122 + maximum(0,
-        -t64 + t70 + t73)))))
-    )  # exposed_dp
     t89 = t10*t88  # step_sum
-    x151 = maximum(0, -t104 + t114)
-    x176 = maximum(0, t163 - t164)
-    x148 = t104 + t105
-    x150 = maximum(0, -t105 + t111)
+    x155 = -t104 + t114
+    x181 = t163 - t164
+    x151 = t104 + t105
+    x153 = -t105*x121
+    x154 = -t105 + t111
     t129 = t116 + t124  # microbatch_time
-    x174 = t159 + x172
-    x171 = t169/(t164 + t165)
+    x180 = t159 + x177
+    x176 = t169/(t164 + t165)
     t203 = t10*t202  # expected_step
-    x120 = t74/x119
-    t115 = x145 + x146 + x147 + x148  # microbatch_time
-    t119 = (
-        where(x68, maximum(0, -t105 + 2*t111), where(x69, x150 + x151, where(x70, t10*x150 + x151, t10*(x151 +
-        maximum(0, -t105 + t111 + t114)))))
+    t78 = (
+        where(x68, maximum(maximum(0, 2*t70 + x122), x26*(-t64 + 2*t70)), where(x69, x125 + maximum(maximum(0,
+        x123*x26), t70 + x122), where(x70, t10*maximum(0, x123) + x125, t10*(maximum(0, x124) + maximum(0, -t64 + t70 +
+        t73)))))
     )  # exposed_dp
+    x120 = t74/x119
+    x156 = maximum(maximum(0, x155*x26), -t104*x121 + t114)
+    x182 = maximum(maximum(0, x181*x26), t163 - t164*x121)
+    t115 = x148 + x149 + x150 + x151  # microbatch_time
     t130 = t10*t129  # step_sum
-    x175 = maximum(0, x174)
-    t170 = t164*x171  # forward_slot
-    t171 = t165*x171  # backward_slot
+    t170 = t164*x176  # forward_slot
+    t171 = t165*x176  # backward_slot
     t76 = t63*x120  # forward_slot
     t77 = t64*x120  # backward_slot
-    x149 = t115/x148
-    t173 = (
-        where(x68, maximum(0, x172 + x173), where(x69, x175 + x176, where(x70, t10*x175 + x176, t10*(x176 + maximum(0,
-        t163 + x174)))))
+    t119 = (
+        where(x68, maximum(maximum(0, 2*t111 + x153), x26*(-t105 + 2*t111)), where(x69, x156 + maximum(maximum(0,
+        x154*x26), t111 + x153), where(x70, t10*maximum(0, x154) + x156, t10*(maximum(0, x155) + maximum(0, -t105 + t111
+        + t114)))))
     )  # exposed_dp
-    x177 = t171 - t172
-    t80 = -x124*minimum(minimum(t75, t76), -t75 + t77) + x28*(-t75 + t76 + t77)  # zb_bubble
-    t117 = t104*x149  # forward_slot
-    t118 = t105*x149  # backward_slot
+    t173 = (
+        where(x68, maximum(maximum(0, x178 + x179), x26*(x177 + x178)), where(x69, x182 + maximum(maximum(0, x180*x26),
+        t159 + x179), where(x70, t10*maximum(0, x180) + x182, t10*(maximum(0, x181) + maximum(0, t163 + x180)))))
+    )  # exposed_dp
+    x152 = t115/x151
+    x183 = t171 - t172
+    t80 = -x127*minimum(minimum(t75, t76), -t75 + t77) + x28*(-t75 + t76 + t77)  # zb_bubble
     t179 = (
         alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
     )  # expected_dp
-    t175 = -x124*minimum(minimum(t170, t172), x177) + x28*(t170 + x177)  # zb_bubble
+    t117 = t104*x152  # forward_slot
+    t118 = t105*x152  # backward_slot
+    t175 = -x127*minimum(minimum(t170, t172), x183) + x28*(t170 + x183)  # zb_bubble
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
-    t121 = -x124*minimum(minimum(t116, t117), -t116 + t118) + x28*(-t116 + t117 + t118)  # zb_bubble
+    t121 = -x127*minimum(minimum(t116, t117), -t116 + t118) + x28*(-t116 + t117 + t118)  # zb_bubble
     t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
-    t99 = t98*x131/t82  # mfu
+    t99 = t98*x134/t82  # mfu
     t123 = t10*t115 + t119 + t121 + t122  # step_sum
-    t205 = t204*x131/t181  # mfu
-    t140 = t139*x131/t123  # mfu
+    t205 = t204*x134/t181  # mfu
+    t140 = t139*x134/t123  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
         t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import re
 
 import numpy as np
@@ -182,6 +183,18 @@ def test_an_own_cluster_takes_what_its_chip_has(chip):
         assert found == load_calibration(shipped(HAS[chip]))
     else:
         assert found.runs == 0 and found.source.endswith(f"on {specs.chip(chip).short}")
+
+
+def test_a_default_network_is_as_fast_as_it_was_measured_on_so_many_nodes():
+    """Gathers of ten nodes: 79 of 80 ranks' parts at the bus bandwidth; a node lacks nine tenths of the array."""
+    found, place = usual(cluster("h100_superpod")), cluster("h100_superpod")
+    best = max(row["all_gather"] for row in specs.measured("collectives_h100_10_nodes").rows)
+    seconds = 79 / 80 / best  # of an array of a byte
+    share = 9 / 10 / seconds / place.W_node
+    constants = found.constants
+    assert constants["eta_net"] * 5 ** -constants["gamma_net"] == pytest.approx(share)
+    assert constants["eta_net"] < 1
+    assert constants["gamma_net"] == pytest.approx(math.log(1 / share) / math.log(5) / 2, rel=0.01)
 
 
 def test_the_output_says_which_calibration_and_how_wide_its_band_is(capsys):

@@ -465,7 +465,7 @@ def test_logs_become_a_file_and_a_summary(log, tmp_path, fitted, capsys):
     command = ["calibrate", path, "--cluster", "h100-superpod", "-o"]
     assert main([*command, str(out)]) == 0
     told = capsys.readouterr().out
-    assert "16 sweeps, 176 rows" in told and "  all-to-all of 128 ranks on 16 nodes (all.log): 2.5%" in told
+    assert "16 sweeps, 176 rows" in told and "  all-to-all of 128 ranks on 16 nodes (all.log): 2.6%" in told
     found, other = load_calibration(out), usual(cluster("h100_superpod"))
     for name, value in other.constants.items():
         assert found.constants[name] == pytest.approx(fitted.constants.get(name, value), rel=0.01), name

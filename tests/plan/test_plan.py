@@ -160,14 +160,17 @@ def test_llama_70b_on_4096():
     assert best.fits and best.step[2] < wide.step[2]
 
 
-@pytest.mark.parametrize(("virtual", "recompute"), [(1, "selective"), (4, "selective")])
-def test_llama_405b_as_it_was_trained(virtual, recompute):
-    """8,192 GPUs, TP 8, PP 16, DP 64, 16M tokens: 43% of the peak. Ours are bounds for both kinds of pipeline."""
+@pytest.mark.parametrize("virtual", [1, 4])
+def test_llama_405b_as_it_was_trained(virtual):
+    """8,192 GPUs, TP 8, PP 16, DP 64, 16M tokens: 43% of the peak. The report says that the stages were interleaved."""
     ask = request("llama3_405b", "llama3_24k", 8192, "16M")
     assert ask.sequences == 2048
-    row = evaluate_choice(ask, Choice(dp=64, tp=8, pp=16, sp=True, virtual=virtual, recompute=recompute))
+    row = evaluate_choice(ask, Choice(dp=64, tp=8, pp=16, sp=True, virtual=virtual, recompute="selective"))
     assert row.fits and row.costs.microbatches == 32
-    assert 0.40 < row.mfu[1] < 0.55 and row.mfu[1] < row.mfu[0] < 0.7
+    peak, reached, foreseen = row.mfu
+    assert 0.40 < reached < peak < 0.7
+    assert (reached < 0.43) == (foreseen < 0.35) == (virtual == 1)
+    assert virtual == 1 or foreseen == pytest.approx(0.43, rel=0.1)
 
 
 def test_deepseek_as_it_was_trained():

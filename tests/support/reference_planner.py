@@ -225,14 +225,27 @@ class Slow:
         return [into_gpu, into_node]
 
     def _beside(self, forward, back, scatter, gather) -> F:
-        """What data parallelism adds, pass by pass."""
+        """What data parallelism adds, pass by pass. What moves once in a step moves by virtual stages."""
         zero, late = self.c.zero, F(0)
-        for i in range(self.count):
-            first, last = i == 0, i == self.count - 1
-            late += max((gather if zero == 3 or (zero and first) else 0) - forward, 0)
-            sent = scatter * (2 if zero == 0 else 1) if zero > 1 or last else 0
-            late += max(sent + (gather if zero == 3 else 0) - back, 0)
+        once = gather if zero in (1, 2) else 0, {0: 2 * scatter, 1: scatter}.get(zero, 0)
+        for sent, took, kind in zip(once, (forward, back), "FB", strict=True):
+            late += self._left_over(sent, took, kind)
+        for _ in range(self.count):
+            late += max((gather if zero == 3 else 0) - forward, 0)
+            late += max((scatter if zero > 1 else 0) + (gather if zero == 3 else 0) - back, 0)
         return late
+
+    def _left_over(self, sent, took, kind) -> F:
+        """What a rank sends once in a step after its backward passes, or receives before its forward ones: each virtual
+        stage its own part, from its last pass on, or until its first one."""
+        slots = sorted((slot.start, slot.stage // self.c.pp) for slot in self._shape.slots
+                       if slot.rank == 0 and slot.kind == kind)  # fmt: skip
+        order = [stage for _, stage in slots][:: 1 if kind == "B" else -1]
+        last = {stage: i for i, stage in enumerate(order)}
+        free, each = F(0), F(took) / self.c.virtual
+        for i in sorted(last.values()):
+            free = max(free, i * each) + F(sent) / self.c.virtual
+        return max(free - len(order) * each, 0)
 
     def _copies(self) -> F:
         """Bytes that data parallelism sends for a parameter in a step, pass by pass."""

@@ -16,6 +16,7 @@ from gpuscale.emulate import shapes, sharded
 from gpuscale.emulate.stored import Layout, transformer_arrays
 from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree, worst
+from gpuscale.schedules.pipelines import orders
 
 RATE = st.fractions(Fraction(1, 20), 20, max_denominator=20)
 SMALL = st.integers(1, 4)
@@ -349,7 +350,32 @@ def gradients_beside_the_passes(lib, case):
     for zero in range(4):
         late = timeline(zero, count, forward, back, scatter, gather) - count * (forward + back)
         given = {"T_scatter": scatter, "T_gather": gather, "T_fwd": forward, "T_bwd": back, "N_MB": count}
-        assert at(lib.exposed_dp, **given, n_zero=zero) == late
+        assert at(lib.exposed_dp, **given, n_zero=zero, N_stages=count, n_virt=1) == late
+
+
+def left_over(order, sent, took):
+    """What of a transfer is left after passes through the virtual stages in ``order``: each has an equal part of it,
+    which is ready for the link with the last pass through that stage."""
+    many = len(set(order))
+    free = Fraction(0)
+    for i, stage in enumerate(order):
+        if stage not in order[i + 1 :]:
+            free = max(free, i * took / many) + sent / many
+    return max(free - len(order) * took / many, 0)
+
+
+@checks("exposed_dp", over=st.tuples(SMALL, st.integers(1, 2), st.integers(2, 3), RATE, RATE, RATE, RATE))
+def gradients_beside_the_passes_through_virtual_stages(lib, case):
+    ranks, groups, many, forward, back, scatter, gather = case
+    count = ranks * groups
+    slots = sorted(orders.interleaved(ranks, count, many).slots, key=lambda slot: slot.start)
+    ahead, behind = ([s.stage // ranks for s in slots if s.rank == 0 and s.kind == kind] for kind in "FB")
+    weights = left_over(ahead[::-1], gather, forward)  # seen from the end: needed with the first pass through a stage
+    late = [left_over(behind, 2 * scatter, back), left_over(behind, scatter, back) + weights]
+    late += [count * max(scatter - back, 0) + weights]
+    given = {"T_scatter": scatter, "T_gather": gather, "T_fwd": forward, "T_bwd": back, "N_MB": count}
+    for zero, exposed in enumerate(late):
+        assert at(lib.exposed_dp, **given, n_zero=zero, N_stages=ranks, n_virt=many) == exposed
 
 
 @checks("step_sum", over=st.tuples(st.integers(1, 5), *[RATE] * 4))
