@@ -18,7 +18,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import mathematics, mathfont, prune, search_index, wheel
+from gpuscale.book import citations, mathematics, mathfont, prune, search_index, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
@@ -218,11 +218,13 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict:
+    citations.register()
     app.add_html_math_renderer("mathml", (mathematics.visit_math, None), (mathematics.visit_math_block, None))
     app.add_config_value("comments_config", {}, "env")  # Jupyter Book always sets it; we load no comments
     app.connect("config-inited", settle_config)
     app.connect("builder-inited", serve_assets)
     app.connect("builder-inited", make_wheel)
+    app.connect("builder-inited", citations.letter_years)
     app.connect("env-before-read-docs", begin_runs, priority=900)
     app.connect("source-read", put_run)
     app.connect("doctree-read", mark_parts)
