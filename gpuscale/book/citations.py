@@ -34,7 +34,7 @@ def authors(entry: Entry) -> str:
 
 
 def letter(entries: list[Entry]) -> None:
-    """Put a letter behind the year of each entry that shares author and year with another, as the bibliography has them."""
+    """Put a letter behind the year of each entry that shares author and year with another, in their order."""
     groups = defaultdict(list)
     for entry in Sorted().sort(entries):
         groups[authors(entry), entry.fields["year"]].append(entry)

@@ -31,7 +31,8 @@ STEPPER = 'data-gpuscale="stepper"'  # the mark of such a page
 PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINTERS}  # and what only some of these load
 
 # Only a page with a filter loads these.
-FILTER_FILES = {'class="filter"': ("filter.js", "filter.css"), 'class="rows-filter"': ("ledger.js", "ledger.css")}
+FILTER = 'class="rows-filter"'  # the mark of such a page
+FILTER_FILES = ("filter.js", "filter.css")
 
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
 

@@ -18,10 +18,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import citations, mathematics, mathfont, prune, search_index, wheel
+from gpuscale.book import citations, formula_places, mathematics, mathfont, prune, search_index, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
+from gpuscale.book.served import FILTER, FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
 # A table may be wider than a phone: it scrolls in its own box, which the keyboard must reach. An equation breaks; in a
@@ -154,10 +154,11 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
         body = body.replace(plain, focusable)
     for head in HEAD.findall(body):  # a table that is all its section holds is named once
         body = body.replace(f"<caption>{head}</caption>", f'<caption class="quiet">{head}</caption>')
+    body = link_formulas(app, pagename, body, context["pathto"])
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
-    for mark, (script, style) in {STEPPER: STEPPER_FILES, **FILTER_FILES}.items():
+    for mark, (script, style) in {STEPPER: STEPPER_FILES, FILTER: FILTER_FILES}.items():
         if mark in body:
             app.add_css_file(style, priority=805)
             app.add_js_file(script, loading_method="defer", priority=805)
@@ -170,6 +171,22 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     context["page_description"] = first.astext() if first else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""
     context["wheel"] = app.env.gpuscale_wheel
+
+
+def link_formulas(app: Sphinx, pagename: str, body: str, pathto) -> str:
+    """Links from the formula index to the chapters, and from the cards of a chapter back to it."""
+    if pagename != formula_places.INDEX:
+        return formula_places.link_cards(body, pathto(formula_places.INDEX))
+    order = [name for name in app.env.toctree_includes[app.config.root_doc] if name.startswith("chapters/")]
+    found = formula_places.places({name: Path(app.env.doc2path(name)) for name in order})
+
+    def link(place: formula_places.Place) -> tuple[str, str]:
+        sections = list(app.env.tocs[place.page].findall(nodes.reference))
+        section = sections[max(place.section, 0)]
+        titles = [app.env.titles[place.page].astext(), section.astext()]
+        return f"{pathto(place.page)}{section['anchorname']}", ": ".join(dict.fromkeys(titles))
+
+    return formula_places.link_entries(body, found, link)
 
 
 def on_page(here) -> str:

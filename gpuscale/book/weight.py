@@ -6,14 +6,13 @@ python -m gpuscale.book.weight
 from __future__ import annotations
 
 import sys
-from itertools import chain
 from pathlib import Path
 
 from gpuscale.book import mathfont, prune
 from gpuscale.book.build import ROOT
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER_FILES
 
-SOME = (*STEPPER_FILES, *chain(*FILTER_FILES.values()), *PAINTER_FILES.values())  # that some pages load
+SOME = (*STEPPER_FILES, *FILTER_FILES, *PAINTER_FILES.values())  # that some pages load
 OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *SOME)
 
 

@@ -2,7 +2,7 @@
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
 ``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, a painter that
-few of them need, and the filters of the formula index and of the ledger have files of their own, for the pages that
+few of them need, and the filter of long pages have files of their own, for the pages that
 hold one.
 """
 
@@ -18,18 +18,18 @@ SCRIPTS = {
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
-    "ledger": ("ledger",),
 }
 STYLES = {
     "gpuscale": ("components",),
     "steppers": ("steppers",),
     "filter": ("filter",),
     "search": ("search",),
-    "ledger": ("ledger",),
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
-PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others
+PARTS = (
+    "KINDS $ $$ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others
+)
 _PARTS = f"{{ {', '.join(PARTS.split())} }}"
 _HEADS = {"steppers": f"const {_PARTS} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"}
 _HEADS |= dict.fromkeys(

@@ -47,7 +47,6 @@ STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 RANK, CHUNK, LANE, ISSUED, HELD, MOST = "rank {}", "chunk", "lane {}", "issued ↓", "held", "most"
 
-FORMULAS, FOUND = "{} formulas", "{} of {} formulas"
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"
 SEEK_HELP = "Titles, sections, formulas, symbols, figures, questions, terms, hardware and published numbers."

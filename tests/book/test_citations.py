@@ -45,7 +45,9 @@ def bibliography(site):
 def test_the_bibliography_is_sorted_by_labels_that_differ(bibliography):
     labels = [one.text.strip("[]") for one in bibliography.select(".citation > .label")]
     assert len(labels) > 100 and Counter(labels).most_common(1)[0][1] == 1
-    assert labels == sorted(labels, key=lambda label: label.lower().rsplit(", ", 1)) and not re.search(r"[{}$\\]", "".join(labels))
+    assert labels == sorted(labels, key=lambda label: label.lower().rsplit(", ", 1)) and not re.search(
+        r"[{}$\\]", "".join(labels)
+    )
 
 
 def test_one_text_cites_one_source(site):
