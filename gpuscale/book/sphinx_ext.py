@@ -12,13 +12,14 @@ import shutil
 import tempfile
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import citations, formula_places, mathematics, mathfont, prune, search_index, wheel
+from gpuscale.book import citations, formula_places, mathematics, mathfont, prune, search_index, sharing, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import FILTER, FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
@@ -58,7 +59,8 @@ def serve_assets(app: Sphinx) -> None:
     folder = Path(app.doctreedir).parent / "assets"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(Path(app.confdir) / "assets" / "logo.svg", folder)
+    for name in ("logo.svg", "icon.png"):
+        shutil.copy(Path(app.confdir) / "assets" / name, folder)
     for name, text in served(Path(app.confdir)).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / mathfont.FILE).write_bytes(mathfont.served())
@@ -67,7 +69,8 @@ def serve_assets(app: Sphinx) -> None:
     app.add_css_file("book.css", priority=810)
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
-    app.config.html_additional_pages["search"] = "search.html"
+    app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
+    app.gpuscale_previews = sharing.Previews(app.config.html_title, app.config.root_doc)
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
@@ -167,8 +170,10 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
             app.add_js_file(script, loading_method="defer", priority=806)
     context["on_page"] = on_page
     context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
-    first = next(doctree.findall(nodes.paragraph), None) if doctree else None
-    context["page_description"] = first.astext() if first else ""
+    context["page_description"] = sharing.description(doctree)
+    title = doctree.next_node(nodes.title).astext() if doctree else app.config.html_title
+    context["share"] = sharing.share(app, pagename, body, title, context["pathto"])
+    context["root_path"] = urlsplit(app.config.html_baseurl).path.rstrip("/") + "/" if app.config.html_baseurl else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""
     context["wheel"] = app.env.gpuscale_wheel
 
@@ -220,7 +225,7 @@ def make_wheel(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Write the landing page and the search index, and remove what no page loads."""
+    """Write the landing page, the search index, the pictures for links and the site map; remove what no page loads."""
     if hasattr(app, "gpuscale_runs"):
         app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
@@ -231,6 +236,10 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     order = app.env.toctree_includes[app.config.root_doc]
     search_index.write(site, [app.config.root_doc, *order])
     removed, kept = prune.prune(site)
+    app.gpuscale_previews.write(site)
+    if app.config.html_baseurl:
+        pages = [app.config.root_doc, *order]
+        (site / "sitemap.xml").write_bytes(sharing.site_map(app.config.html_baseurl, pages))
     log.info("pruned %.1f MB that no page loads; the site is %.1f MB", removed / 1e6, kept / 1e6)
 
 
