@@ -116,17 +116,17 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         if section.next_node(nodes.title).astext().lower() == "where this breaks":
             for node in section.findall(nodes.definition_list):
                 node["classes"].append("breaks")
-    setup = None
+    setup = []
     for cell in [node for node in doctree.findall(nodes.container) if "cell" in node["classes"]]:
         mark_cell(cell)
-        if cell.parent is top and len(cell.children) == 1 and "tag_hide-input" in cell["classes"]:
-            top.remove(cell)  # the set-up, folded: it goes below the opening, not between its sentences
-            if setup:
-                setup.children[0].extend(cell.children[0].children)
-                continue
-            setup = cell
-            sections = [node for node in top.children if isinstance(node, nodes.section)]
-            top.insert(top.index(sections[0]) if sections else len(top), setup)
+        if "tag_hide-input" not in cell["classes"]:
+            continue
+        if cell.parent is top and len(cell.children) == 1:
+            top.remove(cell)  # the set-up, which shows nothing: it opens with the first code that shows something
+            setup += cell.children[0].children
+        elif setup:
+            cell.children[0].insert(0, setup)
+            setup = []
 
 
 def mark_cell(cell: nodes.Element) -> None:
