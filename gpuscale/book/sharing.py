@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -58,7 +59,7 @@ class Previews:
 
     def __init__(self, site: str, first: str):
         self._site, self._first = site, first
-        self._pool = ProcessPoolExecutor(max_workers=2)
+        self._pool = ProcessPoolExecutor(max_workers=2, mp_context=get_context("spawn"))  # notebooks run in threads
         self._pictures: dict[str, Future] = {}
 
     def add(self, page: str, title: str, body: str) -> str:

@@ -117,7 +117,6 @@ def test_the_set_up_opens_with_the_first_code_that_shows_something(chapters):
     for name, page in chapters.items():
         for cell in page.select("article > section > .cell.tag_hide-input"):
             assert cell.select_one(".cell_output"), name
-        assert name.startswith("exercises/") or len(page.find_all(string="look")) <= 1, name
     code = chapters["chapters/roofline.html"].select_one(".cell_input").text
     assert "from gpuscale.notebook import *" in code and ".matches(ridge_point)" in code
 

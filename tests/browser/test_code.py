@@ -5,7 +5,8 @@ import pytest
 OPENED = """() => {
   for (const fold of document.querySelectorAll('details.hide')) fold.open = true;
   const code = [...document.querySelectorAll('.cell_input pre')];
-  return [code.length, code.filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent.slice(0, 40))];
+  const wide = code.filter((pre) => pre.scrollWidth > pre.clientWidth + 1);
+  return [code.length, wide.map((pre) => pre.textContent.slice(0, 40))];
 }"""
 
 
