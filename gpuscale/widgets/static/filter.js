@@ -19,7 +19,7 @@ if (box) {
   const rows = $$('.filtered tr[id], .formula-index .entry').map((el) => {
     const heading = $('h2, h3', el.parentElement.closest('section')).firstChild.textContent;
     const values = fields.map(({ name }) => el.dataset[name] ?? $(`[data-${name}]`, el)?.dataset[name] ?? heading);
-    return { el, values, text: el.textContent.toLowerCase() };
+    return { el, values, text: find ? '' : el.textContent.toLowerCase() };
   });
   const sections = $$('section:not(.entry)').filter((el) => !el.contains(box) && rows.some((row) => el.contains(row.el)));
   fields.forEach((field, i) => {
