@@ -108,7 +108,7 @@ function live(root, spec, { notebook, onChange } = {}) {
   }
 
   const slider = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
-    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
+    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output aria-live="off"></output>`;
   const link = notebook ? '' : button(COPY_LINK, 'data-copy="link"');
   const body = make(`<div class="drawn"><div class="head">${buttons(SHOWN_AS, 'view', views.map((v) => v.name))}</div>
     <div class="plot"><svg role="img"></svg><div class="readout" hidden></div></div>

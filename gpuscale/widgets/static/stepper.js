@@ -36,7 +36,7 @@ function stepper(root, spec) {
     ${meter ? `<div class="meter"><div class="row"><span>${meter.name}</span><b></b></div><div class="track" ${mark >= 0 || steps > 1 ? '' : 'hidden'}><i class="${meter.hue}"></i>${mark >= 0 ? `<s style="left:${mark}%"></s>` : ''}</div>
       <div class="note" style="${side}">${meter.label ?? ''}</div></div>` : ''}
     <div class="player">${tool('start', TO_START)}${tool('back', ONE_BACK)}${tool('play', PLAY, 'main')}${tool('next', ONE_ON)}
-      <input type="range" min="0" max="${steps}" aria-label="${unit}"><output></output></div>
+      <input type="range" min="0" max="${steps}" aria-label="${unit}"><output aria-live="off"></output></div>
     <p class="quiet" role="status"></p></div>`);
   title.after(body); hide(root);
   const svg = $('svg', body), scrub = $('input', body), play = $('.main', body), told = $('.told', body);
