@@ -207,12 +207,12 @@ questions = QuestionSet(
                 ),
                 (
                     "one sequence takes more than ten times as long",
-                    "With one sequence there are 16 times as many microbatches, and the host needs the same time for each.",
+                    "With one sequence there are 16 times as many microbatches, each with about the same work for the host.",
                     bool(SLOWER > 10),
                 ),
             ],
             solution=f"One sequence takes {show(SLOWER, '1')} times as long. The host needs the same time for a layer of a "
-            "microbatch, whatever its size, and there are 16 times as many microbatches.",
+            "microbatch, whatever its size. That alone makes 16 times as many microbatches take up to 16 times as long.",
         ),
         Question(
             f"On 8,192 GPUs, Meta reports an MFU of {show(FEWER, '%', digits=2)} for Llama 3 405B. It then trained with the same "

@@ -5,7 +5,7 @@ import numpy as np
 from gpuscale import chip, measured
 from gpuscale.collectives import algorithms, alpha_beta, bus_bandwidth, calls, exchange, hierarchy
 from gpuscale.quiz import Question, QuestionSet
-from gpuscale.symbols import M, N, T_comms, V, W, W_alg, W_bus, W_fit, W_node, alpha_call, eta
+from gpuscale.symbols import M, N, T_comms, V, W, W_bus, W_fit, W_node, alpha_call, eta
 from gpuscale.units import MB, GiB, KiB, show, us
 
 h100 = chip("h100_sxm")

@@ -23,6 +23,15 @@ def source_name(key: str) -> str:
     return _built_in().get(key) or _added.get(key, key)
 
 
+def source_keys(source: str) -> list[str]:
+    """The keys of a source in the bibliography, one for each that ``cited`` names.
+
+    >>> source_keys("nccl-tests, PERFORMANCE.md; llama3, table 4")
+    ['nccl-tests', 'llama3']
+    """
+    return [one.partition(",")[0].strip() for one in source.split("; ")]
+
+
 def cited(source: str) -> str:
     """A source in plain text: short name, then the place; several are joined by a semicolon."""
     parts = (one.partition(",") for one in source.split("; "))

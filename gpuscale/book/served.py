@@ -30,8 +30,7 @@ def tight_style(source: str) -> str:
 PAGE_FILES = {
     'data-gpuscale="stepper"': ("steppers.css", "steppers.js"),
     'data-gpuscale="stage"': ("stage.css", "stage.js"),
-    'class="filter"': ("filter.css", "filter.js"),
-    'class="rows-filter"': ("ledger.css", "ledger.js"),
+    'class="rows-filter"': ("filter.css", "filter.js"),
     **{f'data-painter="{name}"': (f"{name}.js",) for name in (*assets.PAINTERS, *assets.FIGURES)},
 }
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches

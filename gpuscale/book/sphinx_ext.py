@@ -12,13 +12,14 @@ import shutil
 import tempfile
 import tomllib
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import mathematics, mathfont, prune, search_index, wheel
+from gpuscale.book import citations, formula_places, mathematics, mathfont, prune, search_index, sharing, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.served import PAGE_FILES, served
@@ -58,7 +59,8 @@ def serve_assets(app: Sphinx) -> None:
     folder = Path(app.doctreedir).parent / "assets"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    shutil.copy(Path(app.confdir) / "assets" / "logo.svg", folder)
+    for name in ("logo.svg", "icon.png"):
+        shutil.copy(Path(app.confdir) / "assets" / name, folder)
     for name, text in served(Path(app.confdir)).items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / mathfont.FILE).write_bytes(mathfont.served())
@@ -67,7 +69,8 @@ def serve_assets(app: Sphinx) -> None:
     app.add_css_file("book.css", priority=810)
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
-    app.config.html_additional_pages["search"] = "search.html"
+    app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
+    app.gpuscale_previews = sharing.Previews(app.config.html_title, app.config.root_doc)
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
@@ -113,17 +116,17 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         if section.next_node(nodes.title).astext().lower() == "where this breaks":
             for node in section.findall(nodes.definition_list):
                 node["classes"].append("breaks")
-    setup = None
+    setup = []
     for cell in [node for node in doctree.findall(nodes.container) if "cell" in node["classes"]]:
         mark_cell(cell)
-        if cell.parent is top and len(cell.children) == 1 and "tag_hide-input" in cell["classes"]:
-            top.remove(cell)  # the set-up, folded: it goes below the opening, not between its sentences
-            if setup:
-                setup.children[0].extend(cell.children[0].children)
-                continue
-            setup = cell
-            sections = [node for node in top.children if isinstance(node, nodes.section)]
-            top.insert(top.index(sections[0]) if sections else len(top), setup)
+        if "tag_hide-input" not in cell["classes"]:
+            continue
+        if cell.parent is top and len(cell.children) == 1:
+            top.remove(cell)  # the set-up, which shows nothing: it opens with the first code that shows something
+            setup += cell.children[0].children
+        elif setup:
+            cell.children[0].insert(0, setup)
+            setup = []
 
 
 def mark_cell(cell: nodes.Element) -> None:
@@ -154,6 +157,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
         body = body.replace(plain, focusable)
     for head in HEAD.findall(body):  # a table that is all its section holds is named once
         body = body.replace(f"<caption>{head}</caption>", f'<caption class="quiet">{head}</caption>')
+    body = link_formulas(app, pagename, body, context["pathto"])
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
@@ -165,10 +169,28 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
             app.add_js_file(file, loading_method="defer", priority=810 + place)
     context["on_page"] = on_page
     context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
-    first = next(doctree.findall(nodes.paragraph), None) if doctree else None
-    context["page_description"] = first.astext() if first else ""
+    context["page_description"] = sharing.description(doctree)
+    title = doctree.next_node(nodes.title).astext() if doctree else app.config.html_title
+    context["share"] = sharing.share(app, pagename, body, title, context["pathto"])
+    context["root_path"] = urlsplit(app.config.html_baseurl).path.rstrip("/") + "/" if app.config.html_baseurl else ""
     context["repository"] = app.config.html_theme_options.get("repository_url") or ""
     context["wheel"] = app.env.gpuscale_wheel
+
+
+def link_formulas(app: Sphinx, pagename: str, body: str, pathto) -> str:
+    """Links from the formula index to the chapters, and from the cards of a chapter back to it."""
+    if pagename != formula_places.INDEX:
+        return formula_places.link_cards(body, pathto(formula_places.INDEX))
+    order = [name for name in app.env.toctree_includes[app.config.root_doc] if name.startswith("chapters/")]
+    found = formula_places.places({name: Path(app.env.doc2path(name)) for name in order})
+
+    def link(place: formula_places.Place) -> tuple[str, str]:
+        sections = list(app.env.tocs[place.page].findall(nodes.reference))
+        section = sections[max(place.section, 0)]
+        titles = [app.env.titles[place.page].astext(), section.astext()]
+        return f"{pathto(place.page)}{section['anchorname']}", ": ".join(dict.fromkeys(titles))
+
+    return formula_places.link_entries(body, found, link)
 
 
 def on_page(here) -> str:
@@ -202,7 +224,7 @@ def make_wheel(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Write the landing page and the search index, and remove what no page loads."""
+    """Write the landing page, the search index, the pictures for links and the site map; remove what no page loads."""
     if hasattr(app, "gpuscale_runs"):
         app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
@@ -213,15 +235,21 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     order = app.env.toctree_includes[app.config.root_doc]
     search_index.write(site, [app.config.root_doc, *order])
     removed, kept = prune.prune(site)
+    app.gpuscale_previews.write(site)
+    if app.config.html_baseurl:
+        pages = [app.config.root_doc, *order]
+        (site / "sitemap.xml").write_bytes(sharing.site_map(app.config.html_baseurl, pages))
     log.info("pruned %.1f MB that no page loads; the site is %.1f MB", removed / 1e6, kept / 1e6)
 
 
 def setup(app: Sphinx) -> dict:
+    citations.register()
     app.add_html_math_renderer("mathml", (mathematics.visit_math, None), (mathematics.visit_math_block, None))
     app.add_config_value("comments_config", {}, "env")  # Jupyter Book always sets it; we load no comments
     app.connect("config-inited", settle_config)
     app.connect("builder-inited", serve_assets)
     app.connect("builder-inited", make_wheel)
+    app.connect("builder-inited", citations.letter_years)
     app.connect("env-before-read-docs", begin_runs, priority=900)
     app.connect("source-read", put_run)
     app.connect("doctree-read", mark_parts)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Head, Html, anchor, details, element, escape, region, table
 from gpuscale.evidence.rows import (
     APART,
@@ -19,7 +20,6 @@ from gpuscale.evidence.rows import (
     families,
     totals,
 )
-from gpuscale.ledger.pages import filter_box
 
 PAGE = "what_others_count.ipynb"
 NAMED = 2  # deviations that the line of a chapter names
@@ -143,7 +143,7 @@ def evidence_filter() -> Html:
         "label": "All labels",
         "chapter": "All chapters",
     }
-    box = filter_box(fields, "ZeRO, all-gather, 70B", "Counts of other engines")
+    box = filter_box("Counts of other engines", fields, "ZeRO, all-gather, 70B")
     return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.evidence.families().")
 
 
@@ -155,7 +155,7 @@ def evidence_rows(name: str) -> Html:
     results = [_result(family) for family in one.families]
     rows = [_cells(family, result) for family, result in zip(one.families, results, strict=True)]
     html = table(COLUMNS, rows, "ledger stack", ids=ids, stack=True, aria_label=f"Counts of {one.title}")
-    box = element("p", note), element("div", html, id=f"engine-{anchor(name)}", class_="ledger-rows")
+    box = element("p", note), element("div", html, id=f"engine-{anchor(name)}", class_="filtered")
     plain = "\n".join(
         f"{family.id}: {family.what}. {len(family.rows)} cases: {result.text}"
         for family, result in zip(one.families, results, strict=True)

@@ -5,6 +5,7 @@ Links name notebooks, so that they lead somewhere in JupyterLab; the site turns 
 
 from collections import Counter
 
+from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
 from gpuscale.ledger.rows import VERDICTS, Claim, Erratum, Wording, claim, claims, errata, fill, findings, wordings
 from gpuscale.sources import cited, source_name
@@ -92,32 +93,8 @@ def ledger_findings() -> Html:
 def ledger_filter() -> Html:
     """The box that filters the rows; hidden where no script runs."""
     fields = {"verdict": "All verdicts", "source": "All sources", "chapter": "All chapters"}
-    box = filter_box(fields, "all-reduce, quiz 4, 70B", "Rows of the ledger")
+    box = filter_box("Rows of the ledger", fields, "all-reduce, quiz 4, 70B")
     return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.ledger.claims().")
-
-
-def filter_box(fields: dict[str, str], example: str, label: str) -> str:
-    """A box above tables of rows, with a choice for each field and a text. The script makes the choices from the rows.
-
-    A row has the value of a field in an attribute ``data-FIELD``, or else it is the heading above its table.
-    """
-    chosen = [
-        element("select", element("option", label, value=" "), name=name, aria_label=name.capitalize())
-        for name, label in fields.items()
-    ]
-    text = (
-        f'<input type="search" aria-label="Text" placeholder="{escape(example, quote=True)}" autocomplete="off" '
-        'autocapitalize="none" spellcheck="false">'
-    )
-    return element(
-        "div",
-        element("div", *chosen, text, class_="row"),
-        element("output", data_said="{shown} of {all} rows"),
-        class_="rows-filter",
-        role="search",
-        aria_label=label,
-        hidden=True,
-    )
 
 
 def ledger_rows(chapter: str) -> Html:
@@ -126,7 +103,7 @@ def ledger_rows(chapter: str) -> Html:
     ids = [f"claim-{anchor(row.id)}" for row in rows]
     label = f"Published statements: {chapter.replace('_', ' ')}"
     html = table(COLUMNS, map(_cells, rows), "ledger stack", ids=ids, stack=True, aria_label=label)
-    box = element("div", html, id=f"chapter-{chapter}", class_="ledger-rows")
+    box = element("div", html, id=f"chapter-{chapter}", class_="filtered")
     return Html(box, "\n".join(map(_plain, rows)))
 
 

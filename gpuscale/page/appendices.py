@@ -1,8 +1,11 @@
 """The generated pages at the end of the book: notation, formula index, hardware tables."""
 
+from importlib import import_module
+
 from gpuscale import specs
 from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded
+from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Html, anchor, cite, element, escape, heading, region, script_json, table
 from gpuscale.core.latex import inline
 from gpuscale.specs.number import known_fields
@@ -10,18 +13,43 @@ from gpuscale.specs.reading import KINDS
 from gpuscale.symbols import flop, quantities
 from gpuscale.units import WORDS
 
+# The parts of the notation: the files that declare symbols. The parts of the book by the rooms of their formulas.
+PARTS = ("one_gpu", "network", "llm", "parallel", "step")
+ROOMS = {"one_gpu": "One GPU", "network": "The network", "collectives": "Collectives", "llm": "Language models"}
 
-def notation() -> Html:
-    """Every quantity of the library: symbol, name in Python, unit, meaning, other names."""
-    them = [q for q in quantities().values() if q is not flop]
+
+def symbol_filter() -> Html:
+    """The box that filters the notation; hidden where no script runs."""
+    fields = {"part": "All parts", "unit": "All units"}
+    box = filter_box("Symbols", fields, "bandwidth, alpha, n_share", "symbols")
+    return Html(box, "The page has a box here that filters the symbols.")
+
+
+def notation(part: str) -> Html:
+    """The quantities of a file of ``symbols``, such as "network": symbol, name in Python, unit, meaning, other names.
+
+    Raises ValueError for another part.
+    """
+    if part not in PARTS:
+        raise ValueError(f"no symbols in {part!r}; the parts are {', '.join(PARTS)}")
+    taken = {q for before in PARTS[: PARTS.index(part)] for q in _declared(before)}
+    them = [q for q in _declared(part) if q not in taken and q is not flop]
     rows = []
     for q in them:
         unit = escape(q.unit) if q.unit != "1" else "–"
         also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
-        rows.append((inline(q), f"<code>{q.name}</code>", unit, f"{escape(q.meaning)} {also}"))
+        named = element("code", escape(q.name).replace("_", "_<wbr>"), data_unit=unit)
+        rows.append((inline(q), named, unit, f"{escape(q.meaning)} {also}"))
     heads, ids = ["Symbol", "In Python", "Unit", "Meaning"], [f"symbol-{q.name}" for q in them]
     plain = "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them)
-    return Html(region("Notation", table(heads, rows, "plain-table notation", ids=ids)), plain)
+    listed = region("Notation", table(heads, rows, "plain-table notation", ids=ids))
+    return Html(element("div", listed, class_="filtered"), plain)
+
+
+def _declared(part: str) -> list:
+    """The quantities that a file of ``symbols`` knows, in the order of the notation."""
+    names = vars(import_module(f"gpuscale.symbols.{part}"))
+    return [q for q in quantities().values() if names.get(q.name) is q]
 
 
 def units() -> Html:
@@ -33,12 +61,10 @@ def units() -> Html:
 
 def formula_search() -> Html:
     """The box that filters the formula index; hidden where no script runs, so that a notebook shows nothing of it."""
+    fields = {"part": "All parts", "unit": "All units"}
+    words = script_json(search.index())
     return Html(
-        '<div class="filter" role="search" aria-label="Formulas" hidden>'
-        '<label for="formula-filter">Filter by name, symbol, synonym or source</label>'
-        '<input type="search" id="formula-filter" placeholder="busbw, fat tree, V_rank, MoE" '
-        'autocomplete="off" autocapitalize="none" spellcheck="false">'
-        f'<output for="formula-filter"></output>{script_json(search.index())}</div>',
+        filter_box("Formulas", fields, "busbw, fat tree, V_rank, MoE", "formulas", words),
         'The page has a box here that filters the formulas. In Python: gpuscale.find("bus bandwidth").',
     )
 
@@ -68,6 +94,8 @@ def _entry(key: str, f) -> str:
         f'<p class="note">Tends to {inline(f.approx)} as {limit(f)}.</p>' if f.approx is not None else "",
         class_="entry",
         id=f"index-{anchor(key)}",
+        data_part=ROOMS[key.partition(".")[0]],
+        data_unit=f.lhs.unit if f.lhs.unit != "1" else "no unit",
     )
 
 

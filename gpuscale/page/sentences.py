@@ -8,7 +8,7 @@ import sympy
 
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import Head, Html, element, escape, region, table
-from gpuscale.core.latex import inline, span, tex
+from gpuscale.core.latex import span, tex
 from gpuscale.units import show
 
 
@@ -107,4 +107,4 @@ def _equation(formula: Formula | str) -> str:
     if not isinstance(formula, Formula):
         return escape(formula)
     usual = formula.rhs.args[0][0] if isinstance(formula.rhs, sympy.Piecewise) else formula.rhs
-    return f"{inline(formula.lhs)} = {inline(usual)}"
+    return span(f"{tex(formula.lhs)} = {tex(usual)}")  # in one, so that it breaks where an equation does

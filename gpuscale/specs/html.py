@@ -6,7 +6,7 @@ On the page every number is a button whose tip shows the value as printed, its b
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpuscale.core.html import Head, Html, aligned, anchor, element, escape, heading, region, table
-from gpuscale.sources import cited
+from gpuscale.sources import cited, source_keys
 from gpuscale.specs.number import amount, known_fields
 
 NONE = "–"
@@ -69,6 +69,7 @@ def _derived(part, make: Callable) -> tuple[str, str]:
 def provenance(shown: str, printed: str, basis: str, source: str, note: str) -> str:
     """A button whose tip says where its value comes from."""
     said = {"data_printed": printed, "data_basis": basis, "data_source": cited(source), "data_note": note}
+    said["data_keys"] = " ".join(source_keys(source))
     return element("button", escape(shown), type="button", class_="prov", **said)
 
 

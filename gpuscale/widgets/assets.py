@@ -2,7 +2,7 @@
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
 ``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, a painter that
-few of them need, and the filters of the formula index and of the ledger have files of their own, for the pages that
+few of them need, and the filter of long pages have files of their own, for the pages that
 hold one.
 """
 
@@ -20,7 +20,6 @@ SCRIPTS = {
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
-    "ledger": ("ledger",),
 }
 STYLES = {
     "gpuscale": ("components",),
@@ -28,7 +27,6 @@ STYLES = {
     "stage": ("player", "stage"),
     "filter": ("filter",),
     "search": ("search",),
-    "ledger": ("ledger",),
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 FIGURES = ("ring",)  # scripts that draw what stands on a stage

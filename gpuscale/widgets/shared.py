@@ -61,7 +61,6 @@ HOLDS, HOLDS_PARTS, WAITS = "holds {} complete", "holds partial sums", "its link
 
 RANK, CHUNK, LANE, ISSUED, HELD, MOST = "rank {}", "chunk", "lane {}", "issued ↓", "held", "most"
 
-FORMULAS, FOUND = "{} formulas", "{} of {} formulas"
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"
 SEEK_HELP = "Titles, sections, formulas, symbols, figures, questions, terms, hardware and published numbers."

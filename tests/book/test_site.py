@@ -51,7 +51,7 @@ def test_our_own_files_are_the_ones_that_are_weighed(site):
 
 
 # What a page may weigh more, in kB, where it loads one of these scripts and its styles.
-EXTRA = {"steppers.js": 10, "gantt.js": 3, "stage.js": 11, "ring.js": 9, "filter.js": 3, "ledger.js": 3}
+EXTRA = {"steppers.js": 10, "gantt.js": 3, "stage.js": 11, "ring.js": 9, "filter.js": 4}
 
 
 def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
@@ -113,6 +113,14 @@ def test_every_page_asks_the_questions_of_its_sets(site, chapters):
                 assert form.select_one("script[type$=json]").string == there.string
                 asked += 1
     assert asked > 50
+
+
+def test_the_set_up_opens_with_the_first_code_that_shows_something(chapters):
+    for name, page in chapters.items():
+        for cell in page.select("article > section > .cell.tag_hide-input"):
+            assert cell.select_one(".cell_output"), name
+    code = chapters["chapters/roofline.html"].select_one(".cell_input").text
+    assert "from gpuscale.notebook import *" in code and ".matches(ridge_point)" in code
 
 
 def test_every_page_offers_the_wheel(site, chapters):

@@ -40,3 +40,27 @@ def test_a_number_tells_its_source_to_keyboard_and_pointer(page):
         assert tip.is_hidden()
         page.mouse.move(0, 0)
     assert page.errors == []
+
+
+def test_a_tip_links_its_source_and_the_keyboard_gets_there(page):
+    page.open("chapters/hardware_tables.html")
+    number, link = page.locator("button.prov").first, page.locator(".tip a")
+    number.press("Enter")
+    assert link.first.evaluate("(el) => el === document.activeElement")
+    page.keyboard.press("Escape")
+    assert page.locator(".tip").is_hidden() and number.evaluate("(el) => el === document.activeElement")
+    name = number.get_attribute("data-source").split(",")[0]
+    number.press("Enter")
+    link.first.press("Enter")
+    page.wait_for_url("**/bibliography.html#ref-*")
+    assert name.split()[0] in page.locator(":target").inner_text() and page.errors == []
+
+
+def test_a_value_is_spoken_once(page):
+    """The sentence of a figure and the status of a stepper speak; the values beside the sliders are silent."""
+    page.open("chapters/rings_and_trees.html")
+    speaking = page.evaluate(
+        """() => [...document.querySelectorAll('[data-gpuscale=live], [data-gpuscale=stepper]')].map((el) =>
+          el.querySelectorAll('output:not([aria-live=off]), [role=status], [aria-live=polite]').length)"""
+    )
+    assert len(speaking) > 3 and set(speaking) == {1}

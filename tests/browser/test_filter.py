@@ -9,6 +9,7 @@ from gpuscale import find
 from gpuscale.catalogue import sweep
 
 PAGE = "chapters/formula_index.html"
+BOX = ".rows-filter input"
 FORMULAS = sweep.formulas()
 SHOWN = visible(".formula-index .entry", "el.querySelector('code').textContent.split('(')[0]")
 HEADS = visible("article h2")
@@ -20,18 +21,20 @@ AT_TOP = "(id) => Math.abs(document.getElementById(id).getBoundingClientRect().t
 @pytest.fixture
 def opened(tab):
     page = tab(PAGE)
-    page.fill("#formula-filter", "")
+    page.fill(BOX, "")
+    for name in ("part", "unit"):
+        page.select_option(f"select[name={name}]", index=0)
     return page
 
 
 def typed(page, text: str) -> set[str]:
-    page.fill("#formula-filter", text)
+    page.fill(BOX, text)
     page.evaluate(SETTLE)
     return set(page.evaluate(SHOWN))
 
 
 def counted(page) -> str:
-    return page.text_content(".filter output")
+    return page.text_content(".rows-filter output")
 
 
 def test_it_opens_with_all_formulas_and_a_labelled_box(opened):
@@ -56,16 +59,27 @@ def test_where_nothing_is_found_it_says_so(opened):
     assert counted(opened) == f"0 of {len(FORMULAS)} formulas: none has all of these words"
 
 
+def test_part_and_unit_narrow_it(opened):
+    opened.select_option("select[name=part]", "The network")
+    network = {f.name for key, f in FORMULAS.items() if key.startswith("network.")}
+    assert set(opened.evaluate(SHOWN)) == network and opened.evaluate(EMPTY) == []
+    opened.select_option("select[name=unit]", "B/s")
+    both = {f.name for key, f in FORMULAS.items() if key.startswith("network.") and f.lhs.unit == "B/s"}
+    assert typed(opened, "") == both and 0 < len(both) < len(network)
+    expected = both & {f.name for f in find("switch")}
+    assert typed(opened, "switch") == expected and 0 < len(expected) < len(both)
+
+
 def test_the_keyboard_alone(opened):
-    opened.focus("#formula-filter")
+    opened.focus(BOX)
     opened.keyboard.type("bubble")
     assert len(opened.evaluate(SHOWN)) == len(find("bubble"))
     opened.keyboard.press("Enter")  # sends nothing
     assert opened.url.endswith(PAGE)
     opened.keyboard.press("Escape")
-    assert opened.input_value("#formula-filter") == "" and len(opened.evaluate(SHOWN)) == len(FORMULAS)
+    assert opened.input_value(BOX) == "" and len(opened.evaluate(SHOWN)) == len(FORMULAS)
     assert counted(opened) == f"{len(FORMULAS)} formulas"
-    assert opened.evaluate("() => document.activeElement.id") == "formula-filter"
+    assert opened.evaluate("() => document.activeElement.type") == "search"
 
 
 @pytest.mark.parametrize("follow", [CLICK, "(id) => { location.hash = id; }"], ids=["link", "address"])
@@ -78,7 +92,7 @@ def test_what_a_link_leads_to_is_shown(opened, follow):
             opened.evaluate("() => { location.hash = ''; }")
         opened.evaluate(follow, target)
         opened.wait_for_function(AT_TOP, arg=target)
-        assert opened.input_value("#formula-filter") == "" and len(opened.evaluate(SHOWN)) == len(FORMULAS)
+        assert opened.input_value(BOX) == "" and len(opened.evaluate(SHOWN)) == len(FORMULAS)
     opened.evaluate("() => history.replaceState(null, '', location.pathname)")
 
 
@@ -86,7 +100,7 @@ def test_an_entry_that_is_there_keeps_the_filter(opened):
     typed(opened, "ridge")
     opened.evaluate("() => { location.hash = 'index-one-gpu-ridge-point'; }")
     opened.evaluate(SETTLE)
-    assert opened.input_value("#formula-filter") == "ridge"
+    assert opened.input_value(BOX) == "ridge"
     opened.evaluate("() => history.replaceState(null, '', location.pathname)")
 
 
@@ -94,7 +108,7 @@ def test_paper_has_all_of_them_and_no_box(opened):
     typed(opened, "bubble")
     opened.emulate_media(media="print")
     assert len(opened.evaluate(SHOWN)) == len(FORMULAS)
-    assert not opened.is_visible(".filter")
+    assert not opened.is_visible(".rows-filter")
     opened.emulate_media(media="screen")
 
 
@@ -102,14 +116,14 @@ def test_without_scripts_all_are_there_and_no_box(visiting, site):
     with visiting(java_script_enabled=False) as page:
         page.goto(f"{site.as_uri()}/{PAGE}")
         assert page.locator(".formula-index .entry:visible").count() == len(FORMULAS)
-        assert not page.is_visible(".filter")
+        assert not page.is_visible(".rows-filter")
 
 
 def test_it_filters_while_one_types(opened):
     """The slowest time from a key press to the new layout: half of what an eye notices."""
     slow = opened.evaluate(
         """async (words) => {
-      const input = document.querySelector('#formula-filter'), took = [];
+      const input = document.querySelector('.rows-filter input'), took = [];
       for (const word of words) for (let n = 0; n <= word.length; n++) {
         const start = performance.now();
         input.value = word.slice(0, n);

@@ -118,6 +118,8 @@ def plot_reads(figure):
         text = figure.readout()
         if not re.search(r"\d", text) or not any(f"{name}: " in text for name in names) or "NaN" in text:
             yield f"the readout says {text!r}"
+        if not text.startswith(f"{figure.spec['x']['title']}: "):
+            yield f"the readout does not name the place: {text!r}"
     figure.tab.mouse.move(x0 - 60, max(1, y0 - 90))
     if figure.readout():
         yield "the readout stays when the pointer leaves"

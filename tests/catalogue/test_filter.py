@@ -82,4 +82,4 @@ def test_every_formula_has_an_entry_that_the_box_knows():
 
 
 def test_without_a_script_there_is_no_box():
-    assert re.match(r'<div class="filter" [^>]*\bhidden>', appendices.formula_search().html)
+    assert re.match(r'<div class="rows-filter" [^>]*\bhidden>', appendices.formula_search().html)

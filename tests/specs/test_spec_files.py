@@ -238,6 +238,7 @@ def test_table_puts_parts_side_by_side_with_their_provenance(fresh):
         "data-printed": "989.4\u00a0TFLOP/s",
         "data-basis": "dense, per GPU",
         "data-source": "Glenn K. Lockwood, processor notes, H100",
+        "data-keys": "glennklockwood",
     }
     assert "<i>295\u00a0FLOP/B</i>" in html and '<td class="num">–</td>' in html
     rows = repr(view()).replace("\u00a0", " ").splitlines()

@@ -15,7 +15,7 @@ const scale = (q) => axis(q, 0, 1000);
 /** A slider for each input, as HTML. */
 function sliders(params, uid) {
   const one = (k) => `<label for="${uid}-${k}">${params[k].label} ${params[k].sym ?? ''}</label>
-    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output></output>`;
+    <input type="range" id="${uid}-${k}" data-k="${k}" min="0" max="1000"><output aria-live="off"></output>`;
   return `<div class="sliders">${joined(keys(params), one)}</div>`;
 }
 /** Brings them to life. `value(k)` reads an input, `unit(k)` is what it is shown in, `set` takes what a hand gave, and

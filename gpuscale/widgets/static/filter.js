@@ -1,5 +1,6 @@
-/* Filter: the box above the formula index. What is searched, and which words are one, is the page's data, written by
-   gpuscale.catalogue.search: a word finds here what it finds there. */
+/* Filter: the box above rows or entries of a page, with a choice for some fields and a text. */
+/** From the words of the formula index: which of its entries have all words of a text. What is searched, and which words
+    are one, is written by gpuscale.catalogue.search: a word finds here what it finds there. */
 const finder = ({ stop, joined, endings, texts, formulas }) => {
   const lines = texts.map((text) => text.split(' ')), { words, matching } = wording({ stop, joined, endings }, new Set(lines.flat()));
   /** The formulas that have all words of a text, null for a text without any; and the words that nothing has. */
@@ -10,30 +11,46 @@ const finder = ({ stop, joined, endings, texts, formulas }) => {
     return { found, strange: asked.filter(([, these]) => !these.size).map(([word]) => word) };
   };
 };
-const page = globalThis.document, box = page?.querySelector('.filter');
+const page = globalThis.document, box = page?.querySelector('.rows-filter');
 globalThis.gpuscale.finder = finder;
 if (box) {
-  const { worded } = globalThis.gpuscale.parts, input = box.querySelector('input'), said = box.querySelector('output'), data = JSON.parse(box.querySelector('script').textContent);
-  const find = finder(data), total = Object.keys(data.formulas).length;
-  const entries = Object.keys(data.formulas).map((key) => [key, page.getElementById(`index-${key}`)]);
-  const sections = [...page.querySelectorAll('section')].filter((el) => el.querySelector(':scope .entry') && !el.querySelector('.filter') && !el.matches('.entry'));
-  const hide = (el, out) => el.classList.toggle('out', out);
+  const { $, $$, worded } = globalThis.gpuscale.parts, data = $('script', box), find = data && finder(JSON.parse(data.textContent));
+  const fields = $$('select', box), input = $('input', box), said = $('output', box);
+  const rows = $$('.filtered tr[id], .formula-index .entry').map((el) => {
+    const heading = $('h2, h3', el.parentElement.closest('section')).firstChild.textContent;
+    const values = fields.map(({ name }) => el.dataset[name] ?? $(`[data-${name}]`, el)?.dataset[name] ?? heading);
+    return { el, values, text: find ? '' : el.textContent.toLowerCase() };
+  });
+  const sections = $$('section:not(.entry)').filter((el) => !el.contains(box) && rows.some((row) => el.contains(row.el)));
+  fields.forEach((field, i) => {
+    const counts = new Map();
+    for (const { values } of rows) counts.set(values[i], (counts.get(values[i]) ?? 0) + 1);
+    for (const [value, count] of counts) field.append(new Option(`${value} (${count})`, value));
+  });
+  /** Whether a row has what is typed, and why none may have it. */
+  const typed = () => {
+    const words = input.value.toLowerCase().split(/\s+/);
+    if (!find) return [({ text }) => words.every((word) => text.includes(word)), ''];
+    const { found, strange } = find(input.value), kept = new Set(found?.map((key) => `index-${key}`));
+    return [({ el }) => !found || kept.has(el.id), strange.length ? worded(NO_WORD, strange.join(`”${OR}“`)) : found?.length === 0 ? NOT_ALL : ''];
+  };
   const apply = () => {
-    const { found, strange } = find(input.value), kept = found && new Set(found);
-    for (const [key, entry] of entries) hide(entry, !!kept && !kept.has(key));
-    for (const section of sections) hide(section, !section.querySelector('.entry:not(.out)'));
-    const why = strange.length ? worded(NO_WORD, strange.join(`”${OR}“`)) : kept?.size === 0 ? NOT_ALL : '';
-    said.textContent = found ? worded(FOUND, found.length, total) + why : worded(FORMULAS, total);
+    const [fits, why] = typed(), shown = new Set();
+    for (const row of rows) if (fits(row) && fields.every(({ value }, i) => !value.trim() || value === row.values[i])) shown.add(row.el);
+    for (const { el } of rows) el.classList.toggle('out', !shown.has(el));
+    for (const el of sections) el.classList.toggle('out', ![...shown].some((row) => el.contains(row)));
+    said.textContent = (shown.size === rows.length ? '' : `${shown.size} of `) + rows.length + said.dataset.of + why;
   };
   const clear = () => { input.value = ''; apply(); };
-  /** An entry that a link leads to is visible. Says whether it was hidden. */
+  /** A row that a link leads to is visible. Says which one was hidden. */
   const reveal = (hash) => {
     const target = hash.length > 1 && page.getElementById(decodeURIComponent(hash.slice(1)));
     if (!target || !target.closest('.out')) return false;
+    for (const field of fields) field.selectedIndex = 0;
     clear();
     return target;
   };
-  input.addEventListener('input', apply);
+  box.addEventListener('input', apply);
   input.addEventListener('keydown', (e) => { if (e.key === 'Escape' && input.value) { e.preventDefault(); clear(); } });
   page.addEventListener('click', (e) => reveal(e.target.closest?.('a[href^="#"]')?.hash ?? ''));
   addEventListener('hashchange', () => { const target = reveal(location.hash); if (target) target.scrollIntoView(); });

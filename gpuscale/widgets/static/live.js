@@ -141,7 +141,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     const u = place(e), x = box.X.inv(u), rows = scene.curves.filter((c) => c.name && x >= c.lo && x <= c.hi && real(c.f(x))).reverse();
     const hue = (c) => c.hue ?? scene.regions.find((r) => x <= r.hi)?.hue;
     $('.hover', svg).innerHTML = `<path class="spine" d="M${u} ${box.y0}V${box.y1}"/>${joined(rows, (c) => `<circle class="dot ${hue(c)}" r="4" cx="${u}" cy="${clamp(box.Y(c.f(x)), box.y0, box.y1)}"/>`)}`;
-    readout.innerHTML = `<b>${say(m.s.x.unit === ONE && x > 10 ? round(x) : x, m.s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), m.s.y.unit)}`).join('<br>')}`;
+    readout.innerHTML = `<b>${escape(m.s.x.title)}: ${say(m.s.x.unit === ONE && x > 10 ? round(x) : x, m.s.x.unit)}</b>${rows.map((c) => `${c.name}: ${say(c.f(x), m.s.y.unit)}`).join('<br>')}`;
     readout.hidden = false;
     const top = clamp(e.clientY - rect(area).top + 12, 0, max(0, box.y1 - readout.offsetHeight));
     readout.style.cssText = `top:${top}px;${u > width / 2 ? `right:${width - u + 12}` : `left:${u + 12}`}px`;

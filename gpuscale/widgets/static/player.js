@@ -5,7 +5,7 @@ const ICON = { start: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M12 2v12L3 8z', play: 
 function player(last, label, more = '') {
   const tool = (k, name, cls = '') => `<button type="button" class="icon ${cls}" data-do="${k}" aria-label="${name}"><svg viewBox="0 0 16 16"><path d="${ICON[k]}"/></svg></button>`;
   const el = make(`<div class="player">${tool('start', TO_START)}${tool('back', ONE_BACK)}${tool('play', PLAY, 'main')}${tool('next', ONE_ON)}
-    <input type="range" min="0" max="${last}" aria-label="${label}"><output></output>${more}</div>`);
+    <input type="range" min="0" max="${last}" aria-label="${label}"><output aria-live="off"></output>${more}</div>`);
   const scrub = $('input', el), main = $('.main', el);
   return {
     el,
