@@ -13,7 +13,7 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "seek", "start"),
+    "gpuscale": ("numbers", "grading", "plot", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("stepper", "transfers"),
     "gantt": ("gantt",),
     "filter": ("words", "filter"),

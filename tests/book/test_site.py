@@ -66,6 +66,7 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         limit = 74_000 if painted else 71_000 if holds else 64_000 if filtered else 61_000
         weighs = weight.weigh(site / name, site)
         assert weighs["own"] < limit, name
+        assert 0 < weighs["paper"] < 7_000, name
         assert weighs["font"] < 27_000, name
 
 

@@ -68,8 +68,8 @@ function stepper(root, spec) {
     const k = { ArrowLeft: 'back', ArrowRight: 'next', Home: 'start', ' ': e.target === scrub && 'play' }[e.key];
     if (k) { e.preventDefault(); press(k); }
   });
-  let seen = t;                                            // paper shows the outcome
-  on(globalThis, 'beforeprint', () => { seen = t; run(); to(steps); });
+  let seen = t;                                            // paper shows the step on which the card opens, which tells most
+  on(globalThis, 'beforeprint', () => { seen = t; run(); to(spec.at ?? steps); });
   on(globalThis, 'afterprint', () => to(seen));
   fit(body, () => {
     if (said) told.style.minHeight = 0;                     // what stands below stays where it is
