@@ -1,6 +1,6 @@
 /* Paper: nothing on it can be unfolded, and solutions stand at its end, where no one reads them before the question. */
 function paper() {
-  const told = $$('.quiz .solution'), end = make(`<section class="solutions"><h2>${SOLUTIONS}</h2></section>`), undo = [() => end.remove()];
+  const told = $$('.quiz .solution'), end = make(`<section class="solutions" id="solutions"><h2>${SOLUTIONS}</h2></section>`), undo = [() => end.remove()];
   for (const d of $$('details:not([open])')) { d.open = true; undo.push(() => { d.open = false; }); }
   let n = 0, section;
   for (const d of told) {
