@@ -161,11 +161,12 @@ def join(printed: list[Printed], site: Path):
     for one in printed:
         start, _, _ = place(one.page.name, "")
         if one.page.part != part:
-            part, above = one.page.part, writer.add_outline_item(one.page.part, start, is_open=False)
-        item = writer.add_outline_item(one.heading, start, parent=above, is_open=False)
+            part, above = one.page.part, writer.add_outline_item(title=one.page.part, page_number=start, is_open=False)
+        item = writer.add_outline_item(title=one.heading, page_number=start, parent=above, is_open=False)
         for title, anchor in one.sections:
             sheet, left, top = place(one.page.name, anchor)
-            writer.add_outline_item(title, sheet, parent=item, fit=pypdf.generic.Fit.xyz(left, top))
+            fit = pypdf.generic.Fit.xyz(left, top)
+            writer.add_outline_item(title=title, page_number=sheet, parent=item, fit=fit)
     front = len(printed[0].sheets)
     writer.set_page_label(0, front - 1, style="/r")
     writer.set_page_label(front, len(writer.pages) - 1, style="/D", start=1)
@@ -189,7 +190,7 @@ def _mend_links(sheet, name: str, site: Path, writer, place, known) -> None:
             link.pop("/A", None)
             at = [NameObject("/XYZ"), FloatObject(left), FloatObject(top), NumberObject(0)]
             link[NameObject("/Dest")] = ArrayObject([writer.pages[number].indirect_reference, *at])
-        if "/Dest" in link or not file.startswith("file:"):
+        if "/Dest" in link or not link["/A"]["/URI"].startswith("file:"):
             kept.append(reference)
     sheet[NameObject("/Annots")] = kept
 

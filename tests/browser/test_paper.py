@@ -40,7 +40,11 @@ def printing(page, size: str = "A4"):
 
 
 def sheets(page, size: str = "A4") -> list:
-    return list(pypdf.PdfReader(io.BytesIO(page.pdf(format=size, prefer_css_page_size=True))).pages)
+    """What the page prints."""
+    page.emulate_media(media="print")
+    data = page.pdf(format=size, prefer_css_page_size=True)
+    page.emulate_media(media="screen")
+    return list(pypdf.PdfReader(io.BytesIO(data)).pages)
 
 
 def low(sheet) -> float:
@@ -48,11 +52,7 @@ def low(sheet) -> float:
     height, found = float(sheet.mediabox.height), []
 
     def visit(text, current, matrix, font, size):
-        y = (
-            pypdf.mult(matrix, current)[5]
-            if hasattr(pypdf, "mult")
-            else matrix[4] * current[1] + matrix[5] * current[3] + current[5]
-        )
+        y = pypdf.mult(matrix, current)[5]
         if text.strip() and 17 * MM < y < height:
             found.append(y)
 
@@ -111,15 +111,16 @@ def test_figures_have_their_chapters_number(tab):
 def test_a_link_to_another_site_is_followed_by_its_address(tab):
     """Once: not where the address is what is linked."""
     opened = tab("chapters/rings_and_trees.html")
-    opened.evaluate("""() => document.querySelector('.lead').insertAdjacentHTML('beforeend',
-        '<a class="there" href="https://example.org/paper">a paper</a> <a class="here" href="#ring-all-gather">a section</a>')""")
+    links = (
+        '<a class="there" href="https://example.org/paper">there</a> <a class="here" href="#ring-all-gather">here</a>'
+    )
+    opened.evaluate("(links) => document.querySelector('.lead').insertAdjacentHTML('beforeend', links)", links)
     address = "(el) => getComputedStyle(el, '::after').content"
     with printing(opened):
         assert "https://example.org/paper" in opened.locator(".lead .there").evaluate(address)
         assert opened.locator(".lead .here").evaluate(address) == "none"
     listed = tab("chapters/bibliography.html")
-    with printing(listed):
-        words = "".join(sheet.extract_text() for sheet in sheets(listed)).replace("\n", "")
+    words = "".join(sheet.extract_text() for sheet in sheets(listed)).replace("\n", "")
     assert words.count("https://jax-ml.github.io/scaling-book/gpus") == 1
 
 
