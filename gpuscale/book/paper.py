@@ -200,6 +200,7 @@ def make(tab, site: Path, pages: list[contents.Page], size: str = "A4", show=lam
     writer = join(print_pages(tab, site, pages, size, show), site)
     about = _about()
     writer.add_metadata({"/Title": about["description"].partition(":")[0], "/Author": about["authors"][0]["name"]})
+    writer.compress_identical_objects()  # each page brings the same fonts
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
