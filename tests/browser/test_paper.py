@@ -1,5 +1,6 @@
 """The book on paper: what a page prints, on how many sheets, and the whole book as one PDF."""
 
+import functools
 import io
 import os
 import re
@@ -47,17 +48,20 @@ def sheets(page, size: str = "A4") -> list:
     return list(pypdf.PdfReader(io.BytesIO(data)).pages)
 
 
-def low(sheet) -> float:
-    """How far the text of a sheet reaches down, from 0 to 1, without the number of the sheet."""
-    height, found = float(sheet.mediabox.height), []
+@functools.cache
+def read(tab, name: str) -> list[tuple[str, float]]:
+    """The words of each A4 sheet, and how far they reach down, from 0 to 1, without the number of the sheet."""
+    out = []
+    for sheet in sheets(tab(name)):
+        height, found = float(sheet.mediabox.height), []
 
-    def visit(text, current, matrix, font, size):
-        y = pypdf.mult(matrix, current)[5]
-        if text.strip() and 17 * MM < y < height:
-            found.append(y)
+        def visit(text, current, matrix, font, size, height=height, found=found):
+            y = pypdf.mult(matrix, current)[5]
+            if text.strip() and 17 * MM < y < height:
+                found.append(y)
 
-    sheet.extract_text(visitor_text=visit)
-    return 1 - min(found, default=height) / height
+        out.append((sheet.extract_text(visitor_text=visit), 1 - min(found, default=height) / height))
+    return out
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -74,21 +78,26 @@ def test_nothing_is_cut_and_solutions_come_last(tab, name):
 
 
 @pytest.mark.parametrize("name", MOST)
-def test_it_prints_on_few_full_sheets(tab, name):
-    """No sheet but the last is less than half full; the margins are those of the style on either size of paper."""
+def test_it_prints_on_few_sheets(tab, name):
+    """Of either size: the style leaves that to the printer."""
     opened = tab(name)
-    title = opened.evaluate("() => document.querySelector('h1').firstChild.textContent")
-    printed = {size: sheets(opened, size) for size in SHEETS}
-    assert len(printed["A4"]) <= MOST[name] and len(printed["Letter"]) <= 1.1 * MOST[name] + 1
     for size, (width, height) in SHEETS.items():
-        for number, sheet in enumerate(printed[size], 1):
-            assert (float(sheet.mediabox.width), float(sheet.mediabox.height)) == pytest.approx(
-                (width * MM, height * MM), abs=2
-            )
-            words = sheet.extract_text()
-            assert re.search(rf"(^|\n){number}(\n|$)", words), (size, number)
-            assert number == 1 or title in words, (size, number)
-            assert number == len(printed[size]) or low(sheet) > 0.5, (size, number)
+        printed = sheets(opened, size)
+        assert len(printed) <= MOST[name] * (1.15 if size == "Letter" else 1), size
+        for sheet in printed:
+            box = float(sheet.mediabox.width), float(sheet.mediabox.height)
+            assert box == pytest.approx((width * MM, height * MM), abs=2), size
+
+
+@pytest.mark.parametrize("name", list(MOST)[:4])
+def test_its_sheets_are_full_numbered_and_titled(tab, name):
+    """No sheet but the last is less than half full; each has its number and the title of the page."""
+    title = tab(name).evaluate("() => document.querySelector('h1').firstChild.textContent")
+    *found, (last, _) = read(tab, name)
+    for number, words in enumerate([*(words for words, _ in found), last], 1):
+        assert re.search(rf"(^|\n){number}(\n|$)", words), number
+        assert words.count(title) >= 1, number
+    assert [number for number, (_, low) in enumerate(found, 1) if low < 0.5] == []
 
 
 def test_what_is_folded_is_open_on_paper_alone(page):
@@ -102,7 +111,7 @@ def test_what_is_folded_is_open_on_paper_alone(page):
 
 def test_figures_have_their_chapters_number(tab):
     """Chapter 7 of the contents; one number after the other, in the order of the page."""
-    words = "".join(sheet.extract_text() for sheet in sheets(tab("chapters/rings_and_trees.html")))
+    words = "".join(words for words, _ in read(tab, "chapters/rings_and_trees.html"))
     found = [int(n) for n in re.findall(r"Figure 7\.(\d+) ", words)]
     figures = tab("chapters/rings_and_trees.html").locator("figcaption").count()
     assert found == list(range(1, figures + 1)) and figures > 3
@@ -120,8 +129,12 @@ def test_a_link_to_another_site_is_followed_by_its_address(tab):
         assert "https://example.org/paper" in opened.locator(".lead .there").evaluate(address)
         assert opened.locator(".lead .here").evaluate(address) == "none"
     listed = tab("chapters/bibliography.html")
-    words = "".join(sheet.extract_text() for sheet in sheets(listed)).replace("\n", "")
-    assert words.count("https://jax-ml.github.io/scaling-book/gpus") == 1
+    with printing(listed):
+        repeated = (
+            "(links) => links.filter((el) => getComputedStyle(el, '::after').content.includes(el.innerText)).length"
+        )
+        assert listed.locator("article a[href^=http]").count() > 50
+        assert listed.locator("article a[href^=http]").evaluate_all(repeated) == 0
 
 
 def test_the_cheat_sheet_prints_on_two_pages(tab):
