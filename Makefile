@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 PORT ?= 8000
+# The sheets of `make pdf`: A4 or Letter.
+PAPER ?= A4
 # Options for JupyterLab, such as LAB=--no-browser; it refuses to run as root unless told.
 LAB ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 VENV := .venv
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder chapters exercises tests
 
 .DEFAULT_GOAL := help
-.PHONY: help book serve test labs verify lab notebooks printed lint bench clean test-ready
+.PHONY: help book serve pdf test labs verify lab notebooks printed lint bench clean test-ready
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -22,6 +24,10 @@ serve: $(VENV)/.book ## serve the site on http://localhost:8000 (PORT=...)
 	@$(BIN)/python -m gpuscale.book.build --if-stale
 	@echo "http://localhost:$(PORT)   (Ctrl-C ends it)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+pdf: $(VENV)/.book $(VENV)/.pdf ## print the whole book as one PDF, by Chromium (PAPER=Letter)
+	@$(BIN)/python -m gpuscale.book.build --if-stale
+	@$(BIN)/python -m gpuscale.book.paper --format $(PAPER)
 
 test: test-ready ## build the site if it is stale, then run all tests: notebooks, library, site
 	$(TEST)

@@ -1,18 +1,16 @@
 """Shared by all tests: hypothesis' settings, the built site, and a real browser on it."""
 
 import os
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from gpuscale.book import chromium
+
 ROOT = Path(__file__).resolve().parents[1]
 CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-QUIET = "disable-background-networking disable-component-update disable-sync no-first-run disable-quic"
-ARGUMENTS = [f"--{name}" for name in (*QUIET.split(), "no-sandbox", "disable-gpu")]
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
@@ -43,21 +41,16 @@ def cannot(reason: str):
     pytest.skip(reason)
 
 
-def chromium() -> str | None:
-    """The path of the browser: $CHROMIUM or one on the path."""
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
-
-
 @pytest.fixture(scope="session")
 def browser():
     """Chromium, headless."""
     playwright = pytest.importorskip("playwright.sync_api")
-    found = chromium()
+    found = chromium.find()
     if not found:
-        cannot("no browser: install Debian's chromium-headless-shell or chromium, or set CHROMIUM to the path of one")
+        cannot(chromium.MISSING)
     with playwright.sync_playwright() as play:
         try:
-            running = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+            running = play.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
         except playwright.Error as error:
             cannot(f"the browser {found} does not start: {str(error).splitlines()[0]}")
         yield running

@@ -33,14 +33,15 @@ PAGE_FILES = {
     'class="rows-filter"': ("filter.css", "filter.js"),
     **{f'data-painter="{name}"': (f"{name}.js",) for name in (*assets.PAINTERS, *assets.FIGURES)},
 }
+PAPER = "paper.css"  # what every page names and browsers fetch last, for it is read when someone prints
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
 
 
 def served(root: Path) -> dict[str, str]:
     """The text of each file of our own that pages load; those of PAGE_FILES only some of them."""
-    book = (root / "assets" / "book.css").read_text(encoding="utf-8")
+    ours = {name: (root / "assets" / name).read_text(encoding="utf-8") for name in ("book.css", PAPER)}
     return {
-        "book.css": tight_style(book),
+        **{name: tight_style(text) for name, text in ours.items()},
         **{f"{name}.js": tight_script(assets.script(name)) for name in assets.SCRIPTS},
         **{f"{name}.css": tight_style(assets.style(name)) for name in assets.STYLES},
     }

@@ -19,10 +19,20 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import citations, formula_places, mathematics, mathfont, prune, search_index, sharing, wheel
+from gpuscale.book import (
+    citations,
+    contents,
+    formula_places,
+    mathematics,
+    mathfont,
+    prune,
+    search_index,
+    sharing,
+    wheel,
+)
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
-from gpuscale.book.served import PAGE_FILES, served
+from gpuscale.book.served import PAGE_FILES, PAPER, served
 
 log = logging.getLogger(__name__)
 # A table may be wider than a phone: it scrolls in its own box, which the keyboard must reach. An equation breaks; in a
@@ -42,6 +52,7 @@ LANDING = """<!DOCTYPE html>
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="(\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output, from one chapter to another
+ADDRESS = re.compile(r'(<a class="reference external)(" href="([^"]*)">\3</a>)')  # on paper it is not repeated
 CURRENT = re.compile(r'<a class="current reference internal" href="#">.*?</a>')
 PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
 
@@ -67,6 +78,7 @@ def serve_assets(app: Sphinx) -> None:
     app.config.html_static_path.append(str(folder))
     app.add_css_file("gpuscale.css", priority=800)
     app.add_css_file("book.css", priority=810)
+    app.add_css_file(PAPER, priority=820, media="print")
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
     app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
@@ -160,6 +172,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     body = link_formulas(app, pagename, body, context["pathto"])
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
+    body = ADDRESS.sub(r"\1 bare\2", body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
     for place, file in enumerate(needed):
@@ -167,6 +180,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
             app.add_css_file(file, priority=805)
         else:
             app.add_js_file(file, loading_method="defer", priority=810 + place)
+    context["number"] = {page.name: page.number for page in contents.pages(Path(app.confdir))}.get(pagename, "")
     context["on_page"] = on_page
     context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
     context["page_description"] = sharing.description(doctree)

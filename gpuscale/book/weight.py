@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuscale.book import mathfont, prune
 from gpuscale.book.build import ROOT
-from gpuscale.book.served import PAGE_FILES
+from gpuscale.book.served import PAGE_FILES, PAPER
 
 OURS = ("gpuscale.js", "gpuscale.css", "book.css", "logo.svg", *chain(*PAGE_FILES.values()))
 
@@ -23,10 +23,12 @@ def weigh(page: Path, site: Path) -> dict[str, int]:
     files = {prune.local(link, page, site) for link in prune.LINK.findall(head)} - {None}
     files = {file for file in files if file.suffix in (".js", ".css", ".svg")}
     ours = {file for file in files if file.name in OURS}
+    paper = {file for file in files if file.name == PAPER}
     return {
         "page": page.stat().st_size,
         "own": sum(file.stat().st_size for file in ours),
-        "other": sum(file.stat().st_size for file in files - ours),
+        "paper": sum(file.stat().st_size for file in paper),
+        "other": sum(file.stat().st_size for file in files - ours - paper),
         "font": (site / "_static" / mathfont.FILE).stat().st_size if "<math" in text else 0,
     }
 
@@ -37,7 +39,7 @@ def main() -> int:
     if not pages:
         print("There is no built site: run make book first.", file=sys.stderr)
         return 1
-    print(f"{'kB of':30}{'page':>9}{'own':>9}{'other':>9}{'font':>9}{'all':>9}")
+    print(f"{'kB of':30}{'page':>9}{'own':>9}{'paper':>9}{'other':>9}{'font':>9}{'all':>9}")
     for page in pages:
         parts = weigh(page, site)
         row = "".join(f"{value / 1e3:9.1f}" for value in (*parts.values(), sum(parts.values())))

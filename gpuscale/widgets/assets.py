@@ -13,7 +13,7 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "seek", "start"),
+    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "stage"),
     "ring": ("ring",),

@@ -26,6 +26,7 @@ AS_READ = "your formula, as understood"
 CHECK, ANOTHER = "Check", "Another variant"
 SCORE, QUESTION = "{} of {} right", "Question {}, {}"
 EXPORT, RESET, SURE = "Export", "Reset", "Forget all answers?"
+SOLUTIONS, PREDICTION = "Solutions", "Prediction {}."
 
 SHOWN_AS, PRESETS = "Shown as", "Presets"
 COPY, COPY_LINK, COPIED = "Copy as Python", "Link to this state", "Copied"

@@ -60,18 +60,18 @@ def main() -> int:
     try:
         from playwright.sync_api import Error, sync_playwright
 
-        from conftest import ARGUMENTS, chromium
+        from gpuscale.book import chromium
     except ImportError as missing:
         print(f"redraws: not measured, {missing.name} is not installed (make test installs it)")
         return 0
-    found = chromium()
+    found = chromium.find()
     if not found or not SITE.is_dir():
         print("redraws: not measured, there is no", "browser" if SITE.is_dir() else "site: make book")
         return 0
     print("\nredraws of live figures")
     with sync_playwright() as play:
         try:
-            browser = play.chromium.launch(executable_path=found, args=ARGUMENTS)
+            browser = play.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
         except Error as error:
             print(f"redraws: not measured, {str(error).splitlines()[0]}")
             return 0

@@ -57,7 +57,7 @@ EXTRA = {"steppers.js": 10, "gantt.js": 3, "stage.js": 11, "ring.js": 9, "filter
 def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
     """Steppers and what draws them come with the pages that hold one, a painter with those that it paints on, the
     filters with the formula index and the ledger; all stay light. Mathematics is 1.6 kB of it, and a font. A search
-    loads its files when it begins."""
+    loads its files when it begins, and what only paper needs comes last."""
     for name, page in pages.items():
         if name == "index.html":
             continue
@@ -67,6 +67,7 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         assert ours == {"gpuscale.js", "gpuscale.css", "book.css", *needed}, name
         weighs = weight.weigh(site / name, site)
         assert weighs["own"] < 61_000 + sum(1000 * kB for file, kB in EXTRA.items() if file in needed), name
+        assert 0 < weighs["paper"] < 7_000, name
         assert weighs["font"] < 27_000, name
     assert sum((site / "_static" / name).stat().st_size for name in SEARCH_FILES) < 9_000
 

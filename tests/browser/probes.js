@@ -108,13 +108,30 @@
     for (const el of document.querySelectorAll('[data-gpuscale=live]')) {
       const n = [...el.querySelectorAll('svg')].filter(seen).length;
       if (n !== 1) out.push(`${el.id}: ${n} pictures`);
-      if (!seen(el.querySelector('.fallback td'))) out.push(`${el.id}: no numbers`);
     }
-    for (const el of document.querySelectorAll('.quiz .solution')) {
-      if (!el.open || !seen(el.lastElementChild)) out.push(`${el.closest('.quiz').id}: solution folded`);
+    for (const el of document.querySelectorAll('.fallback details, .numbers')) {
+      if (seen(el)) out.push(`the numbers of a figure: ${el.innerText.slice(0, 40)}`);
     }
-    for (const el of document.querySelectorAll('.player, .answer, .btn, .toc, .bar')) {
-      if (seen(el)) out.push(`a control is printed: ${el.className}`);
+    for (const el of document.querySelectorAll('.player, .answer, .btn, .toc, .bar, .hide, input:not([type=radio])')) {
+      if (seen(el)) out.push(`a control is printed: ${el.className || el.outerHTML}`);
+    }
+    for (const el of document.querySelectorAll('pre, .scroll')) {
+      if (el.scrollWidth > el.clientWidth + 1) out.push(`${el.scrollWidth - el.clientWidth} px cut: ${el.innerText.slice(0, 40)}`);
+    }
+    return out;
+  },
+
+  /** Solutions that paper has elsewhere than at its end, or folded, or without the name of their question. */
+  unsolved(count) {
+    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().height > 0, out = [];
+    const all = [...document.querySelectorAll('.solution')].filter(seen), last = document.querySelector('article').lastElementChild;
+    if (all.length !== count) out.push(`${all.length} solutions of ${count}`);
+    for (const el of all) {
+      const name = el.previousElementSibling?.innerText ?? '';
+      if (el.closest('section') !== last) out.push(`not at the end: ${el.innerText.slice(0, 40)}`);
+      if (!el.open || !seen(el.lastElementChild)) out.push(`folded: ${el.innerText.slice(0, 40)}`);
+      if (!/^(Prediction \d+|\d+)\.$/.test(name)) out.push(`of which question: ${name}`);
+      else if (![...document.querySelectorAll('.prompt b')].some((b) => seen(b) && b.innerText === name)) out.push(`no question ${name}`);
     }
     return out;
   },

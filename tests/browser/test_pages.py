@@ -66,18 +66,6 @@ def test_mathematics_is_set_and_fits_its_column(opened):
     assert not problems, said(problems)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_on_paper_figures_are_whole_and_solutions_open(tab, name):
-    opened = tab(name)
-    opened.set_viewport_size({"width": 680, "height": 1000})  # A4 within its margins
-    opened.emulate_media(media="print")
-    opened.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    problems = opened.evaluate(probe("paper")) + opened.evaluate(probe("overflow"), 1)
-    opened.emulate_media(media="screen")
-    opened.evaluate("() => dispatchEvent(new Event('afterprint'))")
-    assert not problems, said(problems)
-
-
 # Over http a browser allows more than from a file, and what a page offers is opened in test_site.py: one of each kind.
 SERVED = (PAGES[0], calling("explore")[-1], "exercises/hardware.html", "chapters/hardware_tables.html", "search.html")
 
@@ -177,7 +165,7 @@ def test_the_keyboard_skips_to_the_text_and_sees_where_it_is(page):
     assert page.evaluate(RING)
 
 
-# --- without a script, and on paper ---
+# --- without a script ---
 
 
 @pytest.fixture(scope="session")
@@ -194,24 +182,3 @@ def test_without_a_script_everything_can_be_read(scriptless, site, name):
     scriptless.set_viewport_size({"width": 390, "height": 900})
     assert scriptless.evaluate(probe("still")) == []
     assert scriptless.evaluate(probe("overflow")) == []
-
-
-def test_a_chapter_prints(page):
-    """What is folded is unfolded on paper, and folded again after it."""
-    page.open(PAGES[1])
-    folded = "() => [...document.querySelectorAll('details')].map((d) => !d.open)"
-    before = page.evaluate(folded)
-    page.evaluate(f"() => addEventListener('beforeprint', () => {{ window.folded = ({folded})(); }})")
-    paper = page.pdf(format="A4")
-    assert paper.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", paper)) > 3
-    assert any(before) and not any(page.evaluate("() => window.folded")) and page.evaluate(folded) == before
-
-
-def test_the_cheat_sheet_prints_on_two_pages(tab):
-    """One sheet of paper, printed on both sides; a chapter prints on many more."""
-    prints = {}
-    for name in ("cheat_sheet", "roofline"):
-        page = tab(f"chapters/{name}.html")
-        page.emulate_media(media="print")
-        prints[name] = len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))
-    assert prints["cheat_sheet"] == 2 and prints["roofline"] > 5

@@ -60,7 +60,7 @@ def shapes(visiting, tmp_path_factory):
 
 
 def test_it_opens_on_a_telling_frame(all_of):
-    """Comes first: nothing has been pressed, and printing, which shows the last frame, has brought this one back."""
+    """Comes first: nothing has been pressed yet."""
     for one in all_of:
         shown = one.shown()
         assert shown["step"] == one.spec["at"]
@@ -206,10 +206,15 @@ def test_it_can_be_read_on_a_phone(all_of):
     all_of[0].page.set_viewport_size({"width": 1280, "height": 900})
 
 
-def test_paper_shows_the_outcome(shapes):
+def test_paper_shows_the_telling_frame_wherever_the_reader_was(shapes):
+    """And the screen has the reader's frame again after it."""
+    for one in steppers(shapes):
+        one.press("start")
     shapes.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert all(one.shown()["step"] == one.steps for one in steppers(shapes))
+    printed = [one.shown()["step"] for one in steppers(shapes)]
     shapes.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert printed == [one.spec["at"] for one in steppers(shapes)]
+    assert all(one.shown()["step"] == 0 for one in steppers(shapes))
 
 
 def test_steppers_report_no_errors(all_of):

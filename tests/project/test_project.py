@@ -67,7 +67,7 @@ def test_constraints_pin_what_the_project_names():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
     pinned = {pin.split("==")[0].lower().replace("_", "-") for pin in pins}
     extras = PROJECT["project"]["optional-dependencies"]
-    named = PROJECT["project"]["dependencies"] + extras["book"] + extras["test"] + extras["lab"]
+    named = PROJECT["project"]["dependencies"] + extras["book"] + extras["test"] + extras["lab"] + extras["pdf"]
     assert {re.split(r"[<>=!~ ]", name)[0].lower() for name in named} <= pinned
 
 

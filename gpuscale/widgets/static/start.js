@@ -40,7 +40,7 @@ function start() {
   addEventListener('hashchange', follow);
   addEventListener('load', reach); doc.addEventListener('copy', copied);
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
-  addEventListener('beforeprint', () => { for (const d of $$('details:not([open])')) { d.open = true; addEventListener('afterprint', () => { d.open = false; }, { once: true }); } });
+  addEventListener('beforeprint', paper);
 }
 globalThis.gpuscale = { start, upgrade, model, plot, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides

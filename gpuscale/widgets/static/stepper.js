@@ -58,8 +58,8 @@ function stepper(root, spec) {
   }
   const act = { start: () => to(0), back: () => to(t - 1), next: () => to(t + 1, true) };
   hand.listen(on, body, (k) => { if (k === 'play') run(!timer); else { run(); act[k](); } }, (place) => { run(); to(place); });
-  let seen = t;                                            // paper shows the outcome
-  on(globalThis, 'beforeprint', () => { seen = t; run(); to(steps); });
+  let seen = t;                                            // paper shows the step on which the card opens, which tells most
+  on(globalThis, 'beforeprint', () => { seen = t; run(); to(spec.at ?? steps); });
   on(globalThis, 'afterprint', () => to(seen));
   fit(body, () => {
     if (said) told.style.minHeight = 0;                     // what stands below stays where it is
