@@ -79,11 +79,12 @@ class Visit:
         return [url for url in self.requests if not url.startswith(near)]
 
     def open(self, name: str, theme: str = "light", width: int = 1280, height: int = 900, base: str = "") -> "Visit":
-        """Open a page of the site, from its file or under ``base``, and wait for the font of its mathematics."""
+        """Open a page of the site, from its file or under ``base``, and wait for its font and for its figures."""
         self.page.emulate_media(color_scheme=theme)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.goto(f"{base or self.site.as_uri()}/{name}")
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
+        self.page.wait_for_function("() => !document.querySelector('.drawn :is(.plot, .stage) > svg:empty')")
         return self
 
 

@@ -33,7 +33,7 @@ FIGURES = ("ring",)  # scripts that draw what stands on a stage
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit ink px text wide worded "
+    "KINDS $ $$ make range life clamp escape fresh hide fit ink px tallest text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
 _PARTS = f"{{ {', '.join(PARTS.split())} }}"

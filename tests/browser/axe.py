@@ -1,9 +1,9 @@
 """axe on a page, in both themes, on a desk and on a phone: what is serious, and where.
 
-Nearly all of axe's time goes into thousands of elements that are alike: the inside of formulas, the words of code, text
-of one look. So while it looks, a formula is a word in a box of its size, and of words of code with the same class on
-the same ground only the first is an element of its own; of text with one look the first and the last are measured; and
-of a table with more than sixty rows it sees the first and the last thirty. One page is looked at whole.
+Nearly all of axe's time goes into elements that are alike: the inside of formulas, the words of code, the rows of a
+table, cards of one kind. So before it looks, all but the first of what is alike is taken off the page (``REDUCE``), a
+formula is a word in a box of its size, and of text with one look the first and the last are measured. Nothing is taken
+off one page, so that it is looked at whole.
 """
 
 from pathlib import Path
@@ -19,9 +19,74 @@ SOME = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "
 SETTINGS = [(1280, "light", ALL), (390, "dark", SOME)]
 SHEETS = [(390, "dark", ALL)]  # a sheet is made of the parts of the chapters, and nothing else
 BARS = [(1280, "light", ALL), (1280, "dark", ALL), (390, "light", SOME), (390, "dark", ALL)]
+BARS_ON = (PAGES[0], "exercises/hardware.html", "search.html")
 WHOLE = "chapters/in_network_reduction.html"
-BARS_ON = (PAGES[0], WHOLE, "exercises/hardware.html", "search.html")
-RUN = """async ({ only, whole }) => {
+REDUCE = """(known) => {
+  const back = [];                                     // how everything is put back, the last first
+  const remove = (el) => {
+    const mark = document.createComment('');
+    el.replaceWith(mark);
+    back.push(() => mark.replaceWith(el));
+  };
+  for (const el of document.querySelectorAll('svg :is(path, rect, circle, line, polygon)')) {
+    if (!el.matches('[role], [tabindex]')) remove(el);
+  }
+
+  // Two elements are alike if tags, classes and what axe reads are the same, in them and in all that they are in.
+  const MANY = 'div, section, form, figure, details, pre, table, tr, li, dl, p, math, .highlight span, g, text, tspan';
+  const NAMES = 'summary, button, a, label, legend, option';       // without their words they have no name
+  const READ = /^(aria-.*|class|role|type|hidden|tabindex|disabled|open|scope|style|lang|for|href|alt|title)$/;
+  const TEXT = /^(aria-(label|valuetext|valuenow)|href|alt|title)$/, LINK = /^(aria-(labelledby|describedby|controls)|for)$/;
+  const shapes = new Map(), seen = new Set(known.split(' ')), fresh = [];
+  function hash(text) {
+    let a = 7, b = 11;
+    for (let i = 0; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      a = Math.imul(a ^ c, 0x9e3779b1); b = Math.imul(b ^ c, 0x5f356495);
+    }
+    return (a >>> 0).toString(36) + (b >>> 0).toString(36);
+  }
+  function own(el) {
+    const read = el.getAttributeNames().filter((name) => READ.test(name)).map((name) => {
+      const value = el.getAttribute(name);
+      if (TEXT.test(name)) return `${name} ${!!value.trim()}`;
+      if (LINK.test(name)) return `${name} ${value.split(' ').every((id) => document.getElementById(id))}`;
+      return `${name}=${value}`;
+    });
+    return `${el.tagName} ${read.sort().join(' ')}`;
+  }
+  function shape(el) {
+    const parts = new Set();
+    for (const node of el.matches('math') ? [] : el.childNodes) {
+      if (node.nodeType === 3 && node.data.trim()) parts.add('words');
+      if (node.nodeType === 1) parts.add(shape(node));
+    }
+    shapes.set(el, hash(`${own(el)}: ${[...parts].join()}`));
+    return shapes.get(el);
+  }
+  shape(document.body);
+  (function thin(el, around) {
+    for (const child of [...el.children]) {
+      const key = hash(around + shapes.get(child)), first = el.matches('[role]:not([role=img])') && !child.previousElementSibling;
+      const alike = seen.has(key) && child.matches(MANY) && !first && !child.closest(NAMES);
+      if (!seen.has(key)) fresh.push(key);
+      seen.add(key);
+      if (alike) remove(child); else thin(child, hash(around + own(child)));
+    }
+  })(document.body, '');
+
+  const maths = [...document.querySelectorAll('math')];
+  const sizes = maths.map((m) => (m.firstElementChild ?? m).getBoundingClientRect());
+  maths.forEach((m, i) => {
+    const kept = [...m.childNodes], box = Object.assign(document.createElement('span'), { textContent: 'xyz' });
+    box.style.cssText = `display: inline-block; width: min(${sizes[i].width}px, 100%); height: ${sizes[i].height}px`;
+    m.replaceChildren(box);
+    back.push(() => m.replaceChildren(...kept));
+  });
+  window.putBack = () => { for (const put of back.reverse()) put(); delete window.putBack; };
+  return fresh.join(' ');
+}"""
+RUN = """async ({ only, known }) => {
   // What decides a contrast: the words' color, size and weight, what is painted behind them, and what they float on.
   const behind = new Map();
   function ground(el) {
@@ -33,71 +98,56 @@ RUN = """async ({ only, whole }) => {
     }
     return behind.get(el);
   }
-
-  const back = [];                                     // how everything is put back
-  const maths = whole ? [] : [...document.querySelectorAll('math')];
-  const sizes = maths.map((m) => (m.firstElementChild ?? m).getBoundingClientRect());
-  maths.forEach((m, i) => {
-    const kept = [...m.childNodes], box = Object.assign(document.createElement('span'), { textContent: 'xyz' });
-    box.style.cssText = `display: inline-block; width: ${sizes[i].width}px; height: ${sizes[i].height}px`;
-    m.replaceChildren(box);
-    back.push(() => m.replaceChildren(...kept));
-  });
-  const classes = new Set();
-  for (const pre of whole ? [] : document.querySelectorAll('.highlight pre')) {
-    const light = pre.cloneNode(true);
-    for (const word of light.querySelectorAll('span')) {
-      const look = ground(pre) + word.className;
-      if (classes.has(look)) word.replaceWith(...word.childNodes);
-      classes.add(look);
-    }
-    light.normalize();
-    pre.replaceWith(light);
-    back.push(() => light.replaceWith(pre));
-  }
-
-  for (const body of whole ? [] : document.querySelectorAll('tbody')) {
-    const middle = [...body.rows].slice(30, -30), after = middle.at(-1)?.nextSibling;
-    for (const row of middle) row.remove();
-    back.push(() => after?.before(...middle));
-  }
-
-  const looks = {};
+  const looks = {}, seen = new Set(known);
   const words = (el) => [...el.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
   for (const el of document.body.querySelectorAll('*')) {
     if (!(words(el) || el.matches('input, select, textarea')) || !el.checkVisibility()) continue;
-    const s = getComputedStyle(el), look = [ground(el), s.color, s.fontSize, s.fontWeight, s.textShadow].join();
+    const s = getComputedStyle(el), around = getComputedStyle(el.parentElement);
+    const link = el.matches('a') && [s.textDecorationLine, around.display, around.color, around.fontWeight];
+    const look = [ground(el), s.color, s.fontSize, s.fontWeight, s.textShadow, link].join();
     (looks[look] ??= []).push(el);
   }
-  const few = [...new Set(Object.values(looks).flatMap((alike) => [alike[0], alike.at(-1)]))];
+  const fresh = Object.keys(looks).filter((look) => !seen.has(look));
+  const few = [...new Set(fresh.flatMap((look) => [looks[look][0], looks[look].at(-1)]))];
 
   for (const el of few) el.setAttribute('data-look', '');
-  axe.configure({ rules: [{ id: 'color-contrast', selector: whole ? '*' : '[data-look]' }] });
+  const [text, links] = window.putBack ? ['[data-look]', 'a[data-look]'] : ['*', 'a[href]'];
+  axe.configure({ rules: [{ id: 'color-contrast', selector: text }, { id: 'link-in-text-block', selector: links }] });
   const options = { resultTypes: ['violations'], preload: false, ...only.length && { runOnly: only } };
   const { violations } = await axe.run(document, options);
   for (const el of few) el.removeAttribute('data-look');
-  for (const put of back) put();
   const place = ({ target }) => String(target).replaceAll('[data-look=""]', '');
-  return violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) =>
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map((v) =>
     `${v.impact} ${v.id} (${v.nodes.length}): ${place(v.nodes[0])} ${v.nodes[0].failureSummary.slice(0, 200)}`);
+  return { serious, fresh };
 }"""
 
 
-def violations(page, only=ALL, whole=False) -> list[str]:
-    """What axe finds, each with the place it found first; ``whole``: every word, and the inside of formulas."""
+# What has been looked at on earlier pages: elements of one kind, and text of one look in a theme.
+shapes: list[str] = []
+looks: dict[str, list[str]] = {"light": [], "dark": []}
+
+
+def violations(page, only=ALL, known=()) -> tuple[list[str], list[str]]:
+    """What axe finds, each with the place it found first, and the looks of text that are not ``known``."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    return page.evaluate(RUN, {"only": only, "whole": whole})
+    found = page.evaluate(RUN, {"only": only, "known": list(known)})
+    return found["serious"], found["fresh"]
 
 
 def nothing_serious(page, name) -> None:
     """Fails, naming what axe found, unless it found nothing serious in any setting of the open page."""
     problems = []
+    if name != WHOLE:
+        shapes.append(page.evaluate(REDUCE, " ".join(shapes)))
     for width, theme, only in BARS if name in BARS_ON else SHEETS if name.startswith("exercises/") else SETTINGS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.wait_for_function("(theme) => document.documentElement.dataset.theme === theme", arg=theme)
         page.evaluate(SETTLE)
-        whole = name == WHOLE and (width, theme) == (1280, "light")
-        problems += [f"{theme}, {width} px: {what}" for what in violations(page, only, whole)]
+        found, fresh = violations(page, only, looks[theme])
+        looks[theme] += fresh
+        problems += [f"{theme}, {width} px: {what}" for what in found]
+    page.evaluate("() => window.putBack?.()")
     assert not problems, said(problems)

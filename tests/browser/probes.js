@@ -32,24 +32,28 @@
 
   titles: () => [...document.querySelectorAll('h1')].filter((h) => h.checkVisibility()).map((h) => h.innerText),
 
-  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
-  cut() {
+  /** Opens what is folded, until window.foldBack() is called. */
+  unfold() {
     const folded = [...document.querySelectorAll('details:not([open])')];
     for (const el of folded) el.open = true;
+    window.foldBack = () => { for (const el of folded) el.open = false; };
+  },
+
+  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
+  cut() {
     const out = [], apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
       let column = el.closest('.equation, div.math') ?? el.parentElement;
       while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
       const room = column.getBoundingClientRect(), frame = column.closest('.equation, div.math, .expr, .approx');
-      const signs = [...el.querySelectorAll('mi, mn, mo, mtext, mfrac, msqrt')].filter((sign) => sign.checkVisibility());
-      const over = Math.max(...signs.map((sign) => sign.getBoundingClientRect().right - room.right));
-      const under = Math.max(...signs.map((sign) => room.left - sign.getBoundingClientRect().left));
-      const hidden = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
-      const worst = Math.max(over, under, hidden);
+      let worst = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
+      for (const sign of el.querySelectorAll('mi, mn, mo, mtext, mfrac, msqrt')) {
+        const at = sign.getBoundingClientRect();
+        if (at.height) worst = Math.max(worst, at.right - room.right, room.left - at.left);
+      }
       if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
     }
-    for (const el of folded) el.open = false;
     return out;
   },
 

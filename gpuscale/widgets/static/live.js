@@ -104,7 +104,7 @@ function live(root, spec, { notebook, onChange } = {}) {
       for (const el of [words, shown]) { el.style.minHeight = ''; hold.observe(el); }
     }
     scene = m.compose(width);
-    if (anew) for (const { say: t } of [spec, ...[spec, ...views].flatMap((v) => v.bounds ?? [])]) { words.innerHTML = fill(t); words.style.minHeight = `${max(parseFloat(words.style.minHeight) || 0, words.offsetHeight)}px`; }
+    if (anew) tallest(words, [spec, ...[spec, ...views].flatMap((v) => v.bounds ?? [])].map(({ say: t }) => fill(t)));
     box = plot(svg, scene, width, uid, kept);
     words.innerHTML = m.sentence();
     shown.textContent = code();

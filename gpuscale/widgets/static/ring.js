@@ -232,3 +232,4 @@ function carry(g, p, link, r, k, run) {
   name.setAttribute('transform', `translate(${px(x)} ${px(y)})`);
   name.style.opacity = +(squeezed * g.slot > 9.5);
 }
+globalThis.gpuscale.wake?.();

@@ -32,11 +32,14 @@ function whereabouts() {
   });
   if (spots.length) mark();
 }
-function start() {
+/** What can come alive already: a page is laid out once, with its cards in place, so this comes before any measuring. */
+function wake() {
   for (const root of $$('[data-gpuscale]')) {
-    try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
+    if (KINDS[root.dataset.gpuscale]) try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
-  provenance(); follow(); listen(); whereabouts();
+}
+function start() {
+  wake(); provenance(); follow(); listen(); whereabouts();
   addEventListener('hashchange', follow);
   addEventListener('load', reach); doc.addEventListener('copy', copied);
   addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
@@ -44,5 +47,7 @@ function start() {
 }
 globalThis.gpuscale = { start, upgrade, model, plot, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides
+  globalThis.gpuscale.wake = wake;
+  if (doc.readyState !== 'loading') wake();
   if (doc.readyState === 'complete') start(); else addEventListener('DOMContentLoaded', start);   // once every script that waits has run
 }

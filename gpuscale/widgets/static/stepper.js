@@ -62,11 +62,11 @@ function stepper(root, spec) {
   on(globalThis, 'beforeprint', () => { seen = t; run(); to(spec.at ?? steps); });
   on(globalThis, 'afterprint', () => to(seen));
   fit(body, () => {
-    if (said) told.style.minHeight = 0;                     // what stands below stays where it is
-    for (const words of said ?? []) { told.innerHTML = words; told.style.minHeight = `${max(told.offsetHeight, parseFloat(told.style.minHeight) || 0)}px`; }
+    if (said) tallest(told, said);
     to(t);
   }, signal);
   return { destroy() { end(); clearInterval(timer); } };
 }
 Object.assign(KINDS, { stepper });
 globalThis.gpuscale.painters = painters;
+globalThis.gpuscale.wake?.();
