@@ -196,6 +196,7 @@ megatron_parts = [
         given=picked("N_gpu", "n_seq", "S"),
         mistakes={"That is the whole batch.": n_seq * S},
         remark="The variants are models of 16, 70 and 314 billion parameters.",
+        fixed="published runs",
     ),
     Question(
         f"How many GPUs does one copy of the model use with {SPAN}?",
@@ -228,6 +229,7 @@ megatron_parts = [
         ],
         remark=f"The source has {ONE:,.0f} for the smallest model. It has about {TWO:,.0f} and {EIGHT:,.0f} for the larger "
         "two.",
+        fixed="the variants of the source",
     ),
     Question(
         f"What limits the run on {{N_gpu}} H100s with {{n_seq}} sequences of {{S}} tokens and {SPAN} in bf16?",

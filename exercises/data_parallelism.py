@@ -136,6 +136,7 @@ questions = QuestionSet(
                 "The threshold takes the bandwidth in one direction.": {"W": 2 * W},
                 "That is for gradients in fp32.": {"b_grad": 4},
             },
+            vary={X: (2, 4, 8)},
         ),
         Question(
             "A run on very many nodes of 8 H100 SXM all-reduces its gradients in fp32. How many tokens per GPU hide the "

@@ -3,16 +3,17 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import sympy
 
+from gpuscale.core.derivation import Derivation
 from gpuscale.core.dimension import dimension, of_unit, words
 from gpuscale.core.evaluation import as_number, evaluate, inputs
 from gpuscale.core.formula import Formula
-from gpuscale.quiz import grading
+from gpuscale.quiz import draws, grading
 from gpuscale.quiz.mistakes import Mistake, expression
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import DIMENSIONS, base_unit, show
@@ -38,8 +39,9 @@ class Question:
     once the answer is right, ``hint`` to a wrong answer that is not a known mistake. ``heading`` opens a group of
     questions on the sheet. ``predict`` marks a question that a chapter asks just before it gives the answer: its
     ``solution`` unfolds once the reader has committed to an answer. ``example`` is shown as an answer of the
-    right kind, where the usual one would answer another question. Raises QuestionError for invalid given values; a
-    QuestionSet checks the rest.
+    right kind, where the usual one would answer another question. Other numbers are drawn for what ``ask`` shows
+    (see draws.py): ``vary`` gives the values that a quantity may have, ``fixed`` says why the numbers stay as they are.
+    Raises QuestionError for invalid given values; a QuestionSet checks the rest.
     """
 
     ask: str
@@ -60,12 +62,15 @@ class Question:
     heading: str = ""
     example: str = ""
     predict: bool = False
+    vary: Mapping = field(default_factory=dict)
+    fixed: str = ""
 
     def __post_init__(self):
         variants = self.given if isinstance(self.given, (list, tuple)) else [self.given or {}]
         object.__setattr__(self, "symbols", tuple(self.symbols))
         try:
             object.__setattr__(self, "given", tuple(_numbers(v) for v in variants))
+            object.__setattr__(self, "vary", {getattr(key, "name", key): them for key, them in self.vary.items()})
         except (TypeError, ValueError) as error:
             raise QuestionError(f"{self.title}: {error}") from error
 
@@ -124,6 +129,24 @@ class Question:
         raise ValueError(
             "no points found that its quantities allow and that tell its branches apart; give points=[{...}, ...]"
         )
+
+    @cached_property
+    def draws(self) -> list[dict[str, float]]:
+        """Other sets of given values, for those who practise."""
+        return draws.draws(self)
+
+    def drawn(self, seed: str, name: str) -> "Question":
+        """The question with the numbers of a seed, as the card ``name`` shows them. Raises ValueError if it has none."""
+        if not self.draws:
+            raise ValueError(f"{name}: its numbers are the same for every seed; expected a variant, from 1")
+        return replace(self, given=self.draws[draws.pick(seed, name, len(self.draws))])
+
+    @property
+    def end(self) -> sympy.Expr | None:
+        """What the solution ends in, if that is an expression."""
+        parts = self.solution if isinstance(self.solution, list) else [self.solution]
+        ends = [e for e in map(_end, parts) if e is not None]
+        return ends[-1] if ends else None
 
     def named(self) -> dict[str, sympy.Expr]:
         """The right answer as "the answer", and what each likely mistake amounts to by its message in quotes."""
@@ -192,6 +215,13 @@ class Question:
 def side(value):
     """A formula's right side, or the expression that the value is."""
     return value.rhs if isinstance(value, Formula) else sympy.sympify(value)
+
+
+def _end(part):
+    part = part[0] if isinstance(part, tuple) else part
+    if isinstance(part, Derivation):
+        return part.expr
+    return side(part) if isinstance(part, (Formula, sympy.Expr)) else None
 
 
 def values_at(expr, points) -> list[float]:
