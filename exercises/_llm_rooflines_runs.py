@@ -257,6 +257,7 @@ megatron_parts = [
         },
         hint="The gradients now have four bytes each, the weights still two.",
         remark="The 70B model has 2,048 tokens per GPU, which is only a little more.",
+        fixed="the models of the source",
     ),
     Question(
         'Find the error. "The smallest model is sharded over 4 of the 8 GPUs of a node, so its gradients take a quarter '

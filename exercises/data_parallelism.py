@@ -198,7 +198,7 @@ questions = QuestionSet(
                 "That is the ratio of the two bandwidths.": W_nvl / W_node,
             },
             solution=[((G - 1) / (G * W_nvl), "NVLink, per byte"), (turn, "the NICs take as long")],
-            remark=f"So on {first('a100_su')} nodes the NICs are the bottleneck already.",
+            remark="On more nodes the NICs are the bottleneck.",
         ),
         Question(
             'Find the error. "ZeRO-3 sends 1.5 times as many bytes, so it needs 1.5 times as many tokens." Weights take '

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuscale.widgets import assets
+from gpuscale.widgets.shared import PRACTICE_FILE
 
 
 def tight_script(source: str) -> str:
@@ -34,6 +35,7 @@ PAINTER_FILES = {f'data-painter="{name}"': f"{name}.js" for name in assets.PAINT
 FILTER_FILES = {'class="filter"': ("filter.js", "filter.css"), 'class="rows-filter"': ("ledger.js", "ledger.css")}
 
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
+PRACTICE_FILES = (PRACTICE_FILE,)  # and what when someone practises
 
 
 def served(root: Path) -> dict[str, str]:

@@ -1,9 +1,10 @@
 """Other numbers for a question: the values that each given may have, and the sets of them that keep its text true.
 
 A given may change if the question's text shows it, its answer depends on it, and neither ``vary`` nor ``fixed`` forbids
-it. "Find the error" quotes its numbers, so they stay. What holds between the numbers as written holds between all others:
-their order, what divides what, which bound is the larger, whether the answer is whole and on which side of one it lies.
-Each likely mistake stays apart from the answer. So what a text says about the numbers in words stays true.
+it. "Find the error" quotes its numbers, so they stay, and so do those of a prediction.
+What holds between the numbers as written holds between all others: their order, what divides what, which bound is the
+larger, whether the answer is whole and on which side of one it lies. Each likely mistake stays apart from the answer.
+So what a text says about the numbers in words stays true.
 
 Page and notebook draw alike: Python lists the sets of values, and ``pick`` chooses one by a seed. Its twin is
 widgets/static/practice.js.
@@ -20,6 +21,7 @@ from gpuscale.core.evaluation import compiled, evaluate, inputs
 from gpuscale.core.formula import Formula
 from gpuscale.quiz import grading, wording
 from gpuscale.symbols import quantities
+from gpuscale.widgets.shared import APART
 
 DRAWS = 36  # sets of values of a question, at most
 TRIES = 400
@@ -74,8 +76,8 @@ def pick(seed: str, salt: str, count: int) -> int:
 def ladder(name: str, written: Iterable[float]) -> list[float]:
     """The values that a given may have, around those that are written.
 
-    >>> ladder("N", [8.0]), ladder("alpha", [2e-6])
-    ([2.0, 4.0, 8.0, 16.0, 32.0], [5e-07, 6e-07, 8e-07, 1e-06, 1.2e-06, 1.5e-06, 2e-06, 2.5e-06, 3e-06, 4e-06, 5e-06, 6e-06, 8e-06])
+    >>> ladder("N", [8.0]), ladder("L", [32.0])
+    ([2.0, 4.0, 8.0, 16.0, 32.0], [16.0, 24.0, 32.0, 40.0, 48.0, 64.0, 80.0, 96.0])
     """
     quantity, written = quantities()[name], sorted(set(written))
     low, high = written[0] / 4, written[-1] * 4
@@ -96,7 +98,8 @@ def ladder(name: str, written: Iterable[float]) -> list[float]:
 
 def free(question) -> list[str]:
     """The givens that may change."""
-    if question.kind != "number" or question.fixed or (question.ask.startswith(QUOTES) and not question.vary):
+    quoted = question.ask.startswith(QUOTES) or question.predict
+    if question.kind != "number" or question.fixed or (quoted and not question.vary):
         return []
     counts = {q.name for q in inputs(question.expr)}
     shown = dict.fromkeys(name for name, _ in wording.placeholders(question.ask))
@@ -114,19 +117,19 @@ def values(question, name: str) -> list[float]:
 
 
 def _reads_back(question, name: str, value: float) -> bool:
-    seen = wording.as_seen(question.ask, {**question.given[0], name: value})[name]
-    return math.isclose(seen, value, rel_tol=1e-9)
+    forms = [form for other, form in wording.placeholders(question.ask) if other == name]
+    return all(math.isclose(wording.as_read(name, value, form), value, rel_tol=1e-9) for form in forms)
 
 
 def draws(question) -> list[dict[str, float]]:
-    """Sets of givens other than the first that is written, in an order that depends on the question alone."""
+    """Sets of givens other than the first that is written."""
     names = free(question)
     if not names:
         return []
     allowed = {name: values(question, name) for name in names}
     tried: dict[tuple, None] = {}
     for i in range(TRIES):
-        tried[tuple(them[pick(f"{i} {name}", question.ask, len(them))] for name, them in allowed.items())] = None
+        tried[tuple(them[pick(str(i), name, len(them))] for name, them in allowed.items())] = None
     tried.pop(tuple(question.given[0][name] for name in names), None)
     if not tried:
         return []
@@ -205,7 +208,7 @@ def _close(question, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """``Question.close`` of arrays."""
     with np.errstate(all="ignore"):
         bucket = [np.floor(np.log(np.abs(v)) * grading.REACH / question.tolerance + 0.5) for v in (a, b)]
-        near = (np.sign(a) == np.sign(b)) & (np.abs(bucket[0] - bucket[1]) <= grading.APART)
+        near = (np.sign(a) == np.sign(b)) & (np.abs(bucket[0] - bucket[1]) <= APART)
     whole = (a == 0) | (b == 0)
     if question.exact:
         whole |= (a == np.round(a)) & (b == np.round(b))
@@ -214,12 +217,12 @@ def _close(question, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _readable(question, given, right: np.ndarray, count: int) -> np.ndarray:
     """Whether the answer to the values as the text shows them still counts as right, with room."""
-    shown = {name for name, _ in wording.placeholders(question.ask)}
     seen = dict(given)
-    for name in shown & set(given):
-        column = np.broadcast_to(np.asarray(given[name], float), (count,))
-        read = {v: wording.as_seen(question.ask, {**question.given[0], name: v})[name] for v in set(column.tolist())}
-        seen[name] = np.array([read[v] for v in column.tolist()])
+    for name, form in wording.placeholders(question.ask):
+        if isinstance(given[name], np.ndarray):
+            seen[name] = np.array([wording.as_read(name, v, form) for v in given[name].tolist()])
+        else:
+            seen[name] = wording.as_read(name, given[name], form)
     found = _amounts(question.expr, seen, count)
     if question.exact:
         return found == right

@@ -17,6 +17,7 @@ from gpuscale.quiz import draws, grading
 from gpuscale.quiz.mistakes import Mistake, expression
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import DIMENSIONS, base_unit, show
+from gpuscale.widgets.shared import APART
 
 POINTS = 5  # at which a formula answer is compared, the same for the page and for Python
 
@@ -136,7 +137,7 @@ class Question:
         return draws.draws(self)
 
     def drawn(self, seed: str, name: str) -> "Question":
-        """The question with the numbers of a seed, as the card ``name`` shows them. Raises ValueError if it has none."""
+        """The question ``name`` with the numbers of a seed. Raises ValueError if they are the same for all."""
         if not self.draws:
             raise ValueError(f"{name}: its numbers are the same for every seed; expected a variant, from 1")
         return replace(self, given=self.draws[draws.pick(seed, name, len(self.draws))])
@@ -177,7 +178,7 @@ class Question:
         if a == 0 or b == 0 or (self.exact and float(a).is_integer() and float(b).is_integer()):
             return a == b
         gap = grading.bucket(a, self.tolerance) - grading.bucket(b, self.tolerance)
-        return (a < 0) == (b < 0) and abs(gap) <= grading.APART
+        return (a < 0) == (b < 0) and abs(gap) <= APART
 
     def right(self, variant: int) -> int:
         """The index of the right choice. Raises QuestionError unless there is exactly one."""

@@ -19,6 +19,7 @@ SCRIPTS = {
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "ledger": ("ledger",),
+    "practice": ("practice",),
 }
 STYLES = {
     "gpuscale": ("components",),
@@ -30,12 +31,23 @@ STYLES = {
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
 PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px text wide worded"  # of "gpuscale", for the others
-_PARTS = f"{{ {', '.join(PARTS.split())} }}"
+PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
+
+
+def _named(*parts: str) -> str:
+    return f"{{ {', '.join(dict.fromkeys(' '.join(parts).split()))} }}"
+
+
+_PARTS = _named(PARTS)
 _HEADS = {"steppers": f"const {_PARTS} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"}
 _HEADS |= dict.fromkeys(
     PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {{ ceil, max, min }} = Math;\n"
 )
-_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_PARTS};\n"}
+_HEADS["practice"] = (
+    f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
+    "  { entries, fromEntries, keys } = Object;\n"
+)
+_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS)};\n"}
 
 
 def _read(names: tuple[str, ...], kind: str) -> str:
@@ -62,8 +74,8 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts but the filter."""
-    names = [file for name in ("gpuscale", "steppers", *PAINTERS) for file in SCRIPTS[name]]
+    """The module that a notebook widget loads: all scripts but the filters."""
+    names = [file for name in ("gpuscale", "steppers", *PAINTERS, "practice") for file in SCRIPTS[name]]
     return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 

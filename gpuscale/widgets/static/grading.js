@@ -222,7 +222,8 @@ const grading = (() => {
     return [...new Set([first, ...steps.map((d) => `${v < 0 ? '-' : '+'}${bucket(v, tolerance) + d}`)])];
   }
   function outcome(grade, tokens) {
-    const read = tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));
+    const read = grade.open ? tokens.map((t) => grade.open[t]).filter((m) => m)
+      : tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));
     const best = read.find((m) => m[0] === 'r') ?? read[0];
     return best && { verdict: best[0] === 'r' ? 'right' : 'wrong', message: best.slice(1) };
   }
@@ -250,28 +251,5 @@ const grading = (() => {
     }
   }
 
-  /* A typed formula as MathML, so that the reader sees how it is read */
-  const row = (s) => `<mrow>${s}</mrow>`, mo = (s) => `<mo>${s}</mo>`, within = (s, l = '(', r = ')') => row(mo(l) + s + mo(r)), open = (node) => node[0] === 'paren' ? node[1] : node;
-  const leads = (node) => '+-*^'.includes(node[0]) ? leads(node[1]) : node[0];
-  function mathml(node, symbols) {
-    const [kind, a, b] = node, ml = (part) => mathml(part, symbols), bare = (part) => row(ml(open(part)));
-    if (kind === 'num') return `<mn>${a}</mn>`;
-    if (kind === 'sym') {
-      const [, base, sub] = /^<i>(.*)<\/i>(?:<sub>(.*)<\/sub>)?$/.exec(symbols[a].html) ?? [0, a];
-      return sub ? `<msub><mi>${base}</mi><mtext>${sub}</mtext></msub>` : `<mi>${base}</mi>`;
-    }
-    if (kind === 'paren') return within(ml(a));
-    if (kind === 'neg') return row(mo('−') + ml(a));
-    if (kind === '/') return `<mfrac>${bare(a)}${bare(b)}</mfrac>`;
-    if (kind === '^') return `<msup>${/\/|neg|call/.test(a[0]) ? within(ml(a)) : row(ml(a))}${bare(b)}</msup>`;
-    if (kind === '*') return row(ml(a) + (/num|neg/.test(leads(b)) ? mo('·') : '<mspace width="0.17em"></mspace>') + ml(b));
-    if (kind !== 'call') return row(ml(a) + mo(kind === '-' ? '−' : '+') + ml(b));
-    if (a === 'sqrt') return `<msqrt>${ml(b[0])}</msqrt>`;
-    if (a === 'ceil') return within(ml(b[0]), '⌈', '⌉');
-    if (a === 'floor') return within(ml(b[0]), '⌊', '⌋');
-    return row((a === 'log2' ? '<msub><mi>log</mi><mn>2</mn></msub>' : `<mi>${a}</mi>`) + mo('(') + b.map(ml).join(mo(',')) + mo(')'));
-  }
-  /** MathML of what is typed; throws an Error that says what cannot be read. */
-  const preview = (text, spec) => `<math display="block">${mathml(formula(text, spec.symbols), spec.letters)}</math>`;
-  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)) };
+  return { judge, number, formula, value, bucket, token: bucketToken, sha256: (text) => hex(sha256(text)) };
 })();
