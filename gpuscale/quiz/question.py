@@ -207,7 +207,7 @@ class Question:
 
     def show(self, value: float) -> str:
         """A value of the answer as the reader sees it; counts and exact answers are whole."""
-        unit = self.asked_unit
+        unit, value = self.asked_unit, float(f"{value:.12g}")  # the page's last bits may be others
         if value == math.floor(value) and (unit == "1" or self.exact and base_unit(unit) == unit):
             return show(value, "count") + (f"\u00a0{unit}" if unit != "1" else "")
         return show(value, unit, short=True)

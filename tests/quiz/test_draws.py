@@ -132,7 +132,7 @@ def test_what_holds_between_the_written_numbers_holds_between_all():
 def test_a_reason_keeps_the_numbers():
     from gpuscale.symbols import V, W
 
-    asked = {"ask": "{V} over {W}?", "answer": V / W, "given": {"V": 1e9, "W": 1e9}}
+    asked = {"ask": "{V} over {W}?", "answer": V / W, "given": {"V": 1e9, "W": 4e11}}
     assert quiz.Question(**asked).draws
     assert not quiz.Question(**asked, fixed="a measured number").draws
     assert {given["V"] for given in quiz.Question(**asked, vary={V: ()}).draws} == {1e9}

@@ -17,8 +17,8 @@ globalThis.gpuscale.practice = (() => {
   }
   /** The answer, then what each likely mistake amounts to. */
   const worked = (q, values) => Function('p', `const {${keys(values)}}=p;${q.drawn.work}`)(values);
-  function shown(q, v) {
-    const base = SCALE.get(q.unit)[1], whole = q.unit === ONE || (q.variants[0].grade.exact && base === q.unit);
+  function shown(q, exact) {
+    const v = +exact.toPrecision(12), base = SCALE.get(q.unit)[1], whole = q.unit === ONE || (q.variants[0].grade.exact && base === q.unit);
     return whole && v === floor(v) ? show(v, COUNT) + (q.unit === ONE ? '' : `\u00a0${q.unit}`) : show(v, q.unit, true);
   }
   function close(a, b, { tolerance, exact }) {
