@@ -18,9 +18,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from gpuscale.book import mathematics, mathfont, prune, search_index, wheel
+from gpuscale.book import mathematics, mathfont, prune, search_index, taught, wheel
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
+from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import FILTER_FILES, PAINTER_FILES, STEPPER, STEPPER_FILES, served
 
 log = logging.getLogger(__name__)
@@ -203,7 +204,7 @@ def make_wheel(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Write the landing page and the search index, and remove what no page loads."""
+    """Write the landing page, the search index and what to review, and remove what no page loads."""
     if hasattr(app, "gpuscale_runs"):
         app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
@@ -212,7 +213,9 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     landing = LANDING.format(title=app.config.html_title, first=f"{app.config.root_doc}.html")
     (site / "index.html").write_text(landing, encoding="utf-8")
     order = app.env.toctree_includes[app.config.root_doc]
-    search_index.write(site, [app.config.root_doc, *order])
+    found = of_site(site, [app.config.root_doc, *order])
+    search_index.write(site, found)
+    taught.write(site, found)
     removed, kept = prune.prune(site)
     log.info("pruned %.1f MB that no page loads; the site is %.1f MB", removed / 1e6, kept / 1e6)
 

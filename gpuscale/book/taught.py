@@ -1,7 +1,7 @@
 """Where the idea of each question is taught: a section of a chapter, for those who missed it.
 
 If the answer is a formula that a chapter derives, it is the section of its card. A prediction is taught in the section
-that asks it. For any other question it is the section, of the chapters that its set belongs to, whose words are the most
+that asks it. For any other question it is the section, of the chapters that its set belongs to, whose words are most
 like its own.
 """
 
@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from gpuscale.book.search_entries import Entry
+from gpuscale.book.search_entries import LISTS, Entry
 from gpuscale.catalogue import search
 from gpuscale.core.derivation import Derivation
 from gpuscale.core.formula import Formula
@@ -22,6 +22,7 @@ from gpuscale.quiz.question_sets import QuestionSet, load_set, sets
 from gpuscale.widgets.shared import TAUGHT_FILE
 
 CHAPTER = re.compile(r"chapters/(\w+)\.ipynb")
+TABLES = ("chapters/hardware_tables", *LISTS)
 REST = ("Goals", "Practice", "Take-aways", "Try it", "Where this breaks", "Sources", "Setup")  # they teach no idea
 
 
@@ -39,7 +40,8 @@ def _words(question: Question) -> Counter:
 
 def chapters(questions: QuestionSet) -> list[str]:
     """The chapters that a set belongs to: its own, or those that its introduction names."""
-    return [questions.chapter] if questions.chapter else list(dict.fromkeys(CHAPTER.findall(questions.intro)))
+    named = [questions.chapter] if questions.chapter else dict.fromkeys(CHAPTER.findall(questions.intro))
+    return [chapter for chapter in named if f"chapters/{chapter}" not in TABLES]
 
 
 def taught(found: list[Entry]) -> dict[str, list[str]]:
@@ -47,7 +49,11 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
     titles = {entry.page: entry.name for entry in found if entry.kind == "page"}
     sections = [entry for entry in found if entry.kind == "section" and entry.name not in REST]
     at = {(entry.page, entry.name): entry for entry in sections}
-    cards = {entry.name: entry for entry in reversed(found) if entry.kind in ("card", "formula") and entry.above}
+    cards = {
+        entry.name: entry
+        for entry in reversed(found)
+        if entry.kind in ("card", "formula") and (entry.page, entry.above) in at and entry.page not in TABLES
+    }
     asked = {entry.anchor: entry for entry in found if entry.kind == "question"}
     counts = {id(entry): Counter(search.words(f"{entry.name} {entry.name} {entry.text}")) for entry in sections}
     rare = Counter(word for count in counts.values() for word in count)

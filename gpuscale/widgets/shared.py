@@ -38,7 +38,7 @@ SLIPS = (
 SCORE, QUESTION = "{} of {} right", "Question {}, {}"
 EXPORT, LOAD, REVIEW, RESET, SURE = "Export", "Import", "What to review", "Reset", "Forget all answers?"
 LOADED, NOT_OURS = "Read {} answers, {} of them new here.", "{} holds no answers to questions of this book."
-TAUGHT_IN, NONE_MISSED = "questions {}, taught in {}", "Nothing has been missed so far."
+TAUGHT_IN, NONE_MISSED = "missed in {}, taught in {}", "Nothing has been missed so far."
 PRACTICE_FILE, TAUGHT_FILE = "practice.js", "taught.js"  # loaded when someone asks for what is in them
 
 SHOWN_AS, PRESETS = "Shown as", "Presets"
@@ -72,7 +72,7 @@ _TAKEN = {
     tables: "ONE BYTE SHARE COUNT STEPS TYPED_STEPS BARE WORDS PREFIXES UNITS MANY",
     showing: "NEVER",
     arithmetic: "MAX_TEXT MAX_DEPTH CHAINS FUNCTIONS OTHER_NAMES NUMBER GROUPED TOKENS SUPERSCRIPTS TEXT_RULES",
-    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD LOST_POWER RANGE_HEAD RANGE_UNIT BITS",
+    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD JOINT LOST_POWER RANGE_HEAD RANGE_UNIT BITS",
     formulas: "PLAIN NAMES FORMULA_RULES EXPONENTS OTHER_MEASURE",
     messages: " ".join(name for name in vars(messages) if name.isupper()),
 }

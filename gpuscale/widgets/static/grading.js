@@ -116,9 +116,11 @@ const grading = (() => {
     if (found !== want) unclear(OTHER_KIND + (asked === BYTE && want === ONE ? BILLIONS : ''), brief(clean), WORDS[found], WORDS[want]);
     return [size, pattern(BITS).test(asked)];
   }
+  const headOf = (text, whole = text) => pattern(HEAD).exec(text)[0].replace(/[ */×]+$/, '') || unclear(NO_START, brief(whole));
   function amountOf(clean, unit, want, noun) {
-    const head = pattern(HEAD).exec(clean)[0].replace(/[ */×]+$/, '');
-    if (!head) unclear(NO_START, brief(clean));
+    const [first, ...more] = clean.split(pattern(JOINT));
+    if (more.length) return [joint(first, more, clean, want), '', want];
+    const head = headOf(clean);
     const lost = pattern(LOST_POWER).exec(head);
     if (lost) unclear(TWO_WAYS, lost[1], POWERS);
     const amount = value(parse(head), {}), asked = rewrite(clean.slice(head.length), UNIT_RULES);
@@ -130,6 +132,17 @@ const grading = (() => {
     if (unit === SHARE && abs(amount) > 1) unclear(PERCENT, brief(clean));
     if (amount && !NO_DIMENSION.includes(want)) unclear(NO_UNIT, brief(clean));
     return [amount, asked, want];
+  }
+  /** A product or quotient of amounts; as in formulas, FLOPs are plain numbers. */
+  function joint(first, more, clean, want) {
+    let size = 1, powers = [0, 0];
+    for (let parts = ['*', first, ...more]; parts.length;) {
+      const [sign, part] = parts.splice(0, 2), head = headOf(part, clean), asked = rewrite(part.slice(head.length), UNIT_RULES);
+      const [each, base] = asked ? SCALE.get(asked) ?? unclear(NO_SUCH_UNIT, brief(asked)) : [1, ONE], amount = value(parse(head), {}) * each, down = sign === '/';
+      size = finite(down ? size / amount : size * amount);
+      powers = powers.map((p, i) => down ? p - EXPONENTS[base][i] : p + EXPONENTS[base][i]);
+    }
+    return `${powers}` === `${EXPONENTS[want]}` ? size : unclear(OTHER_KIND, brief(clean), word(powers), WORDS[want]);
   }
   const stem = (word) => low(word).replace(/e?s?$/, '');
   function unitOf(text, want, noun) {

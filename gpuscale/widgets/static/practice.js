@@ -43,7 +43,7 @@ globalThis.gpuscale.practice = (() => {
   function answer(q, turn) {
     if (q.choices) {
       const i = q.choices.findIndex((_, k) => grading.judge(q, turn, `${k}`).verdict === 'right');
-      return worded(ANSWER, `<b>${'ABCDEFGHIJ'[i]}</b>`) + ` ${q.choices[i].text}`;
+      return worded(ANSWER, `“${q.choices[i].text.replace(/\.$/, '')}”`);
     }
     const [values] = given(q, real(turn) ? turn : q.variants.length + pick(turn, q.id, q.drawn.count));
     return worded(ANSWER, `<b>${shown(q, worked(q, values)[0])}</b>`);
