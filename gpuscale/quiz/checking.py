@@ -15,7 +15,7 @@ from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.question import Question, values_at
-from gpuscale.quiz.question_sets import Item, item
+from gpuscale.quiz.question_sets import SEED, Item, item
 from gpuscale.units import UnitError, Unreadable
 from gpuscale.units.arithmetic import brief, finite
 from gpuscale.units.messages import NO_NAME, NOT_FINITE
@@ -60,8 +60,13 @@ def read(record: object) -> Result | None:
     if not isinstance(record, Mapping) or record.get("version") != VERSION:
         return None
     kept = {one.name: record.get(one.name) for one in fields(Result)}
-    good = all(isinstance(v, (int, str) if k == "variant" else str) for k, v in kept.items())
+    good = all(isinstance(v, str) for k, v in kept.items() if k != "variant") and _turn(kept["variant"])
     return Result(**kept) if good and kept["verdict"] in VERDICTS else None
+
+
+def _turn(variant: object) -> bool:
+    """Whether it names a variant: a number, or a seed."""
+    return isinstance(variant, int) or (isinstance(variant, str) and bool(SEED.fullmatch(variant)))
 
 
 def check(ref: str | Item, typed: Typed = ..., *, variant: int | str = 1) -> Result:
