@@ -38,6 +38,7 @@ spine = [
         },
         hint="All ports of the spine switches face down, shared evenly by the units. A port runs at the rate of a NIC.",
         remark="The NICs of the unit's 32 nodes have the same bandwidth together.",
+        fixed="the pod as it is built",
     ),
     Question(
         f"The published answer divides {SAID} by four and gets less. What is that {SAID}?",
@@ -61,6 +62,7 @@ spine = [
             HALF: D * F / outer,
         },
         hint="Each unit sends the whole array once, at the bandwidth of its uplinks.",
+        vary={G_3: ()},
     ),
     Question(
         "How long does it take without in-network reduction, as a reduce-scatter and an all-gather of bf16[{D}, {F}] "
@@ -75,6 +77,7 @@ spine = [
             "That is with in-network reduction.": b * D * F / outer,
         },
         hint="In each of the two collectives a unit sends three of four parts of the array.",
+        vary={G_3: ()},
     ),
 ]
 
@@ -95,6 +98,7 @@ two_nodes = [
             "That is upside down: with fewer bytes to move, the effective bandwidth is higher.": W_nvl * (G - 1) / G,
         },
         hint="Each GPU receives seven of eight parts of the array over NVLink.",
+        fixed="a node has eight GPUs",
     ),
     Question(
         "What effective bandwidth do the NICs of the {M} nodes allow for that all-gather?",
@@ -106,6 +110,7 @@ two_nodes = [
             "That is upside down: with fewer bytes to move, the effective bandwidth is higher.": W_node * (M - 1) / M,
         },
         hint="A node receives the half that it lacks, through eight NICs.",
+        fixed="continues the question before",
     ),
     Question(
         "How long does an all-gather of {V} take over {M} such nodes, if NVLink and the NICs work at the same time?",
@@ -119,6 +124,7 @@ two_nodes = [
             "That is one level after the other.": V / nvlink + V / nics,
         },
         hint="The level with the lower effective bandwidth sets the time.",
+        vary={M: ()},
     ),
     Question(
         "How long does an all-gather of {V} over these {M} nodes take, if no byte moves over NVLink before the NICs have "
@@ -131,6 +137,7 @@ two_nodes = [
             "That is the shorter of the two alone.": V / nics,
         },
         hint="Now the two times add up.",
+        vary={M: ()},
     ),
     Question(
         "For data parallelism over two H100 nodes, the scaling book takes twice the {W_node} of a node's NICs as the "
@@ -145,5 +152,6 @@ two_nodes = [
         },
         hint="Divide it by the effective bandwidth inside a node, which is the lower one.",
         remark="It is right if the GPUs of a node split the model instead: then no gradient crosses NVLink.",
+        fixed="a published number",
     ),
 ]

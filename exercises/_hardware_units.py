@@ -50,6 +50,7 @@ cores = [
         exact=True,
         noun="ALUs",
         mistakes={"That is one core; the chip has two.": n_lane, "That counts one ALU per lane.": lanes / 4},
+        fixed="a published number",
     ),
     Question(
         "How many vector ALUs does a TPU v5p have, as a fraction of the CUDA cores of an H100 SXM?",
@@ -74,6 +75,7 @@ vector = [
             "That is one subpartition of each SM; there are four.": processor.vector_peak.rhs / 4,
         },
         hint="Multiply the CUDA cores by the clock.",
+        fixed="a published clock",
     ),
     Question(
         "How many can they do at its boost clock of {f_clock}?",
@@ -83,6 +85,7 @@ vector = [
             "That is the rate on the data sheet, which counts a fused multiply-add as two FLOPs.": {"k_op": 2},
             "That is the base clock.": {"f_clock": h100.base_clock},
         },
+        fixed="a published clock",
     ),
     Question(
         "How many times as fast are the Tensor Cores of an H100 SXM, in dense bf16, as its CUDA cores in fp32? Take the "
@@ -96,6 +99,7 @@ vector = [
             "That takes the base clock.": {"f_clock": h100.base_clock},
         },
         hint="The dense bf16 peak is in the hardware tables; divide it by the fp32 rate at the boost clock.",
+        fixed="a published clock",
     ),
 ]
 

@@ -196,6 +196,7 @@ megatron_parts = [
         given=picked("N_gpu", "n_seq", "S"),
         mistakes={"That is the whole batch.": n_seq * S},
         remark="The variants are models of 16, 70 and 314 billion parameters.",
+        fixed="published runs",
     ),
     Question(
         f"How many GPUs does one copy of the model use with {SPAN}?",
@@ -228,6 +229,7 @@ megatron_parts = [
         ],
         remark=f"The source has {ONE:,.0f} for the smallest model. It has about {TWO:,.0f} and {EIGHT:,.0f} for the larger "
         "two.",
+        fixed="the variants of the source",
     ),
     Question(
         f"What limits the run on {{N_gpu}} H100s with {{n_seq}} sequences of {{S}} tokens and {SPAN} in bf16?",
@@ -255,6 +257,7 @@ megatron_parts = [
         },
         hint="The gradients now have four bytes each, the weights still two.",
         remark="The 70B model has 2,048 tokens per GPU, which is only a little more.",
+        fixed="the models of the source",
     ),
     Question(
         'Find the error. "The smallest model is sharded over 4 of the 8 GPUs of a node, so its gradients take a quarter '

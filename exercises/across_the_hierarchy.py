@@ -144,6 +144,7 @@ links = [
             "A node holds its own part already.": 1 * W_node,
         },
         hint=TABLES,
+        fixed="the units make up the pod",
     ),
     Question(
         "Without any overlap between NVLink and NICs, which bandwidth does an all-gather over two nodes of eight H100s "
@@ -203,6 +204,7 @@ sharded = [
             "A node needs only some of the slices: one for each of its eight GPUs.": V * (1 - Y / N) / W_node,
         },
         hint=TABLES,
+        vary={N: ()},
     ),
     Question(
         "On 32 H100 nodes, $Y$ grows from 1 to 8. Each GPU now needs only an eighth of the matrix. What happens to the "

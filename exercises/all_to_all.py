@@ -38,6 +38,7 @@ questions = QuestionSet(
             },
             hint="The NVLink bandwidth of an H100 is in the hardware tables. Use one direction.",
             remark="The time falls with the number of ranks. They share the array, and each has a link of its own.",
+            vary={N: (4, 8)},
         ),
         Question(
             "Give the bytes that a rank sends to *one* other rank in an all-to-all of an array of V bytes over N ranks.",
@@ -129,6 +130,7 @@ questions = QuestionSet(
             },
             hint="The width D of the model and its experts per token are in the table of models. The NVLink bandwidth "
             "of a GB200 is in the hardware tables.",
+            vary={Z: (16, 32, 64)},
         ),
         Question(
             "Tokens are routed to {k} of {E} experts on {Z} GPUs, and the fullest GPU has twice the mean load. What "

@@ -121,6 +121,7 @@ questions = QuestionSet(
                 (N * W / G_3 / 2, "half of one pod, at full bandwidth"),
                 (N * W / G_3 / 2 + (G_3 - 1) / 2 * N * W / (G_3 * r_over), "and the uplinks of the whole pods"),
             ],
+            vary={G_3: (3, 5, 7)},
         ),
         Question(
             "A job runs on the GPUs of one scalable unit of the H100 pod and talks to no others. Someone removes all "

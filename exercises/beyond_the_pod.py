@@ -35,6 +35,7 @@ up = [
         mistakes={"That is one NIC.": 1 * W_nic, **bits_for_bytes(W_nic), **both_directions(W_nic)},
         hint="Convert bits to bytes: divide by eight.",
         remark="The published answer writes GB/s for the Gbit/s of the NIC; its result is right.",
+        fixed="the pod as it is built",
     ),
     Question(
         "A leaf switch has {n_port} ports of {W_link}. What is the bandwidth of all its ports in one direction?",
@@ -77,6 +78,7 @@ up = [
         hint="Count the uplinks of all leaf switches. Each cable runs at the rate of a NIC.",
         remark="The uplinks have the same bandwidth as the links to the nodes, so the unit is not oversubscribed. (The "
         "published line calls it the bandwidth to the leaf; it is from leaf to spine.)",
+        vary={n_up: ()},
     ),
     Question(
         f'Find the error. "A spine switch moves {show(SAID / spine.switches, "B/s", short=True)}, so each GPU '
@@ -104,6 +106,7 @@ up = [
         },
         hint="Divide your answer to the question above by the nodes.",
         remark="That is the bandwidth of the node's own NICs: the network is not oversubscribed.",
+        fixed="continues the question before",
     ),
     Question(
         'Find the error. "Each GPU gets {W} across any bisection of the pod." That number belongs to something else. '
@@ -233,6 +236,7 @@ growth = [
         mistakes={"A core switch uses all of its ports, not half of them.": 2 * n_down / (n_sw * n_port)},
         hint="Divide the NICs by the ports of all core switches, of which the question above gives the number.",
         remark="At 1 to 1 the network is not oversubscribed.",
+        fixed="continues the question before",
     ),
     Question(
         "How many GPUs can three levels of switches with {n_port} ports connect at full bandwidth?",

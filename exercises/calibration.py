@@ -97,6 +97,7 @@ questions = QuestionSet(
             given={"T": HOURS * 3600, "N_gpu": ds.train_gpus},
             mistakes={"That is on a single GPU.": T},
             hint="Take pre-training alone, without the extension of the context and post-training.",
+            fixed="a published run",
         ),
         Question(
             "nanotron trains a model of {L} layers on H100s, in {N_stages} stages inside a node. A pipeline gets {N_MB} "

@@ -32,9 +32,10 @@ node_level = [
         tolerance=0.001,
         mistakes={"That is the shard of one GPU.": V / N, "That is the part that comes from the other nodes.": remote},
         hint="A node holds the shards of its own GPUs, and each of them enters the switches once.",
+        vary={n_unit: (4, 8)},
     ),
     Question(
-        "How many bytes enter the NVSwitches of a node from the other nodes?",
+        "{N} GPUs in nodes of {n_unit} all-gather {V}. How many bytes enter the NVSwitches of a node from the other nodes?",
         answer=remote,
         unit="B",
         given=ONE_UNIT,
@@ -44,9 +45,10 @@ node_level = [
             "The switches make the copies: a byte arrives once, not once per GPU.": n_unit * remote,
         },
         hint="That is everything the node does not hold yet.",
+        vary={n_unit: (4, 8)},
     ),
     Question(
-        "How many bytes do the NVSwitches of a node send to its GPUs?",
+        "{N} GPUs in nodes of {n_unit} all-gather {V}. How many bytes do the NVSwitches of a node send to its GPUs?",
         answer=n_unit * lacking,
         unit="B",
         given=ONE_UNIT,
@@ -57,18 +59,22 @@ node_level = [
             "That is one GPU.": lacking,
         },
         hint="Each GPU receives all shards but its own.",
+        vary={n_unit: (4, 8)},
     ),
     Question(
-        "How many bytes leave the NVSwitches of a node in all, to its GPUs and to the other nodes?",
+        "{N} GPUs in nodes of {n_unit} all-gather {V}. How many bytes leave the NVSwitches of a node in all, to its GPUs and "
+        "to the other nodes?",
         answer=hierarchy.unit_switch_out,
         given=ONE_UNIT,
         tolerance=0.001,
         mistakes={"The node's own shards also go to the other nodes.": n_unit * lacking},
         hint="Add the node's own shards, which go to the other nodes once, to your answer above.",
         remark="That is as much as if every GPU of the node had received the whole array.",
+        vary={n_unit: (4, 8)},
     ),
     Question(
-        "How long does the node level take on H100s, if every byte from other nodes comes through NVLink as well?",
+        "How long does the node level of an all-gather of {V} over {N} H100s take, if every byte from other nodes comes "
+        "through NVLink as well?",
         answer=lacking / W_nvl,
         unit="s",
         given=ARRAY | {"N": NODE * UNIT, "W_nvl": NVLINK},
@@ -82,7 +88,7 @@ node_level = [
     ),
     Question(
         "In most pods each NIC is attached to one GPU, and NVLink carries only what the {G} GPUs of a node send to each "
-        "other. How long does the node level take then?",
+        "other. How long does the node level of an all-gather of {V} take then?",
         answer=V * (G - 1) / (G * W_nvl),
         unit="s",
         given=ARRAY | {"G": NODE, "W_nvl": NVLINK},
@@ -93,6 +99,7 @@ node_level = [
             **both_directions(W_nvl),
         },
         hint="An eighth of the array reaches a GPU through its own NIC; the rest comes over NVLink.",
+        vary={G: ()},
     ),
     Question(
         "Find the error. The published answer writes the time of the node level as B N / W_node and then as B over "
@@ -113,7 +120,7 @@ node_level = [
 leaf_level = [
     Question(
         "Now take the leaf switches of the unit, which the source calls spine. How many bytes do they send to the {M} "
-        "nodes of the unit?",
+        "nodes of the unit in an all-gather of {V}?",
         answer=V * (M - 1),
         unit="B",
         tolerance=0.01,
@@ -123,7 +130,7 @@ leaf_level = [
         remark="They receive the array once, one part from each node.",
     ),
     Question(
-        "How long does the leaf level take?",
+        "How long does the leaf level of an all-gather of {V} over {M} nodes of H100s take?",
         answer=V * (M - 1) / (M * W_node),
         unit="s",
         given=ARRAY | {"M": UNIT, "W_node": NICS},
@@ -163,9 +170,10 @@ in_switch = [
             "That is a ring; here each sum is sent once.": 2 * V * (N - 1),
         },
         hint="Add up what one GPU sends in the two steps, then multiply by the GPUs.",
+        vary={N: (4, 8)},
     ),
     Question(
-        "How many bytes leave the switches in all?",
+        "How many bytes leave the switches in all, when {N} GPUs all-reduce {V} in this way?",
         answer=in_network.switch_out,
         given=SWITCH,
         tolerance=0.01,
@@ -176,9 +184,10 @@ in_switch = [
         },
         hint="Add up what one GPU receives in the two steps, then multiply by the GPUs.",
         remark="As many bytes leave as enter: the reduction removes bytes, and the multicast adds as many.",
+        vary={N: (4, 8)},
     ),
     Question(
-        "How long does that all-reduce take in an H100 node?",
+        "How long does such an all-reduce of {V} take on the {N} GPUs of an H100 node?",
         answer=V / W_nvl,
         unit="s",
         given=SWITCH | {"W_nvl": NVLINK},
@@ -220,6 +229,7 @@ second_axis = [
             "That is a ring over X.": 2 * b * D * F / Y * (X - 1) / X,
             "It sends the sum of its own chunk as well as the chunks of the others.": b * D * F / Y * (X - 1) / X,
         },
+        vary={X: (), Y: ()},
     ),
     Question(
         "How long does that all-reduce of bf16[{D}, {F}] with Y = {Y} take in an H100 node?",
@@ -232,6 +242,7 @@ second_axis = [
             HALF: D * F / (Y * W_nvl),
         },
         hint="Divide the bytes that one GPU sends by its NVLink bandwidth in one direction.",
+        vary={Y: (2, 4)},
     ),
     Question(
         "Now X spans several nodes, and the leaf switches reduce as well. How many bytes does a node send to the leaf "
@@ -246,6 +257,7 @@ second_axis = [
             "A GPU holds one of the Y shards, and the NVSwitches reduce first.": b * D * F * NODE,
         },
         remark="An inner axis that fits in a node saves no traffic beyond the node.",
+        vary={Y: (2, 4, 8)},
     ),
     Question(
         "How long does that all-reduce of bf16[{D}, {F}], with Y = {Y} inside the node, take between H100 nodes if the "
@@ -259,6 +271,7 @@ second_axis = [
             "A node sends and receives at the same time.": 2 * b * D * F / W_node,
         },
         hint="Divide the bytes that a node sends by the bandwidth of its eight NICs, in one direction.",
+        vary={Y: (2, 4, 8)},
     ),
 ]
 

@@ -41,7 +41,7 @@ questions = QuestionSet(
             answer=cp.cp_imbalance,
             given={"S": 65536, "n_cp": 8},
             mistakes={
-                "That is the limit of very many GPUs; here the last GPU has an eighth of the tokens.": 2 * S / (S + 1),
+                "That is the limit of very many GPUs; here the last GPU has one of {n_cp} parts.": 2 * S / (S + 1),
             },
             tolerance=0.01,
             remark="With a piece from each end of the sequence for every GPU, the factor is 1.",

@@ -136,6 +136,7 @@ questions = QuestionSet(
                 "The threshold takes the bandwidth in one direction.": {"W": 2 * W},
                 "That is for gradients in fp32.": {"b_grad": 4},
             },
+            vary={X: (2, 4, 8)},
         ),
         Question(
             "A run on very many nodes of 8 H100 SXM all-reduces its gradients in fp32. How many tokens per GPU hide the "
@@ -197,7 +198,7 @@ questions = QuestionSet(
                 "That is the ratio of the two bandwidths.": W_nvl / W_node,
             },
             solution=[((G - 1) / (G * W_nvl), "NVLink, per byte"), (turn, "the NICs take as long")],
-            remark=f"So on {first('a100_su')} nodes the NICs are the bottleneck already.",
+            remark="On more nodes the NICs are the bottleneck.",
         ),
         Question(
             'Find the error. "ZeRO-3 sends 1.5 times as many bytes, so it needs 1.5 times as many tokens." Weights take '

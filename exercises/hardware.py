@@ -14,6 +14,7 @@ short, long = measured("vector_add_h100").rows
 START = short["time"] - roofline.vector_add_bytes(n=short["n"], b=4) / h100.hbm_bw
 STREAM = roofline.vector_add_bytes(n=long["n"], b=4) / h100.hbm_bw / long["time"]
 PRODUCT_B200 = PRODUCT | {"C": b200.bf16, "W_hbm": b200.hbm_bw}
+ROWS = {"B": 64, "D": PRODUCT["D"], "F": PRODUCT["F"]}
 ONLY_WEIGHTS = "That is the weights alone; the input is read and the output is written as well."
 SAID_B200 = b200.spec("fp32").others[0].value * TFLOP  # by NVIDIA's first brief
 products = [
@@ -30,7 +31,7 @@ products = [
         },
     ),
     Question(
-        "How long does that matmul with B = {B} take on a B200 at best?",
+        "How long does fp16[{B}, {D}] times fp16[{D}, {F}] take on a B200 at best?",
         answer=roofline.matmul_time,
         given=PRODUCT_B200 | {"B": 64},
         mistakes={
@@ -43,10 +44,10 @@ products = [
     ),
     Question(
         "Part 7 finds two corrections from measurements on an H100: the fraction of the HBM bandwidth that a long vector "
-        "addition reaches, and the latency of a short one. If both hold for the matmul with 64 rows on a B200, how long "
+        "addition reaches, and the latency of a short one. If both hold for fp16[{B}, {D}] times fp16[{D}, {F}] on a B200, how long "
         "does it take?",
         answer=alpha + T / eta,
-        given={"eta": STREAM, "alpha": START, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
+        given=ROWS | {"eta": STREAM, "alpha": START, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
         unit="s",
         mistakes={
             "That leaves out the latency.": T / eta,
@@ -83,16 +84,17 @@ products = [
         remark="This is a lower bound: a real kernel also fills and drains its pipeline.",
     ),
     Question(
-        "The best matmul measured on a B200 reached {eta:3} of the peak. If the matmul with 512 rows does as well, how "
+        "The best matmul measured on a B200 reached {eta:3} of the peak. If fp16[{B}, {D}] times fp16[{D}, {F}] does as well, how "
         "long does it take?",
         answer=T / eta,
-        given={"eta": PRODUCTS_REACH, "T": roofline.matmul_time(**PRODUCT_B200, B=512)},
+        given=ROWS | {"B": 512, "eta": PRODUCTS_REACH, "T": roofline.matmul_time(**PRODUCT_B200, B=512)},
         unit="s",
         mistakes={
             "At a fraction of the peak it takes longer, not shorter.": T * eta,
             "That is the time at the peak rate; divide it by the fraction that is reached.": 1 * T,
         },
         hint="This matmul is compute-bound. Divide its time at best by the fraction of the peak.",
+        fixed="a measured number",
     ),
 ]
 
@@ -132,6 +134,7 @@ capacity = [
             "That is the inverse ratio.": S_level / (2 * processor.chip_capacity.rhs),
         },
         hint="Divide your answer to the question above by the VMEM.",
+        fixed="a published number",
     ),
 ]
 
@@ -153,6 +156,7 @@ clock = [
         mistakes={"A fused multiply-add counts as two FLOPs.": {"k_op": 1}},
         hint="Divide the rate by the FLOPs per cycle.",
         remark="The device reports a lower maximum clock. Later documents state a lower rate, which fits that clock.",
+        fixed="a published number",
     ),
 ]
 
@@ -260,6 +264,7 @@ adding = [
         tolerance=0.01,
         mistakes={TWO_STREAMS: 2 * b * n / W_hbm / T},
         hint="Divide the time at best by the measured time.",
+        fixed="a measured number",
     ),
     Question(
         "An addition of two fp32 vectors of {n} elements took {T} on the same H100. How much of that time do its bytes not "
@@ -270,6 +275,7 @@ adding = [
         mistakes={"That is the part that its bytes explain.": 3 * b * n / W_hbm},
         hint="Subtract the time at best from the measured time.",
         remark="The rest is latency: launching the kernel, the first load, and the end of the kernel.",
+        fixed="a measured number",
     ),
 ]
 

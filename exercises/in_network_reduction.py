@@ -34,6 +34,7 @@ questions = QuestionSet(
             },
             hint="The NVLink bandwidth of an H100 is in the hardware tables. Use one direction.",
             remark="The number of GPUs doesn't matter.",
+            vary={N: (4, 8)},
         ),
         Question(
             "How many times faster than a ring is an all-reduce with NVLink SHARP, for large arrays on {N} GPUs, if each owner keeps "
@@ -96,6 +97,7 @@ questions = QuestionSet(
             given=[{"eta": 0.7, "W": gb200.nvlink_bw, "N": 72}, {"eta": 0.7, "W": gb200.nvlink_bw, "N": 8}],
             mistakes={"That is what crosses each link.": eta * W},
             hint="The NVLink bandwidth of a GB200 is in the hardware tables. Use one direction.",
+            vary={N: (8, 16, 32, 36, 64, 72)},
         ),
         Question(
             "A ring reaches {r_ring} times the link utilization of the switch, and the switch reads all chunks. On how "

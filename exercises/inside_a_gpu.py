@@ -11,6 +11,7 @@ from gpuscale.quiz import Question, QuestionSet, Times
 from gpuscale.symbols import (
     C,
     C_fp32,
+    R,
     R_sm,
     S_block,
     S_smem,
@@ -79,6 +80,7 @@ warps = [
             "Those are blocks.": limits.register_limit.rhs / w_block,
         },
         hint="Round a warp's registers up to the unit, fill one subpartition, then count whole blocks. " + IN_OCCUPANCY,
+        vary={R: (40, 48, 64, 72, 80, 104, 128, 168), w_block: (4, 8, 16)},
     ),
     Question(
         "A block of {w_block} warps asks for {S_block:KiB} of shared memory. How many warps does that allow on an SM "
@@ -95,6 +97,7 @@ warps = [
             "Those are blocks; each has several warps.": limits.smem_limit.rhs / w_block,
         },
         hint=IN_OCCUPANCY,
+        vary={w_block: (2, 4, 8), S_block: [kib * KiB for kib in (32, 38, 48, 57, 64, 76, 96)]},
     ),
     Question(
         "A kernel uses {R} registers per thread, in blocks of {w_block} warps with {S_block:KiB} of shared "
@@ -144,6 +147,7 @@ warps = [
         noun="registers",
         mistakes={"Registers are allocated in units, not one by one.": sympy.floor(R_sm / (w_res * w_lanes))},
         hint="Divide the registers among the warps, round down to whole units, divide by the threads. " + IN_OCCUPANCY,
+        vary={w_res: (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)},
     ),
 ]
 
@@ -162,6 +166,7 @@ divergence = [
             "That is the fraction of issue slots on the first path. Count lanes too.": n_then / (n_then + n_else),
             **PERCENT,
         },
+        vary={w_lanes: ()},
     ),
     Question(
         "A branch has no `else`: `m_then` of the `w_lanes` lanes of a warp take a path of `n_then` "

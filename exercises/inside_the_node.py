@@ -40,6 +40,7 @@ questions = QuestionSet(
             answer=gpu_egress,
             given=[{"n_link": g.links, "W_link": g.link_bw} for g in (nvlink[3], nvlink[5], nvlink[1])],
             mistakes={**both_directions(W_link), "That is a single link.": 1 * W_link},
+            vary={n_link: (4, 6, 12, 18), W_link: (20 * GB, 25 * GB, 50 * GB, 100 * GB)},
         ),
         Question(
             "How many NVSwitch chips of {n_port} ports does it take to give every link of {G} GPUs with NVLink 5 a "
@@ -69,6 +70,7 @@ questions = QuestionSet(
                 "That is the share of one switch.": W_sw / (hopper.node_switches * G),
             },
             hint="There are two limits: the links of one GPU, and an even share of the switches. The lower one counts.",
+            vary={G: (16, 32, 64)},
         ),
         Question(
             "A smaller rack has {n_sw} of the switch chips of a GB200 NVL72. How many of its GPUs can they serve at full "
@@ -83,6 +85,7 @@ questions = QuestionSet(
             },
             remark="Half of the switches serve half of the GPUs, because in the whole rack all ports are taken.",
             hint="Each link of a GPU takes one port. The tables have the ports of a switch and the links of a GPU.",
+            fixed="half of a rack",
         ),
         Question(
             "Without a switch, a GPU divides its links among its peers. What is the bandwidth between two GPUs if each "
@@ -158,6 +161,7 @@ questions = QuestionSet(
             tolerance=0.01,
             solution=[((n_link - n_up) * W_link, "the links that are left")],
             hint="Count the links that are left. The table of NVLink generations has their number and their rate.",
+            vary={n_up: (3, 4, 5, 6)},
         ),
         Question(
             "Half of the {N} GPUs of an NVLink domain hold {V} together, in equal parts, and move all of it to the "
@@ -177,6 +181,7 @@ questions = QuestionSet(
                 (V / bisection.rhs, "bytes over bandwidth"),
             ],
             remark="A larger domain moves the same bytes faster, because more GPUs share them.",
+            vary={N: (8, 16, 32, 36, 64, 72)},
         ),
         Question(
             f"The data sheet of an H100 prints {show(2 * hopper.bw, 'B/s')} for NVLink. You copy 9 GB from one H100 to "

@@ -137,6 +137,7 @@ questions = QuestionSet(
             hint="The last rank defers weight gradients by as many microbatches as ranks precede it.",
             solution="As many as there are ranks: the last rank runs ahead by none, but it defers the weight gradients of "
             "three microbatches, and works on a fourth.",
+            fixed="the lab's own pipeline",
         ),
         Question(
             f"Four ranks run {MICROBATCHES} microbatches. The backward pass takes twice as long as the forward pass, and half "

@@ -41,6 +41,7 @@ questions = QuestionSet(
                 "Those are the blocks.": ceiling(n / t_block),
             },
             hint="Only whole blocks are launched. How many threads do they have in all?",
+            vary={t_block: (128, 256, 512, 1024)},
         ),
         Question(
             "Nsight Compute reports a Duration of {T} for a vector addition of {n} fp32 elements on an H100 SXM. What "

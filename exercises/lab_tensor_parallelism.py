@@ -115,6 +115,7 @@ questions = QuestionSet(
                 "That is on four ranks.": {"Y": 4},
             },
             hint="Your own run prints the number.",
+            fixed="a run of the lab",
         ),
         Question(
             "You fuse gate and up into one matrix of $D$ rows and $2F$ columns, gates first, and then take "

@@ -139,6 +139,7 @@ questions = QuestionSet(
                 (warps, "bytes in flight, over the bytes that one warp on each SM asks for"),
                 (ceiling(warps), "whole warps"),
             ],
+            vary={n_load: (), b_load: ()},
         ),
         Question(
             "A program keeps {Q} in flight, and each load takes {alpha}. What bandwidth can it reach at most, if the "

@@ -117,6 +117,7 @@ questions = QuestionSet(
                 * (1 + N_stages / (n_virt * N_stages)),
                 "That would store all microbatches of the step.": L * N_MB / N_stages,
             },
+            vary={N_stages: (), n_virt: (2, 5)},
         ),
         Question(
             "ZB-H1 runs {N_MB} microbatches through {N_stages} stages. A forward pass takes {t_F} and a backward pass {t_B}, of "

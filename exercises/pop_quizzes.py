@@ -37,9 +37,10 @@ questions = QuestionSet(
                 "That is the exact time, which the next question asks for; here take V/W.": gather,
             },
             hint="V is the bytes of the whole array, W the NVLink bandwidth of one GPU in one direction.",
+            vary={N: (4, 8)},
         ),
         Question(
-            "How long does that all-gather over {N} ranks take exactly, without latency?",
+            "How long does an all-gather of bf16[{B}, {D}] over {N} H100s of a node take exactly, without latency?",
             answer=gather,
             given=matrix,
             mistakes={
@@ -47,7 +48,8 @@ questions = QuestionSet(
                 "That is one step of the ring; there are N − 1 of them.": b * B * D / (N * W),
             },
             hint="Each rank holds one of the N blocks already.",
-            remark="It takes an eighth less: each rank lacks only seven of the eight blocks.",
+            remark="It takes one part in N less, because each rank has one of the N blocks already.",
+            vary={N: (4, 8)},
         ),
         Question(
             heading="2. An all-to-all in the node",
@@ -59,9 +61,10 @@ questions = QuestionSet(
             unit="B",
             mistakes={"B counts rows; each has N elements.": b * B, "A bf16 element has two bytes.": {"b": 1}},
             remark="In the published answer the letter B stands for the bytes; here it counts rows.",
+            vary={N: (4, 8)},
         ),
         Question(
-            "How long does that all-to-all take exactly, without latency?",
+            "How long does that all-to-all of bf16[{B}, {N}] over {N} H100s take exactly, without latency?",
             answer=exchange,
             given=rows,
             mistakes={
@@ -70,10 +73,11 @@ questions = QuestionSet(
                 "That is the limit for many ranks; each rank keeps one of its N blocks.": b * B / W,
             },
             hint="Each rank holds N blocks. It keeps one and sends each of the others to one rank.",
+            vary={N: (4, 8)},
         ),
         Question(
-            "Suppose that only {k} of the {N} elements of each row are nonzero, in random columns, and only those are "
-            "sent. How long does the all-to-all take?",
+            "Suppose that only {k} of the {N} elements of each row of bf16[{B}, {N}] are nonzero, in random columns, and "
+            "only those are sent. How long does the all-to-all take?",
             answer=routed.where(exchange_of_collectives.hit_bound.where(Z=N)),
             given=rows | {"k": 4},
             mistakes={
@@ -84,6 +88,7 @@ questions = QuestionSet(
             },
             hint="Compare the number of elements that are sent with the dense all-to-all.",
             remark="It is exactly half, because the nonzero elements of a row are in different columns.",
+            fixed="continues the question before",
         ),
         Question(
             heading="3. An all-gather of an array sharded over a second axis",
@@ -100,9 +105,10 @@ questions = QuestionSet(
             "at the same time.",
             remark="As long as the inner axis fits in a node, it does not matter at this level.",
             example="2 ms",
+            vary={n_in: (), N: ()},
         ),
         Question(
-            "How long does the all-gather over X take at the leaf level with Y = {Y}?",
+            "How long does the all-gather of bf16[{D}, {F}] over X take at the leaf level with Y = {Y}?",
             answer=sharded,
             given=[wide | {"Y": 64}, wide | {"Y": 128}],
             mistakes={SIBLINGS: b * D * F * n_in / (Y * W_node)},

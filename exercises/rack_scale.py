@@ -36,6 +36,7 @@ questions = QuestionSet(
             },
             hint="The table of NVLink domains has the bandwidth of a NIC.",
             solution=[(n_nic * W_nic, "every NIC at its full rate, one direction")],
+            fixed="a rack as it is sold",
         ),
         Question(
             "{M} racks of {G} GB200 all-gather a large array; the levels overlap. What bandwidth does the collective see?",

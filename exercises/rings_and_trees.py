@@ -181,6 +181,7 @@ reading = [
             "The rule 2V is the limit of many ranks.": W / 2,
         },
         hint="The bus bandwidth can at most be the bandwidth of the link.",
+        vary={N: (4, 8)},
     ),
     Question(
         "You accept the rule $2V/W$ if it is at most {eta:%} too high. How many ranks do you need at least?",
@@ -216,6 +217,7 @@ reading = [
                 "where the derivative of the time by the number of chunks is zero",
             ),
         ],
+        vary={N: (4, 8)},
     ),
     Question(
         "A job grows from 64 to 128 ranks, all with the same links. What happens to the time of a ring all-reduce of "

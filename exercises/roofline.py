@@ -163,6 +163,7 @@ questions = QuestionSet(
                 ),
             ],
             hint="Compare the batch with the critical batch on both chips first.",
+            fixed="the batch between two critical ones",
         ),
         Question(
             "Fusion. A bias and an activation function follow our layer with {B} rows ({D} × {F}, bf16, H100 SXM), in "
@@ -181,6 +182,7 @@ questions = QuestionSet(
             ],
             remark="As one fused kernel they would add half of that, and fused into the matmul almost nothing.",
             hint="Count how often the [B, F] matrix crosses the memory bus.",
+            fixed="the layer of the chapter",
         ),
         Question(
             "The measured ridge. Replace the peak rate of the H100 SXM by its measured matmul rate, and its bandwidth "
@@ -195,6 +197,7 @@ questions = QuestionSet(
             },
             remark="Arithmetic misses its peak by more than memory does, so it becomes the limit at a smaller batch.",
             hint="The chapter gives the measured rate in a table, and the fraction of the bandwidth below it.",
+            fixed="the layer of the chapter",
         ),
         Question(
             "An H200 is an H100 with a faster memory. Does a kernel on an H200 need more FLOPs per byte to be "

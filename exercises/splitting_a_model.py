@@ -82,6 +82,7 @@ questions = QuestionSet(
             exact=True,
             hint="A layer has 256 routed experts.",
             mistakes={"Those are all experts of the layer.": E},
+            fixed="a published run",
         ),
         Question(
             "The weights of a model do not fit on one GPU. Which of these makes them fit, without any other change?",

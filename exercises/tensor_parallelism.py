@@ -137,6 +137,7 @@ questions = QuestionSet(
                 "A GPU needs the key-value heads of its own query heads only.": 2 * D * d_head * (n_q / Y + n_kv),
             },
             remark="With more GPUs than key-value heads, some heads are stored more than once.",
+            vary={n_q: (), d_head: (), D: ()},
         ),
         Question(
             "Around the norms of a layer, plain tensor parallelism stores four arrays of {B} tokens by {D} elements in "
@@ -162,6 +163,7 @@ questions = QuestionSet(
                 / Y,
             },
             tolerance=0.01,
+            vary={Y: (2, 4, 8)},
         ),
         Question(
             "Each copy of a model runs on {Y} H100 SXM, in full nodes of {G}. Weights have {b_w} and gradients {b_grad} per "

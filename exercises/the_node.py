@@ -37,6 +37,7 @@ bandwidth = [
             "That counts the links of a GPU; count the ports of the switch.": nvlink.links * W_link,
         },
         solution=[(n_port * W_link, "ports times the bandwidth of one")],
+        fixed="the node as it is built",
     ),
     Question(
         "The node has {n_sw} such NVSwitches. What is their bandwidth together, in one direction?",
@@ -44,6 +45,7 @@ bandwidth = [
         given=SWITCH | {"n_sw": nvlink.node_switches},
         mistakes={"That is one switch.": n_port * W_link, **both_directions(W_link)},
         hint="Multiply the bandwidth of one switch, from the question above, by the number of switches.",
+        fixed="the node as it is built",
     ),
     Question(
         "Each GPU of the node has {n_link} NVLink links into those switches. How many bytes per second can the {G} GPUs "
@@ -63,6 +65,7 @@ bandwidth = [
             (Min(gpus, switches), "the switches have more, so the GPUs are the limit"),
         ],
         remark="More than two fifths of the switch ports are not connected to a GPU.",
+        fixed="the node as it is built",
     ),
     Question(
         "The published question calls these NVSwitches the fourth generation. Which generation of NVSwitch does an H100 "
@@ -94,6 +97,7 @@ cut = [
         },
         hint="Half of the GPUs send at their full NVLink bandwidth, which is in the chapter and in the hardware tables.",
         solution=[(N * W / 2, "half of the GPUs send at their full rate; the switches are no bottleneck")],
+        fixed="the node as it is built",
     ),
     Question(
         "Bisection bandwidth is often quoted for both directions together. What is it for this node then?",
@@ -198,6 +202,7 @@ sharing = [
         },
         hint="Divide the bytes that a GPU receives by the measured time.",
         remark=f"That is {SEEN} of the NVLink bandwidth. A later chapter explains the missing part.",
+        fixed="a measured number",
     ),
 ]
 

@@ -85,6 +85,7 @@ questions = QuestionSet(
                 "A lower bandwidth makes the call take longer, not shorter.": RING.rhs * eta,
             },
             solution=[(RING.rhs, "at the full link"), (RING.rhs.subs(W, eta * W), "at the fraction that rings reach")],
+            vary={eta: (), N: (4, 8)},
         ),
         Question(
             'Find the error. "Our all-gather took {T_comms}. Its full buffer of {V}, divided by this time, is {W_alg:3}. So we '
@@ -117,6 +118,7 @@ questions = QuestionSet(
             mistakes={"Of the data of each node, one part in M stays in the node.": V / (M * W_node)},
             hint="Each node has eight NICs; the hardware tables have their bandwidth.",
             remark="The measured all-to-all takes about a tenth longer.",
+            fixed="a measured run",
         ),
         Question(
             "You fit one line to all sizes of a sweep. Messages of a few megabytes take much longer than the line predicts. "

@@ -6,10 +6,12 @@ import re
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
+from gpuscale.widgets.shared import PRACTICE_FILE, TAUGHT_FILE
+
 LINK = re.compile(r'(?:href|src)\s*=\s*"([^"]+)"')
 STYLE_URL = re.compile(r'url\(\s*["\']?([^"\')]+)["\']?\s*\)')
-# Read by Sphinx or by other projects rather than named on a page.
-BY_NAME = ("objects.inv", ".buildinfo", ".nojekyll")
+# Read by Sphinx, by other projects or by our scripts rather than named on a page.
+BY_NAME = ("objects.inv", ".buildinfo", ".nojekyll", f"_static/{PRACTICE_FILE}", f"_static/{TAUGHT_FILE}")
 
 
 def local(link: str, page: Path, site: Path) -> Path | None:

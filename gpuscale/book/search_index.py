@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
-from gpuscale.book.search_entries import Entry, of_site
+from gpuscale.book.search_entries import Entry
 from gpuscale.catalogue import search
 from gpuscale.widgets.shared import SEEK_DATA
 
@@ -93,8 +92,8 @@ def _base36(number: int) -> str:
     return (_base36(number // 36) if number >= 36 else "") + digits[number % 36]
 
 
-def write(site: Path, pages: Iterable[str]) -> None:
+def write(site: Path, found: list[Entry]) -> None:
     """Write the index into a built site, as a script, since a page opened from a file may load nothing else."""
-    text = json.dumps(index(of_site(site, pages)), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(index(found), ensure_ascii=False, separators=(",", ":"))
     script = f"globalThis.gpuscale.found = JSON.parse({json.dumps(text, ensure_ascii=False)});\n"
     (site / "_static" / SEEK_DATA).write_text(script, encoding="utf-8")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpuscale.widgets import assets
+from gpuscale.widgets.shared import PRACTICE_FILE
 
 
 def tight_script(source: str) -> str:
@@ -35,6 +36,7 @@ PAGE_FILES = {
 }
 PAPER = "paper.css"  # what every page names and browsers fetch last, for it is read when someone prints
 SEARCH_FILES = ("search.js", "search.css")  # what a page loads when someone searches
+PRACTICE_FILES = (PRACTICE_FILE,)  # and what when someone practises
 
 
 def served(root: Path) -> dict[str, str]:

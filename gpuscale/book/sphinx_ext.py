@@ -28,10 +28,12 @@ from gpuscale.book import (
     prune,
     search_index,
     sharing,
+    taught,
     wheel,
 )
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
+from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import PAGE_FILES, PAPER, served
 
 log = logging.getLogger(__name__)
@@ -238,7 +240,8 @@ def make_wheel(app: Sphinx) -> None:
 
 
 def finish(app: Sphinx, failure: Exception | None) -> None:
-    """Write the landing page, the search index, the pictures for links and the site map; remove what no page loads."""
+    """Write the landing page, the search index, what to review, the pictures for links and the site map; remove what no
+    page loads."""
     if hasattr(app, "gpuscale_runs"):
         app.gpuscale_runs.stop()
     if failure is not None or app.builder.format != "html":
@@ -247,7 +250,9 @@ def finish(app: Sphinx, failure: Exception | None) -> None:
     landing = LANDING.format(title=app.config.html_title, first=f"{app.config.root_doc}.html")
     (site / "index.html").write_text(landing, encoding="utf-8")
     order = app.env.toctree_includes[app.config.root_doc]
-    search_index.write(site, [app.config.root_doc, *order])
+    found = of_site(site, [app.config.root_doc, *order])
+    search_index.write(site, found)
+    taught.write(site, found)
     removed, kept = prune.prune(site)
     app.gpuscale_previews.write(site)
     if app.config.html_baseurl:

@@ -41,15 +41,33 @@ def body(expr) -> str:
     >>> body(V / W)
     'return V/W;'
     """
+    lets, (result,) = _lines([expr])
+    return f"{lets}return {result};"
+
+
+def bodies(exprs) -> str:
+    """The statements of a JavaScript function that returns a list, with the value of each expression.
+
+    >>> from gpuscale.symbols import N, V, W
+    >>> bodies([V / W, V * N / W])
+    'const _t0 = V/W; return [_t0, N*_t0];'
+    """
+    lets, results = _lines(exprs)
+    return f"{lets}return [{', '.join(results)}];"
+
+
+def _lines(exprs) -> tuple[str, list[str]]:
+    """What expressions share, as statements, and each of them."""
     printer = _ScriptPrinter({"allow_unknown_functions": False})
     names = sympy.numbered_symbols("_t")
-    plain = steady(sympy.sympify(expr))
-    stepped = plain.has(sympy.floor, sympy.ceiling)  # shared reciprocals could push a floor over its edge
-    shared, (result,) = ([], [plain]) if stepped else sympy.cse(plain, symbols=names)
-    used = {type(node).__name__ for node in sympy.preorder_traversal(plain)}
+    plain = [steady(sympy.sympify(expr)) for expr in exprs]
+    # shared reciprocals could push a floor over its edge
+    stepped = any(e.has(sympy.floor, sympy.ceiling) for e in plain)
+    shared, results = ([], plain) if stepped else sympy.cse(plain, symbols=names)
+    used = {type(node).__name__ for e in plain for node in sympy.preorder_traversal(e)}
     lets = "".join(f"const {name} = {script}; " for name, script in SCRIPTS.items() if name in used)
     lets += "".join(f"const {name} = {printer.doprint(value)}; " for name, value in shared)
-    return f"{lets}return {printer.doprint(result)};".replace("\n", " ")
+    return lets.replace("\n", " "), [printer.doprint(result).replace("\n", " ") for result in results]
 
 
 def function(expr) -> str:

@@ -3,23 +3,17 @@
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
+from gpuscale.quiz.drawn_data import drawn_data
 from gpuscale.quiz.question import Question, values_at
 from gpuscale.units import BASE_UNITS, WORDS, parse
+from gpuscale.units.tables import BARE
+from gpuscale.widgets.shared import IT_IS, NOT_WITHIN, OTHER_WHOLE, SLIPS
 
 PREDICT = "Predict first."
 
-# Common mistakes, added where they match no other outcome.
-PREFIX_SLIP = "That is {k} times too {much}: check the prefixes (k, M, G, T)."
-SLIPS = {
-    2.0: "That is twice the answer: what is counted twice?",
-    0.5: "That is half the answer: what is missing?",
-    **{1000.0**k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="much") for k in (1, 2, 3)},
-    **{1000.0**-k: PREFIX_SLIP.format(k=f"{1000**k:,}", much="little") for k in (1, 2, 3)},
-}
-
 
 def spec(question: Question, set_name: str, number: int) -> dict:
-    """Everything the page needs to draw and grade a question; it holds no answer, only hashes."""
+    """Everything the page needs to draw and grade a question; it holds no answer, only hashes and formulas."""
     name = f"{set_name}.{number}"
     variants = [
         {"ask": wording.render(question.ask, given), "grade": _grade(question, f"{name}/{i}", i)}
@@ -33,7 +27,7 @@ def spec(question: Question, set_name: str, number: int) -> dict:
         return out | {"choices": [{"text": wording.render(c[0], question.given[0])} for c in question.choices]}
     out |= {"unit": question.asked_unit, "noun": question.noun}
     if question.kind == "number":
-        return out
+        return out | {"drawn": drawn_data(question)}
     if isinstance(question.answer, Formula):
         out["lhs"] = question.answer.lhs.html
     letters = {q.name: {"unit": q.unit, "html": q.html} for q in question.may_use}
@@ -67,25 +61,39 @@ def _example(question: Question) -> str:
 
 def _grade(question: Question, salt: str, variant: int) -> dict:
     given = question.given[variant]
+    if question.kind == "number":
+        rows, wrong = number_outcomes(question, variant)
+        return grading.grade_data(salt, rows, wrong, tolerance=question.tolerance, exact=question.exact)
     said = {f"“{m}”": wording.render(m, given, tex=False) for m in question.mistakes}
     if question.kind == "choice":
         right = question.right(variant)
         feedback = [wording.render(c[1], given, tex=False) for c in question.choices]
         return grading.grade_data(salt, [(f"#{i}", i == right, t) for i, t in enumerate(feedback)], "")
+    remark, hint = _after(question, given)
+    return _formula_grade(question, salt, said, remark, hint)
+
+
+def _after(question: Question, given: dict) -> tuple[str, str]:
+    """What follows a right answer, and what is said to a wrong one."""
     remark = " " + wording.render(question.remark, given, tex=False) if question.remark else ""
-    hint = wording.render(question.hint, given, tex=False)
-    if question.kind == "formula":
-        return _formula_grade(question, salt, said, remark, hint)
+    return remark, wording.render(question.hint, given, tex=False)
+
+
+def number_outcomes(question: Question, variant: int) -> tuple[list[tuple[str, bool, str]], str]:
+    """The outcomes of a variant as (bucket, right, message), and what is said to any other answer."""
+    given = question.given[variant]
+    said = {f"“{m}”": wording.render(m, given, tex=False) for m in question.mistakes}
+    remark, hint = _after(question, given)
     found = question.outcomes(variant)
-    said["the answer"] = f"It is {escape(question.show(found[0][1]))}.{remark}"
+    said["the answer"] = IT_IS.format(escape(question.show(found[0][1]))) + remark
     found += _common(question, found)
     rows = [
         (grading.token(v, question.tolerance, question.exact), name == "the answer", said.get(name, name))
         for name, v in found
     ]
-    plain = f"It is not within {100 * question.tolerance:g}% of the answer."
-    wrong = hint or ("It is another whole number." if question.exact else plain)
-    return grading.grade_data(salt, rows, wrong, tolerance=question.tolerance, exact=question.exact)
+    plain = NOT_WITHIN.replace("{}", f"{100 * question.tolerance:g}")
+    wrong = hint or (OTHER_WHOLE if question.exact else plain)
+    return rows, wrong
 
 
 def _common(question: Question, found: list) -> list:
@@ -93,9 +101,9 @@ def _common(question: Question, found: list) -> list:
     if question.exact or found[0][1] == 0:
         return []
     out = []
-    for factor, message in SLIPS.items():
+    for factor, message in SLIPS:
         value = factor * found[0][1]
-        if factor not in (2.0, 0.5) and question.base in ("1", "FLOP/B", "USD", "USD/h"):
+        if factor not in (2.0, 0.5) and question.base in BARE:
             continue
         if not any(question.close(value, v) for _, v in found + out):
             out.append((message, value))

@@ -15,9 +15,12 @@ from gpuscale.quiz.question_sets import Item, QuestionSet, item, load_set
 from gpuscale.symbols import quantities
 
 
-def ask(ref: str | Item):
-    """The card of a question: ``ask("hardware.3")``. In a notebook it grades as on the page."""
-    one = item(ref)
+def ask(ref: str | Item, seed: str = ""):
+    """The card of a question: ``ask("hardware.3")``. In a notebook it grades as on the page.
+
+    With a ``seed`` it has other numbers. Raises ValueError for a question whose numbers are the same for every seed.
+    """
+    one = item(ref).drawn(seed) if seed else item(ref)
     return _shown(as_json(one.spec), question_card(one), question_text(one))
 
 
@@ -89,11 +92,14 @@ def solution(question: Question) -> str:
 
 
 def _put_in(question: Question) -> str:
-    """The values to insert, if all readers have the same ones; the result is left to them."""
+    """The values to insert that all readers have; the result is left to them."""
     if question.kind != "number" or len(question.given) > 1:
         return ""
     known = quantities()
-    said = [f"{known[k].html} = {wording.shown(k, v)}" for k, v in question.given[0].items()]
+    alike = {k: v for k, v in question.given[0].items() if all(other[k] == v for other in question.draws)}
+    said = [f"{known[k].html} = {wording.shown(k, v)}" for k, v in alike.items()]
+    if not said:
+        return ""
     return f'<p class="note">With {", ".join(said)}.</p>'
 
 

@@ -15,7 +15,7 @@ from gpuscale.core.formula import Formula
 from gpuscale.core.html import escape
 from gpuscale.quiz import grading, wording
 from gpuscale.quiz.question import Question, values_at
-from gpuscale.quiz.question_sets import Item, item
+from gpuscale.quiz.question_sets import SEED, Item, item
 from gpuscale.units import UnitError, Unreadable
 from gpuscale.units.arithmetic import brief, finite
 from gpuscale.units.messages import NO_NAME, NOT_FINITE
@@ -31,7 +31,7 @@ class Result:
     """The verdict on one answer. ``message`` is HTML; ``stamp`` changes when the question does."""
 
     id: str
-    variant: int
+    variant: int | str
     typed: str
     verdict: str
     message: str
@@ -60,29 +60,38 @@ def read(record: object) -> Result | None:
     if not isinstance(record, Mapping) or record.get("version") != VERSION:
         return None
     kept = {one.name: record.get(one.name) for one in fields(Result)}
-    good = all(isinstance(v, int if k == "variant" else str) for k, v in kept.items())
+    good = all(isinstance(v, str) for k, v in kept.items() if k != "variant") and _turn(kept["variant"])
     return Result(**kept) if good and kept["verdict"] in VERDICTS else None
 
 
-def check(ref: str | Item, typed: Typed = ..., *, variant: int = 1) -> Result:
+def _turn(variant: object) -> bool:
+    """Whether it names a variant: a number, or a seed."""
+    return isinstance(variant, int) or (isinstance(variant, str) and bool(SEED.fullmatch(variant)))
+
+
+def check(ref: str | Item, typed: Typed = ..., *, variant: int | str = 1) -> Result:
     """The verdict on an answer: a text as on the card, a number in base units, or an expression.
 
     A choice is named by its letter, its number from 1, or its text; ``...`` is "not answered yet".
-    ``variant`` counts from 1. Raises UnknownQuestion for a name that is not a question, ValueError for a variant
-    that does not exist.
+    ``variant`` counts from 1, or is the seed of other numbers, as a card shows it and its link holds it. Raises
+    UnknownQuestion for a name that is not a question, ValueError for a variant that does not exist.
     """
-    one = item(ref)
+    whole = one = item(ref)
+    if isinstance(variant, str):
+        one, at = one.drawn(variant), 1
+    else:
+        at = variant
     spec = one.spec
-    if not isinstance(variant, int) or not 1 <= variant <= len(spec["variants"]):
+    if not isinstance(at, int) or not 1 <= at <= len(spec["variants"]):
         raise ValueError(f"variant: {one.id} has variants 1 to {len(spec['variants'])}; got {variant!r}")
     if typed is ... or typed is None or (isinstance(typed, str) and not typed.strip()):
         verdict, message = "open", "Not answered yet."
     else:
         try:
-            verdict, message = _verdict(one, spec, variant - 1, typed)
+            verdict, message = _verdict(one, spec, at - 1, typed)
         except UnitError as reason:
             verdict, message = "unclear", f"{escape(reason)}."
-    return Result(one.id, variant, _as_text(typed), verdict, message, one.stamp)
+    return Result(one.id, variant, _as_text(typed), verdict, message, whole.stamp)
 
 
 def _verdict(one: Item, spec: dict, variant: int, typed: Typed) -> grading.Verdict:

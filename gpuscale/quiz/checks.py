@@ -150,21 +150,13 @@ def _solution(question: Question) -> None:
         step = isinstance(part, tuple) and len(part) == 2 and isinstance(part[1], str) and part[1]
         if part is not None and not isinstance(part, (str, Formula, Derivation)) and not step:
             raise QuestionError(f"solution {part!r}; expected a Derivation, a Formula, a text or (expression, why)")
-    ends = [e for e in map(_end, parts) if e is not None]
-    if question.kind == "choice" or not ends:
+    last = question.end
+    if question.kind == "choice" or last is None:
         return
-    last = ends[-1]
     if not fits(last, question.base):
         raise QuestionError(f"the solution ends in {last}, which is not in {question.base}")
     if _gap(question, last) > 1e-9:
         raise QuestionError(f"the solution ends in {last}; the answer is {question.expr}")
-
-
-def _end(part):
-    part = part[0] if isinstance(part, tuple) else part
-    if isinstance(part, Derivation):
-        return part.expr
-    return side(part) if isinstance(part, (Formula, sympy.Expr)) else None
 
 
 def _gap(question: Question, last) -> float:

@@ -18,8 +18,6 @@ from gpuscale.units.messages import OTHER_KIND, THAT
 from gpuscale.units.reading import read
 from gpuscale.widgets.shared import FINE, NO_OPTION, REACH, SMALL_B
 
-APART = 24  # outcomes of one question must be farther apart than this
-
 
 def bucket(value: float, tolerance: float) -> int:
     """The number of the bucket of ``abs(value)``: its logarithm in sixteenths of the tolerance."""

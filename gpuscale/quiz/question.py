@@ -3,19 +3,21 @@
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import sympy
 
+from gpuscale.core.derivation import Derivation
 from gpuscale.core.dimension import dimension, of_unit, words
 from gpuscale.core.evaluation import as_number, evaluate, inputs
 from gpuscale.core.formula import Formula
-from gpuscale.quiz import grading
+from gpuscale.quiz import draws, grading
 from gpuscale.quiz.mistakes import Mistake, expression
 from gpuscale.symbols import Quantity, quantities
 from gpuscale.units import DIMENSIONS, base_unit, show
+from gpuscale.widgets.shared import APART
 
 POINTS = 5  # at which a formula answer is compared, the same for the page and for Python
 
@@ -38,8 +40,9 @@ class Question:
     once the answer is right, ``hint`` to a wrong answer that is not a known mistake. ``heading`` opens a group of
     questions on the sheet. ``predict`` marks a question that a chapter asks just before it gives the answer: its
     ``solution`` unfolds once the reader has committed to an answer. ``example`` is shown as an answer of the
-    right kind, where the usual one would answer another question. Raises QuestionError for invalid given values; a
-    QuestionSet checks the rest.
+    right kind, where the usual one would answer another question. Other numbers are drawn for what ``ask`` shows
+    (see draws.py): ``vary`` gives the values that a quantity may have, ``fixed`` says why the numbers stay as they are.
+    Raises QuestionError for invalid given values; a QuestionSet checks the rest.
     """
 
     ask: str
@@ -60,12 +63,15 @@ class Question:
     heading: str = ""
     example: str = ""
     predict: bool = False
+    vary: Mapping = field(default_factory=dict)
+    fixed: str = ""
 
     def __post_init__(self):
         variants = self.given if isinstance(self.given, (list, tuple)) else [self.given or {}]
         object.__setattr__(self, "symbols", tuple(self.symbols))
         try:
             object.__setattr__(self, "given", tuple(_numbers(v) for v in variants))
+            object.__setattr__(self, "vary", {getattr(key, "name", key): them for key, them in self.vary.items()})
         except (TypeError, ValueError) as error:
             raise QuestionError(f"{self.title}: {error}") from error
 
@@ -125,6 +131,24 @@ class Question:
             "no points found that its quantities allow and that tell its branches apart; give points=[{...}, ...]"
         )
 
+    @cached_property
+    def draws(self) -> list[dict[str, float]]:
+        """Other sets of given values, for those who practise."""
+        return draws.draws(self)
+
+    def drawn(self, seed: str, name: str) -> "Question":
+        """The question ``name`` with the numbers of a seed. Raises ValueError if they are the same for all."""
+        if not self.draws:
+            raise ValueError(f"{name}: its numbers are the same for every seed; expected a variant, from 1")
+        return replace(self, given=self.draws[draws.pick(seed, name, len(self.draws))])
+
+    @property
+    def end(self) -> sympy.Expr | None:
+        """What the solution ends in, if that is an expression."""
+        parts = self.solution if isinstance(self.solution, list) else [self.solution]
+        ends = [e for e in map(_end, parts) if e is not None]
+        return ends[-1] if ends else None
+
     def named(self) -> dict[str, sympy.Expr]:
         """The right answer as "the answer", and what each likely mistake amounts to by its message in quotes."""
         return {"the answer": self.expr, **{f"“{m}”": expr for m, expr in self.amounts().items()}}
@@ -154,7 +178,7 @@ class Question:
         if a == 0 or b == 0 or (self.exact and float(a).is_integer() and float(b).is_integer()):
             return a == b
         gap = grading.bucket(a, self.tolerance) - grading.bucket(b, self.tolerance)
-        return (a < 0) == (b < 0) and abs(gap) <= grading.APART
+        return (a < 0) == (b < 0) and abs(gap) <= APART
 
     def right(self, variant: int) -> int:
         """The index of the right choice. Raises QuestionError unless there is exactly one."""
@@ -183,7 +207,7 @@ class Question:
 
     def show(self, value: float) -> str:
         """A value of the answer as the reader sees it; counts and exact answers are whole."""
-        unit = self.asked_unit
+        unit, value = self.asked_unit, float(f"{value:.12g}")  # the page's last bits may be others
         if value == math.floor(value) and (unit == "1" or self.exact and base_unit(unit) == unit):
             return show(value, "count") + (f"\u00a0{unit}" if unit != "1" else "")
         return show(value, unit, short=True)
@@ -192,6 +216,13 @@ class Question:
 def side(value):
     """A formula's right side, or the expression that the value is."""
     return value.rhs if isinstance(value, Formula) else sympy.sympify(value)
+
+
+def _end(part):
+    part = part[0] if isinstance(part, tuple) else part
+    if isinstance(part, Derivation):
+        return part.expr
+    return side(part) if isinstance(part, (Formula, sympy.Expr)) else None
 
 
 def values_at(expr, points) -> list[float]:

@@ -3,8 +3,9 @@
 import difflib
 import importlib
 import pkgutil
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gpuscale.core.html import as_json
@@ -13,6 +14,7 @@ from gpuscale.quiz.checks import check_question
 from gpuscale.quiz.question import Question, QuestionError
 
 PACKAGE = "gpuscale_exercises"
+SEED = re.compile("[A-Za-z][A-Za-z0-9]{0,11}")
 
 
 class UnknownQuestion(KeyError):
@@ -40,10 +42,16 @@ class Item:
         """What it is drawn and graded from; it holds no answer."""
         return card_data.spec(self.question, self.set_name, self.number)
 
+    def drawn(self, seed: str) -> "Item":
+        """The question with the numbers of a seed. Raises ValueError if they are the same for every seed."""
+        if not SEED.fullmatch(seed):
+            raise ValueError(f"{self.id}: seed: expected letters and digits, such as 'k3f9'; got {seed!r}")
+        return replace(self, question=self.question.drawn(seed, self.id))
+
     @property
     def stamp(self) -> str:
-        """What changes when the question does."""
-        return grading.salted_hash("spec", as_json(self.spec))
+        """What changes when the question does; its other numbers follow from it."""
+        return grading.salted_hash("spec", as_json({k: v for k, v in self.spec.items() if k != "drawn"}))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ are exact.
 import html as _html
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from gpuscale.core.html import escape
 from gpuscale.core.latex import span
@@ -57,18 +58,22 @@ def placeholders(text: str) -> list[tuple[str, str]]:
 
 def as_seen(text: str, given: Mapping[str, float]) -> dict[str, float]:
     """The given values as they can be read from the text: rounded to the digits that it shows."""
-    seen = {}
-    for name, form in placeholders(text):
-        value = shown(name, given[name], form)
-        try:
-            seen[name] = parse(value, "1" if "%" in value else _quantity(name).unit)
-        except UnitError:
-            seen[name] = float(given[name])
-    return seen
+    return {name: as_read(name, float(given[name]), form) for name, form in placeholders(text)}
+
+
+@cache
+def as_read(name: str, value: float, form: str = "") -> float:
+    """A given value as it can be read from the form in which a text shows it."""
+    words = shown(name, value, form)
+    try:
+        return parse(words, "1" if "%" in words else _quantity(name).unit)
+    except UnitError:
+        return value
 
 
 def render(text: str, given: Mapping[str, float], tex: bool = True) -> str:
-    """A text as HTML. Raises TextError for an unfilled placeholder, or for TeX where ``tex`` is false."""
+    """A text as HTML; for a value that is None it has a mark such as ⟦V:4⟧. Raises TextError for an unfilled
+    placeholder, or for TeX where ``tex`` is false."""
     out = []
     for code, math, name, form, plain in _PARTS.findall(text):
         if code:
@@ -103,7 +108,7 @@ def _filled(name: str, form: str, given: Mapping[str, float]) -> str:
         return _quantity(name).html
     if name not in given:
         raise TextError(f"{{{name}}} is not given; given are {', '.join(given) or 'no values'}")
-    return escape(shown(name, given[name], form))
+    return f"⟦{name}:{form}⟧" if given[name] is None else escape(shown(name, given[name], form))
 
 
 def plain(text: str, given: Mapping[str, float]) -> str:

@@ -9,6 +9,7 @@ import re
 
 from gpuscale.units import messages
 from gpuscale.units.arithmetic import NUMBER, Parser, Unreadable, brief, clean_text, finite, rewrite, value
+from gpuscale.units.formulas import EXPONENTS, kind_word
 from gpuscale.units.tables import BYTE, EXAMPLES, MANY, ONE, SCALE, SHARE, WORDS, UnitError, base_unit, dimension_word
 
 # What may precede a number, and the sign of a product: 1.5x10^-5, but not 0x10.
@@ -33,6 +34,7 @@ UNIT_RULES = (
     (r"^/s$", "Hz"),
     (r"^per ?cent$", "%"),
 )
+JOINT = r"(?<=[A-Za-z%]) ?([*/]) ?(?=[0-9.])"  # between two amounts: 989 TFLOP/s / 3.35 TB/s
 NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD", "USD/h")  # a bare number can mean only one thing
 BITS = r"(?:^[kKMGTPE]?i?|/)b(?:/s|ps)?$"  # a small b, which some write for bytes
 
@@ -73,6 +75,8 @@ def read(text: str, unit: str, expects: str = "", noun: str = "") -> tuple[float
 
 def _amount(clean: str, unit: str, want: str, noun: str) -> tuple[float, str, str]:
     """The amount in base units, its unit as it is written, and the base unit."""
+    if len(parts := re.split(JOINT, clean)) > 1:
+        return _joined(parts, clean, want), "", want
     head = re.match(HEAD.replace("{}", NUMBER), clean)[0].rstrip(" */×")
     if not head:
         raise Unreadable(messages.NO_START, brief(clean))
@@ -90,6 +94,27 @@ def _amount(clean: str, unit: str, want: str, noun: str) -> tuple[float, str, st
     if amount and want not in NO_DIMENSION:
         raise Unreadable(messages.NO_UNIT, brief(clean))
     return amount, "", want
+
+
+def _joined(parts: list[str], clean: str, want: str) -> float:
+    """The product or quotient of amounts, with signs between them. As in formulas, FLOPs are plain numbers."""
+    size, powers = 1.0, (0, 0)
+    for sign, part in zip(["*", *parts[1::2]], parts[::2], strict=True):
+        head = re.match(HEAD.replace("{}", NUMBER), part)[0].rstrip(" */×")
+        if not head:
+            raise Unreadable(messages.NO_START, brief(clean))
+        asked = rewrite(part[len(head) :], UNIT_RULES)
+        if asked and asked not in SCALE:
+            raise Unreadable(messages.NO_SUCH_UNIT, brief(asked))
+        each, base = SCALE[asked] if asked else (1.0, ONE)
+        amount = value(Parser(head).tree(), {}) * each
+        if sign == "/" and amount == 0:
+            raise Unreadable(messages.NOT_FINITE)
+        size = finite(size / amount if sign == "/" else size * amount)
+        powers = tuple(a - b if sign == "/" else a + b for a, b in zip(powers, EXPONENTS[base], strict=True))
+    if powers != EXPONENTS[want]:
+        raise Unreadable(messages.OTHER_KIND, brief(clean), kind_word(powers), WORDS[want])
+    return size
 
 
 def _unit(text: str, want: str, noun: str) -> tuple[float, str]:

@@ -20,6 +20,7 @@ SCRIPTS = {
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
+    "practice": ("practice",),
 }
 STYLES = {
     "gpuscale": ("components",),
@@ -36,7 +37,14 @@ PARTS = (
     "KINDS $ $$ make range life clamp escape fresh hide fit ink px tallest text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
-_PARTS = f"{{ {', '.join(PARTS.split())} }}"
+PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
+
+
+def _named(*parts: str) -> str:
+    return f"{{ {', '.join(dict.fromkeys(' '.join(parts).split()))} }}"
+
+
+_PARTS = _named(PARTS)
 _PLAIN = (
     "{ abs, ceil, floor, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
@@ -44,7 +52,11 @@ _PLAIN = (
 _HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
 _HEADS |= dict.fromkeys(PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
 _HEADS |= dict.fromkeys(FIGURES, f"const {{ figures, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
-_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_PARTS};\n"}
+_HEADS["practice"] = (
+    f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
+    "  { entries, fromEntries, keys } = Object;\n"
+)
+_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS)};\n"}
 
 
 def _read(names: tuple[str, ...], kind: str) -> str:
@@ -73,7 +85,7 @@ def style(name: str = "gpuscale") -> str:
 @functools.cache
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes."""
-    parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES)
+    parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
 

@@ -10,6 +10,7 @@ from collections import Counter
 from gpuscale.units import arithmetic, formulas, messages, reading, showing, tables
 
 REACH = 16  # buckets to either side that still count as the same answer
+APART = 24  # outcomes of one question must be farther apart than this
 FINE = 1e6  # formulas are compared to a millionth
 
 # Verdicts: the mark, the word before the reason, and how a score speaks of them.
@@ -23,9 +24,22 @@ NO_OPTION = "no option has been chosen yet"
 SMALL_B = " <code>b</code> is read as a bit; a byte is <code>B</code>."
 YOUR_ANSWER = "Your answer, {}"
 AS_READ = "your formula, as understood"
-CHECK, ANOTHER = "Check", "Another variant"
+CHECK, ANOTHER = "Check", "New numbers"
+THESE, ANSWER = "numbers {}", "The answer is {}."
+IT_IS, NOT_WITHIN, OTHER_WHOLE = "It is {}.", "It is not within {}% of the answer.", "It is another whole number."
+# Common mistakes by their factor, added where they match no other outcome.
+_PREFIX = "That is {:,} times too {}: check the prefixes (k, M, G, T)."
+SLIPS = (
+    (2.0, "That is twice the answer: what is counted twice?"),
+    (0.5, "That is half the answer: what is missing?"),
+    *((1000.0**k, _PREFIX.format(1000**k, "much")) for k in (1, 2, 3)),
+    *((1000.0**-k, _PREFIX.format(1000**k, "little")) for k in (1, 2, 3)),
+)
 SCORE, QUESTION = "{} of {} right", "Question {}, {}"
-EXPORT, RESET, SURE = "Export", "Reset", "Forget all answers?"
+EXPORT, LOAD, REVIEW, RESET, SURE = "Export", "Import", "What to review", "Reset", "Forget all answers?"
+LOADED, NOT_OURS = "Read {} answers, {} of them new here.", "{} holds no answers to questions of this book."
+TAUGHT_IN, NONE_MISSED = "missed in {}, taught in {}", "Nothing has been missed so far."
+PRACTICE_FILE, TAUGHT_FILE = "practice.js", "taught.js"  # loaded when someone asks for what is in them
 SOLUTIONS, PREDICTION = "Solutions", "Prediction {}."
 
 SHOWN_AS, PRESETS = "Shown as", "Presets"
@@ -72,7 +86,7 @@ _TAKEN = {
     tables: "ONE BYTE SHARE COUNT STEPS TYPED_STEPS BARE WORDS PREFIXES UNITS MANY",
     showing: "NEVER",
     arithmetic: "MAX_TEXT MAX_DEPTH CHAINS FUNCTIONS OTHER_NAMES NUMBER GROUPED TOKENS SUPERSCRIPTS TEXT_RULES",
-    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD LOST_POWER RANGE_HEAD RANGE_UNIT BITS",
+    reading: "NO_DIMENSION NUMBER_RULES UNIT_RULES HEAD JOINT LOST_POWER RANGE_HEAD RANGE_UNIT BITS",
     formulas: "PLAIN NAMES FORMULA_RULES EXPONENTS OTHER_MEASURE",
     messages: " ".join(name for name in vars(messages) if name.isupper()),
 }

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from gpuscale.book import mathematics, prune, sphinx_ext, weight
-from gpuscale.book.served import PAGE_FILES, SEARCH_FILES, served
+from gpuscale.book.served import PAGE_FILES, PRACTICE_FILES, SEARCH_FILES, served
 from gpuscale.core.html import script_json
 
 
@@ -69,7 +69,8 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
         assert weighs["own"] < 61_000 + sum(1000 * kB for file, kB in EXTRA.items() if file in needed), name
         assert 0 < weighs["paper"] < 7_000, name
         assert weighs["font"] < 27_000, name
-    assert sum((site / "_static" / name).stat().st_size for name in SEARCH_FILES) < 9_000
+    for files, limit in ((SEARCH_FILES, 9_000), (PRACTICE_FILES, 6_500)):  # when someone searches, or practises
+        assert sum((site / "_static" / name).stat().st_size for name in files) < limit
 
 
 def test_every_link_leads_somewhere(site, pages):

@@ -296,10 +296,10 @@
 
   /* --- quizzes --- */
 
-  /** Turns a card to a variant with its own button, as often as it takes. */
-  turn(form, variant, variants) {
-    const again = [...form.querySelectorAll('.after .btn')].find((b) => b.textContent === 'Another variant');
-    for (form.turn ??= 0; form.turn !== variant; form.turn = (form.turn + 1) % variants) again.click();
+  /** Turns a card to a variant, as a link to it does. */
+  turn(form, variant) {
+    if ((form.turn ?? 0) !== variant) gpuscale.upgrade(form).load(`${variant + 1}`);
+    form.turn = variant;
   },
 
   /** Types answers into a card, each at one of its variants, and tells what the card says to each. */

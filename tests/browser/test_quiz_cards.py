@@ -160,10 +160,10 @@ def test_another_variant_is_another_question(cards):
 
 
 def variants_differ(card):
-    buttons = card.at.locator(".after .btn", has_text="Another variant")
+    buttons = card.at.locator(".again .btn", has_text="New numbers")
+    if buttons.count() != (len(card.variants) > 1 or bool(card.question.draws)):
+        yield "offers new numbers, but has none" if buttons.count() else "does not offer its other numbers"
     if len(card.variants) == 1:
-        if buttons.count():
-            yield "offers another variant, but has one"
         return
     last = len(card.variants) - 1
     card.answer(card.right(last), last)

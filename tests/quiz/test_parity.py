@@ -28,6 +28,7 @@ def page():
     """The script that the site serves, in an engine of its own: grading needs no page."""
     engine = MiniRacer()
     engine.eval(f"{tight_script(assets.script())}\nconst {{ grading, show }} = gpuscale; null")
+    engine.eval(f"{tight_script(assets.script('practice'))}\nconst {{ practice }} = gpuscale; null")
     engine.eval(f"const SPECS = {json.dumps(SPECS)}; null")
     yield engine
     engine.close()
@@ -60,6 +61,7 @@ max(V/W, alpha)|max(alpha,V/W)|MAX(V/W; α)|min(V/W, alpha)|V/W + alpha|V/W|(V/W
 1/(V-V)|V^V^V^V^V|V^(W-W)|V^alpha|ceil(V/W)|floor(0.5)|0|0 + V|V +|V)|(V|max(V)|max()|log2(V,W)|2 100 V|1,024 V|__proto__|constructor
 toString(V)|hasOwnProperty|eval(V)|V=W=alpha|= V/W|V==W|2E3 V/W|2e3 V/W|2 V ** 2|V***2|V^-1|V^-2^2|--V|+-V/W|1.|.5|.|1e5|1e|e1|...
 #0|0|1|2|3|-1|01| 1 |1.0|𝟙|😀 us|1\u200b9.1 us|1\u00a0024 B|1\u2009024 B|constructor GB|thousand|5 thousand|5 thousand us
+989 TFLOP/s / 3.35 TB/s|64 MB/3.35 TB/s|64 MB / 3.35TB/s * 2|64 MB / 0 s|2 * 64 MB / 450 GB/s|1 GB * 2 s|3 parsecs / 2 s|1 GB / x
 15-20 us|15 – 20 us|15 to 20 us|15us-20us|15 us to 20|1e-5 s|1e-5-2e-5 s|3-5|5-3|3-5*2|to 5|9 to|3 s^-1|5 weeks|40 d|about 0.48
 """  # noqa: E501
 TEXTS = [text for line in CORPUS.strip().splitlines() for text in line.split("|")]
@@ -228,7 +230,7 @@ def test_the_books_questions_grade_alike(page, name):
 def test_preview_is_well_formed_mathml(page, text, holds):
     from xml.etree import ElementTree
 
-    html = page.eval(f"grading.preview({json.dumps(text)}, SPECS['demo.3'])")
+    html = page.eval(f"practice.preview({json.dumps(text)}, SPECS['demo.3'])")
     assert ElementTree.fromstring(html).tag == "math"
     assert holds in html
 
@@ -238,7 +240,7 @@ def test_preview_is_well_formed_mathml(page, text, holds):
     [("D +", "something is missing after “+”"), ("Q", "“Q” is not one of"), ("", "nothing has been typed yet")],
 )
 def test_preview_says_what_it_cannot_read(page, text, says):
-    call = f"grading.preview({json.dumps(text)}, SPECS['demo.3'])"
+    call = f"practice.preview({json.dumps(text)}, SPECS['demo.3'])"
     assert says in page.eval(f"(() => {{ try {{ return {call}; }} catch (e) {{ return e.message; }} }})()")
 
 

@@ -116,9 +116,11 @@ const grading = (() => {
     if (found !== want) unclear(OTHER_KIND + (asked === BYTE && want === ONE ? BILLIONS : ''), brief(clean), WORDS[found], WORDS[want]);
     return [size, pattern(BITS).test(asked)];
   }
+  const headOf = (text, whole = text) => pattern(HEAD).exec(text)[0].replace(/[ */×]+$/, '') || unclear(NO_START, brief(whole));
   function amountOf(clean, unit, want, noun) {
-    const head = pattern(HEAD).exec(clean)[0].replace(/[ */×]+$/, '');
-    if (!head) unclear(NO_START, brief(clean));
+    const [first, ...more] = clean.split(pattern(JOINT));
+    if (more.length) return [joint(first, more, clean, want), '', want];
+    const head = headOf(clean);
     const lost = pattern(LOST_POWER).exec(head);
     if (lost) unclear(TWO_WAYS, lost[1], POWERS);
     const amount = value(parse(head), {}), asked = rewrite(clean.slice(head.length), UNIT_RULES);
@@ -130,6 +132,17 @@ const grading = (() => {
     if (unit === SHARE && abs(amount) > 1) unclear(PERCENT, brief(clean));
     if (amount && !NO_DIMENSION.includes(want)) unclear(NO_UNIT, brief(clean));
     return [amount, asked, want];
+  }
+  /** A product or quotient of amounts; as in formulas, FLOPs are plain numbers. */
+  function joint(first, more, clean, want) {
+    let size = 1, powers = [0, 0];
+    for (let parts = ['*', first, ...more]; parts.length;) {
+      const [sign, part] = parts.splice(0, 2), head = headOf(part, clean), asked = rewrite(part.slice(head.length), UNIT_RULES);
+      const [each, base] = asked ? SCALE.get(asked) ?? unclear(NO_SUCH_UNIT, brief(asked)) : [1, ONE], amount = value(parse(head), {}) * each, down = sign === '/';
+      size = finite(down ? size / amount : size * amount);
+      powers = powers.map((p, i) => down ? p - EXPONENTS[base][i] : p + EXPONENTS[base][i]);
+    }
+    return `${powers}` === `${EXPONENTS[want]}` ? size : unclear(OTHER_KIND, brief(clean), word(powers), WORDS[want]);
   }
   const stem = (word) => low(word).replace(/e?s?$/, '');
   function unitOf(text, want, noun) {
@@ -222,7 +235,8 @@ const grading = (() => {
     return [...new Set([first, ...steps.map((d) => `${v < 0 ? '-' : '+'}${bucket(v, tolerance) + d}`)])];
   }
   function outcome(grade, tokens) {
-    const read = tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));
+    const read = grade.open ? tokens.map((t) => grade.open[t]).filter((m) => m)
+      : tokens.map((t) => [grade.outcomes[digest(grade.salt, t)], t]).filter(([sealed]) => sealed).map(([sealed, t]) => unseal(sealed, grade.salt, t));
     const best = read.find((m) => m[0] === 'r') ?? read[0];
     return best && { verdict: best[0] === 'r' ? 'right' : 'wrong', message: best.slice(1) };
   }
@@ -250,28 +264,5 @@ const grading = (() => {
     }
   }
 
-  /* A typed formula as MathML, so that the reader sees how it is read */
-  const row = (s) => `<mrow>${s}</mrow>`, mo = (s) => `<mo>${s}</mo>`, within = (s, l = '(', r = ')') => row(mo(l) + s + mo(r)), open = (node) => node[0] === 'paren' ? node[1] : node;
-  const leads = (node) => '+-*^'.includes(node[0]) ? leads(node[1]) : node[0];
-  function mathml(node, symbols) {
-    const [kind, a, b] = node, ml = (part) => mathml(part, symbols), bare = (part) => row(ml(open(part)));
-    if (kind === 'num') return `<mn>${a}</mn>`;
-    if (kind === 'sym') {
-      const [, base, sub] = /^<i>(.*)<\/i>(?:<sub>(.*)<\/sub>)?$/.exec(symbols[a].html) ?? [0, a];
-      return sub ? `<msub><mi>${base}</mi><mtext>${sub}</mtext></msub>` : `<mi>${base}</mi>`;
-    }
-    if (kind === 'paren') return within(ml(a));
-    if (kind === 'neg') return row(mo('−') + ml(a));
-    if (kind === '/') return `<mfrac>${bare(a)}${bare(b)}</mfrac>`;
-    if (kind === '^') return `<msup>${/\/|neg|call/.test(a[0]) ? within(ml(a)) : row(ml(a))}${bare(b)}</msup>`;
-    if (kind === '*') return row(ml(a) + (/num|neg/.test(leads(b)) ? mo('·') : '<mspace width="0.17em"></mspace>') + ml(b));
-    if (kind !== 'call') return row(ml(a) + mo(kind === '-' ? '−' : '+') + ml(b));
-    if (a === 'sqrt') return `<msqrt>${ml(b[0])}</msqrt>`;
-    if (a === 'ceil') return within(ml(b[0]), '⌈', '⌉');
-    if (a === 'floor') return within(ml(b[0]), '⌊', '⌋');
-    return row((a === 'log2' ? '<msub><mi>log</mi><mn>2</mn></msub>' : `<mi>${a}</mi>`) + mo('(') + b.map(ml).join(mo(',')) + mo(')'));
-  }
-  /** MathML of what is typed; throws an Error that says what cannot be read. */
-  const preview = (text, spec) => `<math display="block">${mathml(formula(text, spec.symbols), spec.letters)}</math>`;
-  return { judge, preview, number, formula, value, sha256: (text) => hex(sha256(text)) };
+  return { judge, number, formula, value, bucket, token: bucketToken, sha256: (text) => hex(sha256(text)) };
 })();

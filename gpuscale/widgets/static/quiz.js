@@ -19,54 +19,56 @@ function tally(set) {                                      // a notebook's score
     $('ol', el).innerHTML = joined(held, ({ root, number }, i) => `<li><a href="#${root.id}" class="${now[i]}" aria-label="${worded(QUESTION, number, VERDICTS[now[i] || 'open'][2])}">${now[i] === 'right' ? '✓' : number}</a></li>`);
   }
 }
-function score(el, set) {
-  el.innerHTML = '<span role="status"></span><ol></ol><div class="row">' + button(EXPORT) + button(RESET) + '</div>';
-  const [save, reset] = $$('button', el);
-  save.onclick = () => {
-    const link = make(`<a download="${set}-answers.json"></a>`), answers = fromEntries(inSet(set).map((c) => [c.id, progress.get(c.id)]));
-    link.href = URL.createObjectURL(new Blob([JSON.stringify({ set, saved: new Date(), answers }, null, 1)], { type: 'application/json' }));
-    doc.body.append(link); link.click(); link.remove(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
-  reset.onclick = () => {                                  // asks once, on the button itself
-    const sure = reset.textContent === SURE;
-    if (sure) for (const c of inSet(set)) c.reset();
-    reset.textContent = sure ? RESET : SURE;
-  };
-  reset.onblur = () => { reset.textContent = RESET; };
+function score(el, set) {                                  // what its buttons do is in practice.js
+  el.innerHTML = `<span role="status"></span><ol></ol><div class="row">${joined([EXPORT, LOAD, REVIEW, RESET], (name) => button(name))}</div><div class="said" role="status"></div>`;
+  for (const b of $$('button', el)) b.onclick = () => practise((p) => p[b.dataset.name ??= b.textContent](el, set, b));
+}
+/** Calls f with what only some readers need: other numbers, the answer, what to review. */
+function practise(f) {
+  const { gpuscale } = globalThis;
+  if (gpuscale.practice) f(gpuscale.practice); else fetched(PRACTICE_FILE).then(() => f(gpuscale.practice));
 }
 
-function quiz(root, q) {
+function quiz(root, q, { notebook } = {}) {
   const { on, end } = life(), uid = fresh(), [, set] = /(.*)\./.exec(q.id), solution = $('.solution', root), check = `<button class="btn main">${CHECK}</button>`;
   const body = make(`<div class="drawn">${q.choices ? `<fieldset><legend class="prompt"></legend>${joined(q.choices, (c, k) => `<label class="choice"><input type="radio" name="${uid}" value="${k}"><span>${c.text}</span></label>`)}</fieldset>${check}`
     : `<p class="prompt" id="${uid}-ask"></p><div class="answer"><label for="${uid}">${worded(YOUR_ANSWER, q.expects)}</label>
       <input id="${uid}" aria-describedby="${uid}-ask" autocapitalize="off" spellcheck="false">${check}${q.kind === 'formula' ? '<div class="preview"></div>' : ''}</div>`}
-    <p class="feedback" role="status"></p><div class="row after" hidden>${q.variants.length > 1 ? button(ANOTHER) : ''}</div></div>`);
-  const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.after .btn'].map((s) => $(s, body));
-  let was = {}, turn;
+    <p class="feedback" role="status"></p><div class="row after" hidden></div>${q.drawn?.count || q.variants.length > 1 ? `<div class="row again">${button(ANOTHER)}<span class="note"></span></div>` : ''}</div>`);
+  const [field, show, feedback, after, again] = ['.answer input', '.preview', '.feedback', '.after', '.again .btn'].map((s) => $(s, body));
+  let was = {}, turn, now;
   if (solution) after.prepend(solution);
   hide(root); root.prepend(body);
 
   function preview() {
-    if (!show) return;
-    try { show.innerHTML = field.value.trim() ? `${q.lhs ? `<span>${q.lhs} =</span>` : ''}${grading.preview(field.value, q)}` : `<span class="note">${AS_READ}</span>`; } catch (e) { show.textContent = e.message; }
+    if (show) practise((p) => {
+      try { show.innerHTML = field.value.trim() ? `${q.lhs ? `<span>${q.lhs} =</span>` : ''}${p.preview(field.value, q)}` : `<span class="note">${AS_READ}</span>`; } catch (e) { show.textContent = e.message; }
+    });
   }
-  /** An empty card, at a variant of its question. */
-  function pose(variant) {
-    turn = variant; root.reset();
-    $('.prompt', body).innerHTML = `<b>${q.label ?? q.number + '.'}</b> ${q.variants[turn].ask ?? q.ask}`;
+  /** An empty card, at a variant of its question or at the numbers of a seed. */
+  function pose(variant, drawn) {
+    turn = variant; root.reset(); now = drawn ?? q.variants[turn];
+    $('.prompt', body).innerHTML = `<b>${q.label ?? q.number + '.'}</b> ${now.ask ?? q.ask}`;
+    if (again) again.nextSibling.innerHTML = drawn ? worded(THESE, notebook ? turn : `<a href="#${root.id}:${turn}">${turn}</a>`) : '';
     feedback.className = 'feedback'; feedback.textContent = root.dataset.result = '';
     if (field) field.ariaInvalid = false;
     if (solution) solution.open = false;
     after.hidden = true; preview();
   }
   function judge(words) {
-    const { verdict, message } = grading.judge(q, turn, words), [sign, word] = VERDICTS[verdict];
+    const { verdict, message } = grading.judge({ ...q, variants: [now] }, 0, words), [sign, word] = VERDICTS[verdict];
     feedback.classList.add(root.dataset.result = verdict);
     feedback.innerHTML = `<span class="mark" aria-hidden="true">${sign}</span><span><b>${word}</b> ${safe(message)}</span>`;
     if (field) field.ariaInvalid = verdict !== 'right';
     return verdict;
   }
-  const earned = () => { after.hidden = !was.solved && !(was.tries >= q.attempts_to_reveal); if (q.label) solution.open = !after.hidden; };
+  function earned() {
+    const told = was.tries >= q.attempts_to_reveal;
+    after.hidden = !was.solved && !told;
+    if (q.label) solution.open = !after.hidden;
+    $('.told', body)?.remove();
+    if (told && !was.solved && q.kind !== 'formula') practise((p) => after.before(make(`<p class="told">${p.answer(q, turn)}</p>`)));
+  }
   const keep = (value) => { was = value; progress.put(q.id, was); };
   function submit(e) {
     e.preventDefault();
@@ -80,13 +82,24 @@ function quiz(root, q) {
   on(root, 'keydown', (e) => {                             // a notebook would keep Enter from sending the form
     if (e.key === 'Enter' && e.target === field) { e.preventDefault(); root.requestSubmit(); }
   });
-  if (again) again.onclick = () => { keep({ ...was, text: '', tries: 0, variant: (turn + 1) % q.variants.length }); pose(was.variant); tally(set); (field ?? $('input', body)).focus(); };
-  cards.set(root, { root, set, id: q.id, number: q.number, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
-  was = progress.get(q.id); pose(q.variants[was.variant] ? was.variant : 0);
-  if (was.text) {
-    if (field) field.value = was.text; else for (const r of $$('input', body)) r.checked = r.value === was.text;
-    preview(); judge(was.text); earned();
+  /** Shows a variant, by its place or its seed, and then does what is wanted. */
+  function turnTo(variant, then = () => {}) {
+    if (real(variant) || !q.drawn?.count) { pose(q.variants[variant] ? variant : 0); then(); }
+    else practise((p) => { pose(variant, p.drawn(q, variant)); then(); });
   }
-  tally(set);
-  return { destroy() { end(); cards.delete(root); } };
+  function load(variant) { keep({ ...was, text: '', tries: 0, variant }); turnTo(variant); tally(set); }
+  if (again) again.onclick = () => { load(q.drawn?.count ? fresh().slice(0, 5) : (turn + 1) % q.variants.length); (field ?? $('input', body)).focus(); };
+  function revive() {
+    was = progress.get(q.id);
+    turnTo(was.variant ?? 0, () => {
+      if (was.text) {
+        if (field) field.value = was.text; else for (const r of $$('input', body)) r.checked = r.value === was.text;
+        preview(); judge(was.text); earned();
+      }
+      tally(set);
+    });
+  }
+  cards.set(root, { root, set, q, id: q.id, number: q.number, revive, tries: () => was.tries, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
+  revive();
+  return { load: (seed) => { if (q.variants[seed - 1]) load(seed - 1); else if (/^[a-z]\w{0,11}$/i.test(seed) && q.drawn?.count) load(seed); }, destroy() { end(); cards.delete(root); } };
 }

@@ -1,9 +1,11 @@
 /* Seek: "/" and Ctrl-K open the search, which is loaded when it is first wanted. */
 const site = doc?.currentScript?.src.replace(/[^/]*$/, '');
+/** A script of the site, when it has run. */
+const fetched = (name) => new Promise((done) => doc.head.append(Object.assign(doc.createElement('script'), { src: site + name, onload: done, onerror: done })));
 async function seek() {
   if (!globalThis.gpuscale.search) {
     doc.head.append(make(`<link rel="stylesheet" href="${site}search.css">`));
-    await new Promise((done) => doc.head.append(Object.assign(doc.createElement('script'), { src: `${site}search.js`, onload: done })));
+    await fetched('search.js');
   }
   globalThis.gpuscale.search.open();
 }

@@ -6,10 +6,11 @@ function upgrade(root, options) {
   if (!alive.has(root)) alive.set(root, KINDS[root.dataset.gpuscale](root, JSON.parse($('script[type$=json]', root).textContent), options));
   return alive.get(root);
 }
-/** #ID:query restores the state of a live figure. */
+/** #ID:query restores the state of a live figure, or the numbers of a question; #quiz:SEED those of all. */
 function follow() {
-  const [, id, query] = /^#([^:]+):(.*)$/.exec(location.hash) ?? [];
-  alive.get(doc.getElementById(id))?.load?.(query);
+  const [, id, query] = /^#([^:]+):(.*)$/.exec(location.hash) ?? [], it = doc.getElementById(id);
+  for (const at of id === 'quiz' ? cards.keys() : [it]) alive.get(at)?.load?.(query);
+  if (cards.has(it)) it.scrollIntoView();
 }
 /** What a narrow page scrolls sideways has to be in reach of the keyboard. */
 function reach() {
