@@ -60,7 +60,7 @@ PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "No
 
 STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
-BACK_TO_START, DATA, TIME = "Reset", "The numbers", "Time"
+DATA, TIME = "The numbers", "Time"
 SPEED, SLOWED = "Speed {}×", "Time runs {} times slower here."
 OF_ALL, HOP_OF, ALL_HOPS, FORMULA_SAYS = "of {}", "step {} of {}", "all {} steps", "formula: {} = {}"
 

@@ -58,7 +58,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     <div class="meter"><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
     ${sliders(params, uid)}
-    <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(BACK_TO_START, 'data-do="reset"')}<span class="note slowed"></span></div>
+    <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}</div>
     <details class="numbers"><summary>${DATA}</summary><div class="scroll" tabindex="0" role="region" aria-label="${DATA}"></div></details></div>`);
   const [area, svg, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
