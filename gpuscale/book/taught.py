@@ -1,8 +1,8 @@
 """Where the idea of each question is taught: a section of a chapter, for those who missed it.
 
-If the answer is a formula that a chapter derives, it is the section of its card. A prediction is taught in the section
-that asks it. For any other question it is the section, of the chapters that its set belongs to, whose words are most
-like its own.
+The idea is the formula that is the answer, or the section's heading. A formula that a chapter explains is taught in the
+section of its card, and a prediction in the section that asks it. For any other question it is the section, of the
+chapters that its set belongs to, whose words are most like its own.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
         for entry in reversed(found)
         if entry.kind in ("card", "formula") and (entry.page, entry.above) in at and entry.page not in TABLES
     }
+    known = {entry.name for entry in found if entry.kind in ("card", "formula")}
     asked = {entry.anchor: entry for entry in found if entry.kind == "question"}
     counts = {id(entry): Counter(search.words(f"{entry.name} {entry.name} {entry.text}")) for entry in sections}
     rare = Counter(word for count in counts.values() for word in count)
@@ -63,7 +64,8 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
         pages = [f"chapters/{chapter}" for chapter in chapters(them)]
         near = [entry for entry in sections if entry.page in pages]
         for one in them:
-            card = next((cards[title] for title in _formulas(one.question) if title in cards), None)
+            ideas = [title for title in _formulas(one.question) if title in known]
+            card = next((cards[title] for title in ideas if title in cards), None)
             asks = asked.get(f"q-{one.set_name}-{one.number}")
             here = card or (asks if one.question.predict else None)
             section = at.get((here.page, here.above)) if here else None
@@ -71,7 +73,7 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
                 mine = _words(one.question)
                 section = max(near, key=lambda entry: _alike(mine, counts[id(entry)], rare, len(sections)))
             if section is not None:
-                idea = card.name if card else section.name
+                idea = card.name if card else ideas[0] if ideas else section.name
                 out[one.id] = [idea, titles[section.page], f"{section.page}.html#{section.anchor}"]
     return out
 
