@@ -29,7 +29,8 @@ STYLES = {
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
-PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px tallest text wide worded"  # of "gpuscale", for the others
+# What "gpuscale" gives the others.
+PARTS = "KINDS $ make range life clamp escape fresh hide fit ink px tallest text wide worded"
 _PARTS = f"{{ {', '.join(PARTS.split())} }}"
 _HEADS = {"steppers": f"const {_PARTS} = globalThis.gpuscale.parts, {{ abs, ceil, floor, max, min }} = Math;\n"}
 _HEADS |= dict.fromkeys(
