@@ -86,6 +86,7 @@ REDUCE = """(known) => {
     back.push(() => m.replaceChildren(...kept));
   });
   window.putBack = () => { for (const put of back.reverse()) put(); delete window.putBack; };
+  dispatchEvent(new Event('resize'));                  // what scrolls now has to be in reach of the keyboard
   return fresh.join(' ');
 }"""
 RUN = """async ({ only, known }) => {
