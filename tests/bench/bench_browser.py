@@ -1,7 +1,8 @@
-"""How fast the live figures are: what one movement of a slider costs in a real browser.
+"""How fast the pages are in a real browser: what opening one costs, and one movement of a slider.
 
-For every figure every slider is moved over its range; the time is that of the input event with the redraw and the
-layout it causes. Nothing is asserted. Run it with ``python tests/bench/bench_browser.py``; pytest does not collect it.
+Each page is opened on a processor that is four times slower, next to its weight and to the bounds asked for. For every
+figure every slider is moved over its range; the time is that of the input event with the redraw and the layout it
+causes. Nothing is asserted. Run it with ``python tests/bench/bench_browser.py``; pytest does not collect it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,29 @@ import statistics
 import sys
 from pathlib import Path
 
+from gpuscale.book import weight
+
 SITE = Path(__file__).resolve().parents[2] / "_build" / "html"
 STEPS = 120
 FRAME = 1000 / 60
+SLOWER = 4
+# What opening a page may cost there: the longest task and the total blocking time in ms, the layout shift.
+BOUNDS = {"longest": 200, "blocking": 300, "shift": 0.02}
+WATCH = """
+  window.cost = { longest: 0, blocking: 0, shift: 0 };
+  function watch(type, f) {
+    new PerformanceObserver((all) => all.getEntries().forEach(f)).observe({ type, buffered: true });
+  }
+  watch('longtask', ({ duration }) => {
+    window.cost.longest = Math.max(window.cost.longest, duration);
+    window.cost.blocking += duration - 50;             // what is longer than that blocks
+  });
+  watch('layout-shift', ({ value, hadRecentInput }) => { if (!hadRecentInput) window.cost.shift += value; });
+"""
+SETTLED = """() => new Promise((done) => {
+  const empty = () => document.querySelector('.drawn :is(.plot, .stage) > svg:empty');
+  (function look() { if (empty()) setTimeout(look, 50); else setTimeout(done, 500); })();
+})"""
 
 SWEEP = """([name, steps]) => {
   const root = document.getElementById(name), out = [];
@@ -30,6 +51,26 @@ SWEEP = """([name, steps]) => {
   }
   return out;
 }"""
+
+
+def openings(browser, width: int) -> None:
+    """Print a line for every page of the site: its weight, and what opening it costs."""
+    heads = f"{'own kB':>9}{'shared':>9}{'longest ms':>12}{'blocking':>12}{'shift':>9}"
+    print(f"{f'page at {width} px, {SLOWER} times slower':36}{heads}")
+    print(f"{'asked, at most':54}{BOUNDS['longest']:12}{BOUNDS['blocking']:12}{BOUNDS['shift']:9}")
+    for path in sorted(path for path in SITE.glob("*/*.html") if path.parent.name in ("chapters", "exercises")):
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.add_init_script(WATCH)
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+        page.goto(path.as_uri())
+        page.evaluate(SETTLED)
+        cost = page.evaluate("() => window.cost")
+        page.close()
+        own, *shared = weight.weigh(path, SITE.resolve()).values()
+        over = ", ".join(key for key, bound in BOUNDS.items() if cost[key] > bound)
+        numbers = f"{cost['longest']:12.0f}{cost['blocking']:12.0f}{cost['shift']:9.3f}"
+        name = path.relative_to(SITE).as_posix()
+        print(f"{name:36}{own / 1e3:9.1f}{sum(shared) / 1e3:9.1f}{numbers}{over and f'   over: {over}'}", flush=True)
 
 
 def measure(browser, width: int) -> None:
@@ -62,19 +103,22 @@ def main() -> int:
 
         from gpuscale.book import chromium
     except ImportError as missing:
-        print(f"redraws: not measured, {missing.name} is not installed (make test installs it)")
+        print(f"pages: not measured, {missing.name} is not installed (make test installs it)")
         return 0
     found = chromium.find()
     if not found or not SITE.is_dir():
-        print("redraws: not measured, there is no", "browser" if SITE.is_dir() else "site: make book")
+        print("pages: not measured, there is no", "browser" if SITE.is_dir() else "site: make book")
         return 0
-    print("\nredraws of live figures")
+    print("\nopening pages")
     with sync_playwright() as play:
         try:
             browser = play.chromium.launch(executable_path=found, args=chromium.ARGUMENTS)
         except Error as error:
-            print(f"redraws: not measured, {str(error).splitlines()[0]}")
+            print(f"pages: not measured, {str(error).splitlines()[0]}")
             return 0
+        for width in (1280, 390):
+            openings(browser, width)
+        print("\nredraws of live figures")
         for width in (1280, 390):
             measure(browser, width)
         browser.close()

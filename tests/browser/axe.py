@@ -36,7 +36,8 @@ REDUCE = """(known) => {
   const MANY = 'div, section, form, figure, details, pre, table, tr, li, dl, p, math, .highlight span, g, text, tspan';
   const NAMES = 'summary, button, a, label, legend, option';       // without their words they have no name
   const READ = /^(aria-.*|class|role|type|hidden|tabindex|disabled|open|scope|style|lang|for|href|alt|title)$/;
-  const TEXT = /^(aria-(label|valuetext|valuenow)|href|alt|title)$/, LINK = /^(aria-(labelledby|describedby|controls)|for)$/;
+  const TEXT = /^(aria-(label|valuetext|valuenow)|href|alt|title)$/;
+  const LINK = /^(aria-(labelledby|describedby|controls)|for)$/;
   const shapes = new Map(), seen = new Set(known.split(' ')), fresh = [];
   function hash(text) {
     let a = 7, b = 11;
@@ -67,7 +68,8 @@ REDUCE = """(known) => {
   shape(document.body);
   (function thin(el, around) {
     for (const child of [...el.children]) {
-      const key = hash(around + shapes.get(child)), first = el.matches('[role]:not([role=img])') && !child.previousElementSibling;
+      const key = hash(around + shapes.get(child));
+      const first = el.matches('[role]:not([role=img])') && !child.previousElementSibling;
       const alike = seen.has(key) && child.matches(MANY) && !first && !child.closest(NAMES);
       if (!seen.has(key)) fresh.push(key);
       seen.add(key);
@@ -84,6 +86,7 @@ REDUCE = """(known) => {
     back.push(() => m.replaceChildren(...kept));
   });
   window.putBack = () => { for (const put of back.reverse()) put(); delete window.putBack; };
+  dispatchEvent(new Event('resize'));                  // what scrolls now has to be in reach of the keyboard
   return fresh.join(' ');
 }"""
 RUN = """async ({ only, known }) => {

@@ -1,31 +1,18 @@
 /* Plot: axes, regions, curves, marks, and labels that find their own place. */
 
-/** Figures are redrawn at the width they have, never scaled: type keeps its size on a phone. Those out of sight are drawn
- *  first while the page is idle, one by one, so that a long page answers meanwhile. */
-const drawers = new Map(), late = new Set(), idly = globalThis.requestIdleCallback ?? ((f) => setTimeout(f, 30));
-function drawLate() {
-  const [el] = late;
-  late.delete(el); drawers.get(el)?.();
-  if (late.size) idly(drawLate, { timeout: 300 });
-}
-const fitted = globalThis.ResizeObserver && new ResizeObserver((all) => {
-  const now = all.filter(({ target: t }) => $('svg', t).firstChild || rect(t).top < innerHeight && rect(t).bottom > 0), rest = late.size;
-  for (const { target: t } of all) if (!now.some((one) => one.target === t)) late.add(t);
-  for (const { target: t } of now) { late.delete(t); drawers.get(t)?.(); }
-  if (late.size && !rest) idly(drawLate, { timeout: 300 });
-});
+/** Figures are redrawn at the width they have, never scaled: type keeps its size on a phone. Those below the window are
+ *  first drawn in a task of their own each, so that a long page answers meanwhile. */
 function fit(el, draw, signal) {
   let width = 0;
-  drawers.set(el, () => { if (el.clientWidth && el.clientWidth !== width) draw(width = el.clientWidth); });
-  fitted.observe(el);
-  signal.onabort = () => { fitted.unobserve(el); drawers.delete(el); };
+  const redraw = () => { if (el.clientWidth && el.clientWidth !== width) draw(width = el.clientWidth); };
+  const watch = new ResizeObserver(() => { if (width || rect(el).top < innerHeight) redraw(); else setTimeout(redraw); });
+  watch.observe(el);
+  signal.onabort = () => watch.disconnect();
 }
-/** An element keeps the height of the tallest of its texts, so that nothing below it jumps. All are measured in one layout. */
+/** An element keeps the height of the tallest of its texts, so that nothing below it jumps. All lie in one place, measured once. */
 function tallest(el, texts) {
-  el.style.minHeight = '';
-  el.innerHTML = joined(texts, (t) => `<span style="display:block">${t}</span>`);
-  const heights = [...el.children].map((span) => rect(span).height), all = heights.reduce((a, b) => a + b, 0);
-  el.style.minHeight = `${el.offsetHeight - all + max(...heights)}px`;
+  el.style = 'display:grid'; el.innerHTML = joined(texts, (t) => `<div style="grid-area:1/1">${t}</div>`);
+  el.style = `min-height:${el.offsetHeight}px`;
 }
 function ink(svg, w, h, out) {
   for (const [k, v] of entries({ width: w, height: h, viewBox: `0 0 ${w} ${h}` })) svg.setAttribute(k, v);

@@ -48,7 +48,6 @@ function start() {
 }
 globalThis.gpuscale = { start, upgrade, model, plot, show, literal, plain, timings, grading };
 if (doc?.currentScript) {                  // a module has none: there the widget decides
-  globalThis.gpuscale.wake = wake;
-  if (doc.readyState !== 'loading') wake();
+  (globalThis.gpuscale.wake = wake)();
   if (doc.readyState === 'complete') start(); else addEventListener('DOMContentLoaded', start);   // once every script that waits has run
 }
