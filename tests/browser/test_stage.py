@@ -7,7 +7,7 @@ import pytest
 from browser.bookpages import calling, clipboard, until
 from support.ring_states import run, sentence, states
 
-PAGES = calling(r"\w+_stage")
+PAGES = calling("ring_stage")
 STATE = "(el) => gpuscale.upgrade(el).state"
 SHOWN = """(el) => {
   const said = (q) => el.querySelector(q).textContent.replace(/\\s+/g, ' ').trim();
