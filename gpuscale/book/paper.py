@@ -14,11 +14,11 @@ import time
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 from gpuscale.book import build, chromium, contents
+from gpuscale.core.html import escape
 from gpuscale.widgets.shared import SOLUTIONS
 
 FORMATS = ("A4", "Letter")

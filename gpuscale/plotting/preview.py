@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 from gpuscale.plotting.drawing import ink
 
-WIDTH, HEIGHT = 1200, 630  # pixels, as the sites that show links ask for
+WIDTH, HEIGHT = 1200, 630  # pixels, as the sites that show links expect
 MARGIN, TOP, BOTTOM = 60, 190, 72  # where the figure begins and ends
 TITLE, SITE = 52, 26  # sizes of type
 POINT = 0.72  # of a pixel: matplotlib's widths of lines

@@ -7,14 +7,16 @@ from string import ascii_uppercase
 import numpy as np
 
 from gpuscale.plotting.drawing.sheet import Sheet
-from gpuscale.schedules.timelines.sending import Clocked
 from gpuscale.units import show
 
 _OUTER, _INNER, _SLOT = 230, 92, 25  # pixels: the radius of the spokes' ends and, at least, starts; a slot at most
 
 
-def paint_ring(sheet: Sheet, run: Clocked, t: float) -> None:
-    """Draw who holds what at the time ``t`` [s], and the bytes that each link has carried by then."""
+def paint_ring(sheet: Sheet, run, t: float) -> None:
+    """Draw who holds what at the time ``t`` [s], and the bytes that each link has carried by then.
+
+    ``run`` is a ring's schedule on the clock: a ``Clocked`` of ``schedules.timelines.sending``.
+    """
     ranks, chunks = run.schedule.ranks, run.schedule.chunks
     slot = min(_SLOT, (_OUTER - _INNER) / chunks)
     inner = _OUTER - chunks * slot

@@ -78,17 +78,17 @@ class Asked:
     add = staticmethod(lambda page, title, body: "_static/previews/a.png")
 
 
-@pytest.mark.parametrize("base", ["https://example.org/book", "https://example.org/book/"])
+@pytest.mark.parametrize("base", ["https://edition.test/book", "https://edition.test/book/"])
 def test_an_edition_with_an_address_names_it(base):
     app = SimpleNamespace(config=SimpleNamespace(html_baseurl=base), gpuscale_previews=Asked)
     said = sharing.share(app, "chapters/a", "", "A", None)
-    assert said["url"] == "https://example.org/book/chapters/a.html"
-    assert said["picture"] == "https://example.org/book/_static/previews/a.png"
+    assert said["url"] == "https://edition.test/book/chapters/a.html"
+    assert said["picture"] == "https://edition.test/book/_static/previews/a.png"
     found = ElementTree.fromstring(sharing.site_map(base, ["chapters/a", "exercises/b"]))
     assert found.tag == f"{{{sharing.SITEMAP}}}urlset"
     assert [one.text for one in found.iter(f"{{{sharing.SITEMAP}}}loc")] == [
-        "https://example.org/book/chapters/a.html",
-        "https://example.org/book/exercises/b.html",
+        "https://edition.test/book/chapters/a.html",
+        "https://edition.test/book/exercises/b.html",
     ]
 
 

@@ -169,7 +169,7 @@ def test_a_quiz_card_grades_in_the_notebook(notebook):
     field.press("Enter")
     notebook.wait_for_function("(form) => form.dataset.result === 'right'", arg=form.element_handle())
     assert "Right." in form.locator(".feedback").inner_text()
-    score = notebook.locator(".score[data-set=roofline] [role=status]")
+    score = notebook.locator(".score[data-set=roofline] [role=status]").first
     assert score.inner_text().startswith("1 of")
 
 

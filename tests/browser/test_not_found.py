@@ -39,7 +39,7 @@ def test_it_looks_and_searches_as_a_page_of_the_book(served, root, path):
     assert page.evaluate("() => getComputedStyle(document.body).display") == "grid"  # its styles are there
     page.keyboard.press("/")
     page.get_by_role("dialog").get_by_role("searchbox").fill("roofline")
-    page.locator(".seek-where").first.wait_for()
+    page.locator("#seek .seek-text mark").first.wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("link", name="first page").click()
     page.wait_for_url(f"{HOST}{root}chapters/welcome.html")

@@ -81,7 +81,7 @@ def test_mouse_finger_and_key_pull_the_same_handle(ring):
     grip.dblclick()
     until(page, lambda: pulled() == 1)
 
-    hand = page.context.new_cdp_session(page.page)
+    hand = page.context.new_cdp_session(page)
     hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
     hand.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": inner[0], "y": inner[1]}]})
@@ -127,7 +127,7 @@ def test_a_link_and_a_call_bring_the_state_back(ring):
     link = clipboard(page)
     kept = ring.evaluate(STATE)
     start(ring)
-    page.evaluate("(hash) => { location.hash = hash; }", link.partition("#")[2])
+    page.evaluate("(hash) => { location.hash = ''; location.hash = hash; }", link.partition("#")[2])
     until(page, lambda: ring.evaluate(STATE) == kept)
     ring.locator("[data-copy=py]").click()
     names: dict = {}

@@ -61,7 +61,7 @@ class Clocked:
 
     @property
     def waiting(self) -> float:
-        """The share of the time in which a link neither starts a message nor carries one, averaged over links."""
+        """The fraction of the time in which a link neither starts a message nor carries one, averaged over links."""
         return 1 - float((self.end - self.begin).sum()) / self.schedule.ranks / self.total
 
     def _bytes(self) -> np.ndarray:

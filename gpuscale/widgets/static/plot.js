@@ -12,7 +12,8 @@ function fit(el, draw, signal) {
 /** An element keeps the height of the tallest of its texts, so that nothing below it jumps. All lie in one place, measured once. */
 function tallest(el, texts) {
   el.style = 'display:grid'; el.innerHTML = joined(texts, (t) => `<div style="grid-area:1/1">${t}</div>`);
-  el.style = `min-height:${el.offsetHeight}px`;
+  const high = `${el.offsetHeight}px`;
+  el.style = ''; el.style.minHeight = high;
 }
 function ink(svg, w, h, out) {
   for (const [k, v] of entries({ width: w, height: h, viewBox: `0 0 ${w} ${h}` })) svg.setAttribute(k, v);

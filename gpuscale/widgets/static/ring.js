@@ -59,7 +59,7 @@ function drawn(p, now, r, c) {
   const finished = p.kind === 'all_reduce' && holding(p, now, r, c) === p.N;
   return left && !finished ? 0 : holding(p, now, r, c);
 }
-/** The share of its time in which a link stands still, averaged over the links. */
+/** The fraction of its time in which a link stands still, averaged over the links. */
 const waiting = (p, solved) => 1 - solved.span.reduce((sum, s) => sum + hopsOf(p) * (p.alpha + s), 0) / p.N / solved.total;
 const inputs = (p) => ({ ...p, W: min(...rates(p)) });
 
@@ -143,7 +143,7 @@ figures.ring = {
       write(L.sent, 'stroke-dasharray', `${px(100 * link.bytes / whole)} 200`);
       const roomy = !g.small || p.N < 9;                   // else a number lies on its neighbor
       label(L.amount, roomy ? amount(view, 'V', link.bytes) + (link.left ? '' : ' ✓') : '');
-      write(L.band, 'class', now.waits[r] ? 'band still' : 'band');
+      write(L.band, 'class', now.waits[r] ? 'band waits' : 'band');
       write(L.flow, 'class', link.moving ? 'flow' : 'flow start');
       write(L.flow, 'd', link.busy ? route(g.line(r, k, g.orbit(link.chunk), 0, link.moving ? 1 : max(.01, link.starting))) : '');
       const shown = link.busy ? link.chunk : '';
