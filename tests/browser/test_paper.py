@@ -120,7 +120,8 @@ def test_figures_have_their_chapters_number(tab):
 def test_a_link_to_another_site_is_followed_by_its_address(tab):
     """Once: not where the address is what is linked."""
     opened = tab("chapters/rings_and_trees.html")
-    links = '<a class="there" href="https://elsewhere.test/paper">there</a> <a class="here" href="#ring-all-gather">here</a>'
+    links = '<a class="there" href="https://elsewhere.test/paper">there</a>'
+    links += ' <a class="here" href="#ring-all-gather">here</a>'
     opened.evaluate("(links) => document.querySelector('.lead').insertAdjacentHTML('beforeend', links)", links)
     address = "(el) => getComputedStyle(el, '::after').content"
     with printing(opened):
