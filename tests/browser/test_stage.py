@@ -1,5 +1,6 @@
 """Figures on a stage: what they show is what the library says, and mouse, finger and keys move the same handles."""
 
+import json
 import re
 from urllib.parse import urlencode
 
@@ -34,8 +35,9 @@ def put(ring, state: dict) -> None:
 
 def start(ring) -> dict:
     """Back to the state that it opens with, and that state."""
+    opening = json.loads(ring.evaluate("(el) => el.querySelector('script[type$=json]').textContent"))["start"]
     ring.locator("[data-do=reset]").click()
-    until(ring.page, lambda: ring.evaluate(STATE)["p"]["share"][1] == 0.4)
+    until(ring.page, lambda: ring.evaluate(STATE)["p"] == opening)
     return ring.evaluate(STATE)
 
 
