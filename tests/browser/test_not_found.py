@@ -11,8 +11,8 @@ HOST = "http://book.test"
 def served(visiting, site):
     """A tab on a server of the site at a path of it."""
     with visiting() as page:
-        page.errors = []
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.thrown = []
+        page.on("pageerror", lambda error: page.thrown.append(str(error)))
 
         def answer(route, root):
             path = site / urlsplit(route.request.url).path.removeprefix(root)
@@ -43,4 +43,4 @@ def test_it_looks_and_searches_as_a_page_of_the_book(served, root, path):
     page.keyboard.press("Escape")
     page.get_by_role("link", name="first page").click()
     page.wait_for_url(f"{HOST}{root}chapters/welcome.html")
-    assert page.errors == []
+    assert page.thrown == []

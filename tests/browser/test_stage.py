@@ -72,8 +72,12 @@ def test_mouse_finger_and_key_pull_the_same_handle(ring):
     def pulled() -> float:
         return ring.evaluate(STATE)["p"]["share"][3]
 
-    (x, y), (cx, cy) = middle(grip.locator(".knob")), middle(ring.locator(".scene svg"))
-    inner = (x + 0.2 * (cx - x), y + 0.2 * (cy - y))
+    def way():
+        """From the handle toward the middle of the ring."""
+        (x, y), (cx, cy) = middle(grip.locator(".knob")), middle(ring.locator(".scene svg"))
+        return (x, y), (x + 0.2 * (cx - x), y + 0.2 * (cy - y))
+
+    (x, y), inner = way()
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(*inner, steps=4)
@@ -83,6 +87,7 @@ def test_mouse_finger_and_key_pull_the_same_handle(ring):
     grip.dblclick()
     until(page, lambda: pulled() == 1)
 
+    (x, y), inner = way()  # the page may have scrolled
     hand = page.context.new_cdp_session(page)
     hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
