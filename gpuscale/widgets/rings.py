@@ -5,6 +5,7 @@ its twin in Python is ``schedules.timelines.sending``.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import NamedTuple
 
 from gpuscale.core import javascript
@@ -18,7 +19,8 @@ from gpuscale.symbols import N as ranks
 from gpuscale.symbols import V as whole
 from gpuscale.symbols import W as rate
 from gpuscale.symbols import alpha as latency
-from gpuscale.units import GB, MB, kB, show, us
+from gpuscale.units import GB, kB, show, us
+from gpuscale.widgets.parts import Slider
 
 MOST = 12  # ranks that a ring shows with their chunks
 LEAST_SHARE = 0.1  # of the bandwidth, to which a hand can slow a link
@@ -71,7 +73,7 @@ def ring_stage(
         "figure": "ring",
         "at": at,
         "start": start,
-        "params": _sliders(),
+        "params": _sliders(start),
         "choices": {"kind": {"label": "Collective", "of": [[key, label] for key, label in kinds.items()]}},
         "presets": [["All links alike", {"share": [1] * MOST}], ["One slow link", {"share": shares}]] if slow else [],
         "within": {"share": [LEAST_SHARE, 1]},
@@ -86,15 +88,12 @@ def ring_stage(
     return _card(spec, run, at)
 
 
-def _sliders() -> dict:
-    from dataclasses import asdict
-
-    from gpuscale.widgets.parts import Slider
-
+def _sliders(start: dict) -> dict:
+    """The sliders with their symbols and units, as the page takes them."""
     made = {
-        ranks: Slider(2, MOST, 8, "step:1", log=False, label="ranks"),
-        whole: Slider(100 * kB, 10 * GB, 64 * MB, label="array"),
-        latency: Slider(0, 20 * us, 3.4 * us, "step:2e-7", log=False, label="latency per step"),
+        ranks: Slider(2, MOST, start["N"], "step:1", log=False, label="ranks"),
+        whole: Slider(100 * kB, 10 * GB, start["V"], label="array"),
+        latency: Slider(0, 20 * us, start["alpha"], "step:2e-7", log=False, label="latency per step"),
     }
     return {q.name: asdict(slider) | {"unit": q.unit, "sym": q.html} for q, slider in made.items()}
 

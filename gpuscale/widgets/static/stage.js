@@ -218,6 +218,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (Array.isArray(was) && list.length === was.length && list.every((v) => real(+v))) out[k] = list.map((v) => clamp(+v, ...spec.within[k]));
       else if (choices[k]?.of.some(([v]) => v === given)) out[k] = given;
       else if (q && real(+given)) out[k] = clamp(+given, q.lo, q.hi);
+      else if (real(was) && real(+given) && +given > 0) out[k] = +given;   // an input without a slider, such as W
     }
     return out;
   }
