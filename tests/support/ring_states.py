@@ -39,7 +39,7 @@ def states(many: int, seed: int = 1) -> list[dict]:
             "N": dice.randint(2, 12),
             "V": float(f"{10 ** dice.uniform(5, 10):.2g}"),
             "alpha": dice.choice([0, 0.2e-6, 3.4e-6, 20e-6]),
-            "W": dice.choice([450 * GB, 50 * GB]),
+            "W": dice.choice([450 * GB, 43 * GB]),
             "share": [dice.choice([1, 1, 1, 0.1, 0.4, 0.85]) for _ in range(12)],
             "at": round(dice.random(), 3),
         }
