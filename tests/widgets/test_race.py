@@ -3,10 +3,12 @@
 import json
 import random
 import re
+from functools import partial
 
 import pytest
 from scipy.optimize import brentq
 
+from gpuscale import units
 from gpuscale.book.frames import engine
 from gpuscale.collectives import (
     halving_doubling_all_reduce,
@@ -18,6 +20,7 @@ from gpuscale.collectives import (
     ring_all_reduce,
     tree_all_reduce,
 )
+from gpuscale.core.formula import Formula
 from gpuscale.schedules.collectives import direct, doubling, ring, trees
 from gpuscale.schedules.timelines.lockstep import lockstep
 from gpuscale.units import GB, MB, show, us
@@ -32,11 +35,15 @@ RUNNERS = {
     "shot": Runner("One-shot", direct.all_reduce, one_shot_all_reduce),
     "switch": Runner("In the switch", (nvls_steps, nvls_bytes), nvls_all_reduce),
 }
+UNITS = "B kB MB GB ns us ms".split()
 RUNS = {key: {n: lockstep(each.way(n)) for n in COUNTS} for key, each in RUNNERS.items() if key != "switch"}
+SCOPE = {each.time.name: each.time for each in RUNNERS.values()} | {name: getattr(units, name) for name in UNITS}
 SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
-  const race = gpuscale.figures.race, view = Object.assign(gpuscale.seen(spec, p), { width: 640 }), t = p.at * view.solved.total;
+  const race = gpuscale.figures.race, view = Object.assign(gpuscale.seen(spec, p), { width: 640 });
+  const t = p.at * view.solved.total;
+  const said = { sentence: race.sentence(view), table: race.table(view), call: race.call(view) };
   const words = Object.fromEntries(race.draw(view, t).flat(9).filter((s) => s.words).map((s) => [s.key, s.words]));
-  return { ...race.numbers(view, t), t, words, sentence: race.sentence(view), table: race.table(view), call: race.call(view) };
+  return { ...race.numbers(view, t), ...said, t, words };
 }))"""
 
 
@@ -77,6 +84,11 @@ def shown():
     )
 
 
+def behind(first: Formula, second: Formula, given: dict, size: float) -> float:
+    """By how much the first takes longer at a size [s]."""
+    return float(first(**given | {"V": size}) - second(**given | {"V": size}))
+
+
 def inputs(state: dict) -> dict:
     return {key: state[key] for key in ("N", "V", "alpha", "W")}
 
@@ -112,9 +124,8 @@ def test_the_first_at_each_size_is_the_fastest(shown):
             times = {key: float(RUNNERS[key].time(**given | {"V": middle})) for key in keys}
             assert times[names[reign["i"]]] == pytest.approx(min(times.values()), rel=1e-9), state
             if after:
-                gap = lambda V, a=names[reign["i"]], b=names[after["i"]]: float(  # noqa: E731
-                    RUNNERS[a].time(**given | {"V": V}) - RUNNERS[b].time(**given | {"V": V})
-                )
+                pair = [RUNNERS[names[one["i"]]].time for one in (reign, after)]
+                gap = partial(behind, *pair, given)
                 assert reign["to"] == pytest.approx(
                     brentq(gap, reign["to"] / 2, reign["to"] * 2, xtol=1e-3), rel=1e-6
                 ), state
@@ -139,10 +150,7 @@ def test_words_say_the_same_numbers(shown):
             )
         for k, reign in enumerate(page["winners"][1:]):
             assert plain(page["words"].get(f"edgename{k}", show(reign["from"], "B"))) == plain(show(reign["from"], "B"))
-        scope = {each.time.name: each.time for each in RUNNERS.values()} | vars(
-            __import__("gpuscale.units", fromlist=["GB"])
-        )
-        assert eval(page["call"], scope) == pytest.approx(best, rel=1e-5)
+        assert eval(page["call"], SCOPE) == pytest.approx(best, rel=1e-5)
 
 
 def test_it_opens_when_the_first_one_has_finished():

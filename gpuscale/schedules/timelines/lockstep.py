@@ -57,7 +57,7 @@ def lockstep(schedule: Schedule) -> Lockstep:
     """
     if schedule.switches:
         raise ValueError(f"{schedule.title}: expected a schedule between ranks; got one with switches")
-    ranks, chunks, steps = schedule.ranks, schedule.chunks, schedule.steps
+    ranks, steps = schedule.ranks, schedule.steps
     holds = schedule.start[:, :, None] & np.eye(ranks, dtype=bool)[:, None, :]
     whole = holds.any(axis=0)  # whose data the sum of each chunk has to hold
     need = np.maximum(schedule.end.sum(axis=1), 1)

@@ -2,6 +2,7 @@
    some. Below, time over size, and who is first at which size. */
 const ROW = 4, TALL = 67, ROWS = 8;   // pixels of a row and of a lane; how many rows a lane has at most
 const runnersIn = (p, data) => data.runners.map((r, i) => ({ ...r, i })).filter(({ i }) => !p.out[i]);
+const size = (view, v, short) => show(v, view.spec.units.V, short), time = (view, v, short) => show(v, view.spec.units.alpha, short);
 const inputs = (p, V = p.V) => ({ N: p.N, V, alpha: p.alpha, W: p.W });
 
 /** Every run of equal steps with its place in time. */
@@ -13,6 +14,8 @@ function timed(p, runs) {
     return run;
   });
 }
+const stepsOf = (p, lane) => lane.reduce((n, run) => n + run.many * round(run.lag / p.alpha), 0);
+const critical = (p, lane) => lane.reduce((n, run) => n + run.many * (run.one - run.lag) * p.W, 0);   // bytes that follow one another
 /** What the rows and the slowest rank know of their result at a time, and how many steps are over. */
 function moment(lane, t) {
   let steps = 0;
@@ -42,7 +45,7 @@ function winners(p, call, data) {
 
 figures.race = {
   solve(p, call, data) {
-    const lanes = data.runs[p.N].map((runs) => timed(p, runs)), ends = lanes.map((lane) => lane.at(-1).end), here = runnersIn(p, data);
+    const lanes = data.runs[p.N].map((runs) => timed(p, runs)), ends = data.runners.map((r) => call(r.key, inputs(p))), here = runnersIn(p, data);
     const order = here.map(({ i }) => i).sort((a, b) => ends[a] - ends[b]), best = ends[order[0]], total = data.margin * min(ends[order.at(-1)], data.longest * best);
     return { lanes, ends, order, best, total, marks: order.map((i) => ends[i]).filter((t) => t < total), winners: winners(p, call, data) };
   },
@@ -55,12 +58,12 @@ figures.race = {
     const X = (s) => lanesEnd * s / solved.total, out = [];
     data.runners.forEach((runner, i) => {
       const y = i * TALL, racing = !p.out[i], lane = solved.lanes[i], end = solved.ends[i], here = moment(lane, t), first = solved.order[0] === i;
-      const steps = lane.reduce((n, run) => n + run.many * round(run.lag / p.alpha), 0), bytes = lane.reduce((n, run) => n + run.many * (run.one - run.lag) * p.W, 0);
+      const steps = stepsOf(p, lane), bytes = critical(p, lane);
       const told = `lane ${i}`, top = y + 24, rows = here.rows.length;
       out.push({ key: `hit${i}`, tag: 'rect', x: 0, y, width, height: TALL - 8, class: 'bare', told });
       out.push({ key: `name${i}`, tag: 'text', x: 0, y: y + 13, words: runner.name, class: racing ? 'strong runner' : 'runner off', act: i, told, pressed: racing, label: worded(racing ? words.leave : words.join, runner.name) });
-      if (!small) out.push({ key: `how${i}`, tag: 'text', x: 160, y: y + 13, words: racing ? worded(steps > 1 ? words.lane : words.one, ...(steps > 1 ? [steps] : []), show(bytes, 'B')) : words.out, class: 'small soft' });
-      if (racing) out.push({ key: `end${i}`, tag: 'text', x: width, y: y + 13, 'text-anchor': 'end', words: first ? worded(words.first, show(end, 's')) : show(end, 's'), class: first ? 'strong' : 'small' });
+      if (!small) out.push({ key: `how${i}`, tag: 'text', x: 160, y: y + 13, words: racing ? worded(steps > 1 ? words.lane : words.one, ...(steps > 1 ? [steps] : []), size(view, bytes)) : words.out, class: 'small soft' });
+      if (racing) out.push({ key: `end${i}`, tag: 'text', x: width, y: y + 13, 'text-anchor': 'end', words: first ? worded(words.first, time(view, end)) : time(view, end), class: first ? 'strong' : 'small' });
       out.push({ key: `base${i}`, tag: 'path', d: `M0 ${top + ROWS * ROW + 3}H${px(lanesEnd)}`, class: 'rule' });
       if (!racing) return;
       for (const [kind, d] of entries(bars(lane, X, top, rows, lanesEnd))) {
@@ -78,7 +81,7 @@ figures.race = {
     const foot = lanesOf(data) - 6;
     out.push({ key: 'clip', tag: 'clipPath', id: clip(view), words: `<rect x="0" y="0" width="${px(max(0, X(t)))}" height="${foot}"/>` });
     const gap = unit(solved.total / (small ? 3 : 5)), many = floor(solved.total / gap);
-    out.push(range(many + 1).map((k) => ({ key: `tick${k}`, tag: 'text', x: X(k * gap), y: foot + 16, 'text-anchor': k ? 'middle' : 'start', words: k ? show(k * gap, 's', true) : '0', class: 'small soft' })));
+    out.push(range(many + 1).map((k) => ({ key: `tick${k}`, tag: 'text', x: X(k * gap), y: foot + 16, 'text-anchor': k ? 'middle' : 'start', words: k ? time(view, k * gap, true) : '0', class: 'small soft' })));
     return [out, this.chart(view, small)];
   },
 
@@ -86,7 +89,7 @@ figures.race = {
   chart(view, small) {
     const { p, solved, data, call, words } = view, out = [], { X, left, right, top, high, strip } = chartOf(view), [lo, hi] = data.sizes;
     const Y = (s) => top + high * (1 - (Math.log10(s) + 6) / 6), base = top + high;
-    for (const s of [1e-6, 1e-3, 1]) out.push({ key: `y${s}`, tag: 'path', d: `M${left} ${px(Y(s))}H${px(right)}`, class: 'grid' }, { key: `yt${s}`, tag: 'text', x: left - 6, y: Y(s) + 4, 'text-anchor': 'end', words: show(s, 's', true), class: 'small soft' });
+    for (const s of [1e-6, 1e-3, 1]) out.push({ key: `y${s}`, tag: 'path', d: `M${left} ${px(Y(s))}H${px(right)}`, class: 'grid' }, { key: `yt${s}`, tag: 'text', x: left - 6, y: Y(s) + 4, 'text-anchor': 'end', words: time(view, s, true), class: 'small soft' });
     const here = runnersIn(p, data), spots = here.map((r) => ({ ...r, y: Y(call(r.key, inputs(p, hi))) })).sort((a, b) => a.y - b.y);
     spots.forEach((s, k) => { s.at = max(s.y, k ? spots[k - 1].at + 15 : 0); });
     const over = max(0, (spots.at(-1)?.at ?? 0) - base);
@@ -103,43 +106,47 @@ figures.race = {
     });
     const edges = solved.winners.slice(1).map((w) => ({ x: X(w.from), V: w.from })), shown = edges.filter((e, k) => !k || e.x - edges[k - 1].x > 62);
     const now = X(p.V);
-    for (const [k, e] of shown.entries()) if (abs(e.x - now) > 64) out.push({ key: `edgename${k}`, tag: 'text', x: clamp(e.x, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: show(e.V, 'B'), class: 'small soft' });
-    out.push({ key: 'size', tag: 'path', d: `M${px(now)} ${top - 4}V${strip + 22}`, class: 'now-line' }, { key: 'sizename', tag: 'text', x: clamp(now, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: show(p.V, 'B'), class: 'strong' });
-    for (const V of [1e3, 1e6, 1e9]) out.push({ key: `x${V}`, tag: 'text', x: X(V), y: strip + 40, 'text-anchor': 'middle', words: show(V, 'B', true), class: 'small soft' });
+    for (const [k, e] of shown.entries()) if (abs(e.x - now) > 64) out.push({ key: `edgename${k}`, tag: 'text', x: clamp(e.x, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: size(view, e.V), class: 'small soft' });
+    out.push({ key: 'size', tag: 'path', d: `M${px(now)} ${top - 4}V${strip + 22}`, class: 'now-line' }, { key: 'sizename', tag: 'text', x: clamp(now, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: size(view, p.V), class: 'strong' });
+    for (const V of [1e3, 1e6, 1e9]) out.push({ key: `x${V}`, tag: 'text', x: X(V), y: strip + 40, 'text-anchor': 'middle', words: size(view, V, true), class: 'small soft' });
     out.push({ key: 'xname', tag: 'text', x: X(3.2e4), y: strip + 40, 'text-anchor': 'middle', words: small ? '' : words.axis, class: 'small soft' });
     return out;
   },
 
   act: ({ p }, i) => ({ out: p.out.map((v, k) => k === +i ? 1 - v : v) }),
   handles(view) {
-    const { p, data } = view, { X, strip } = chartOf(view), size = 10 ** (floor(log10(p.V)) - 1);
-    return [{ id: 'V', label: view.words.size, x: X(p.V), y: strip + 11, lo: data.sizes[0], hi: data.sizes[1], step: size, leap: 10 * size, grid: 1, value: p.V, words: show(p.V, 'B') }];
+    const { p, data } = view, { X, strip } = chartOf(view), one = 10 ** (floor(log10(p.V)) - 1);
+    return [{ id: 'V', label: view.words.size, x: X(p.V), y: strip + 11, lo: data.sizes[0], hi: data.sizes[1], step: one, leap: 10 * one, grid: 1, value: p.V, words: size(view, p.V) }];
   },
   pull: (view, id, x) => +chartOf(view).inv(x).toPrecision(2),
 
-  place({ p, solved, words }, t) { return worded(words.now, show(t, 's'), show(solved.total, 's')); },
-  numbers({ p, solved, call, data }, t) {
+  place(view, t) {
+    const { solved, words } = view;
+    return worded(words.now, time(view, t), time(view, solved.total));
+  },
+  numbers({ solved }, t) {
     return {
-      ends: solved.ends, formulas: data.runners.map((r) => call(r.key, inputs(p))), order: solved.order, winners: solved.winners,
+      ends: solved.lanes.map((lane) => lane.at(-1).end), formulas: solved.ends, order: solved.order, winners: solved.winners,
       known: solved.lanes.map((lane) => moment(lane, t)), total: solved.total,
     };
   },
-  sentence({ p, solved, data, words }) {
-    const name = (i) => data.runners[i].name, [first] = solved.order, last = solved.order.at(-1), [lo, hi] = data.sizes;
+  sentence(view) {
+    const { p, solved, data, words } = view, name = (i) => data.runners[i].name, [first] = solved.order, last = solved.order.at(-1), [lo, hi] = data.sizes;
     const reign = solved.winners.find((w) => w.i === first && w.from <= p.V * 1.000001 && p.V <= w.to * 1.000001) ?? { from: lo, to: hi }, from = reign.from > lo, to = reign.to < hi;
-    const when = from && to ? worded(words.between, show(reign.from, 'B'), show(reign.to, 'B')) : from ? worded(words.from, show(reign.from, 'B')) : to ? worded(words.upto, show(reign.to, 'B')) : words.always;
+    const when = from && to ? worded(words.between, size(view, reign.from), size(view, reign.to)) : from ? worded(words.from, size(view, reign.from)) : to ? worded(words.upto, size(view, reign.to)) : words.always;
     const rest = first === last ? words.alone : worded(words.last, name(last), show(solved.ends[last] / solved.best));
-    return [worded(words.race, show(p.V, 'B'), p.N, name(first), show(solved.best, 's')), ...(first === last ? [] : [when]), rest].join(' ');
+    return [worded(words.race, size(view, p.V), p.N, name(first), time(view, solved.best)), ...(first === last ? [] : [when]), rest].join(' ');
   },
-  table({ p, solved, data, words }) {
+  table(view) {
+    const { p, solved, data, words } = view;
     return [[words.algorithm, words.steps, words.sent, words.takes], ...data.runners.map((r, i) => {
       const lane = solved.lanes[i];
-      return [r.name, lane.reduce((n, run) => n + run.many * round(run.lag / p.alpha), 0), show(lane.reduce((n, run) => n + run.many * (run.one - run.lag) * p.W, 0), 'B'), show(solved.ends[i], 's')];
+      return [r.name, stepsOf(p, lane), size(view, critical(p, lane)), time(view, solved.ends[i])];
     })];
   },
-  hover({ p, solved, data, words }, el, t) {
-    const [what, k] = (el.dataset.told ?? '').split(' ');
-    if (what === 'won') { const { i, from, to } = solved.winners[k]; return `<b>${data.runners[i].name}</b>${worded(words.between, show(from, 'B'), show(to, 'B'))}`; }
+  hover(view, el, t) {
+    const { solved, data, words } = view, [what, k] = (el.dataset.told ?? '').split(' ');
+    if (what === 'won') { const { i, from, to } = solved.winners[k]; return `<b>${data.runners[i].name}</b>${worded(words.between, size(view, from), size(view, to))}`; }
     if (what !== 'lane') return '';
     const here = moment(solved.lanes[k], t), all = solved.lanes[k].reduce((n, run) => n + run.many, 0);
     const at = here.steps >= all ? words.done : worded(words.step, here.steps + 1, all);
