@@ -79,4 +79,4 @@ def test_sliders_and_meters_are_there_in_forced_colors(visiting):
             page.locator(f".meter .track{part}").first.evaluate("(el) => getComputedStyle(el).backgroundColor")
             for part in ("", " i", " s")
         )
-        assert ground == canvas and bar != canvas and mark != canvas
+        assert len({canvas, ground, bar, mark}) == 4
