@@ -380,7 +380,7 @@ class Slow:
         waits = {axis: wait(axis, ranks[axis], calls[axis]) for axis in calls}
         seen = {axis: F(part) * waits[axis] for axis, part in zip(waits, self.ask.waits, strict=True)}
         ours = c.dp * c.tp * c.cp
-        cross = k["t_cross"] * c.tp if c.pp > 1 and ours >= self.node else 0
+        cross = k["t_cross"] * c.tp if c.pp > 1 and self.ask.gpus > self.node else 0
         host = self.layers * (k["t_host"] + cross) + k["t_head"]
         busy = sum(gpu.values()) + sum(seen.values())
         waves = F(c.tp, self.node) if c.pp > 1 else 1
