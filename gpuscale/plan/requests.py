@@ -87,7 +87,8 @@ def request(
     """A checked Request. Raises Refusal, saying what was requested and what would work.
 
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
-    ``calibration`` is a Calibration or the path of its file; by default, that of the cluster, or the usual one.
+    ``calibration`` is a Calibration, the path of its file, or the name of a shipped one; by default, that of the
+    cluster, or the usual one.
     """
     model, place = _model_and_place(model, cluster_key)
     place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))

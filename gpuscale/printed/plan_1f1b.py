@@ -155,7 +155,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t142 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t163 = t_head + t13*(Y*t_cross*where(logical_or.reduce((x105,x37)), 0, 1) + t_host)  # microbatch_host_time
+    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(x105, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x103 = t15*x36
@@ -434,7 +434,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t142 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t163 = t_head + t13*(Y*t_cross*where(logical_or.reduce((x123,x37)), 0, 1) + t_host)  # microbatch_host_time
+    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(x123, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x106 = t15*x36
@@ -664,12 +664,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }

@@ -56,7 +56,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
-    x104 = greater_equal(G, N_gpu)
+    x105 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t141 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -72,7 +72,8 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x108 = x25*(N_stages*(n_virt - 1) + 1)
+    x109 = x25*(N_stages*(n_virt - 1) + 1)
+    x104 = minimum(1, x27)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -133,17 +134,17 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t39 = x77 + where(x81, x80, where(x49, x38*x84 + x83, x38*(x84 + x85)))  # whole_layer
     t40 = x77 + where(x81, x80, where(x49, x83, x38*x85))  # coreless_layer
     x101 = x100*x62
-    x113 = x12*x62
+    x114 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
     )  # layer_kept
     t173 = (
-        where(x37, 0, where(x104, alpha_1, alpha_2)) + where(x37, 0, where(x104, x113*x92, x113/minimum(t142,
+        where(x37, 0, where(x105, alpha_1, alpha_2)) + where(x37, 0, where(x105, x114*x92, x114/minimum(t142,
         t143*x65)))
     )  # expected_hop
     x29 = t12 - x28
-    x114 = -t173
+    x115 = -t173
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
@@ -154,7 +155,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*where(logical_or.reduce((x104,x37)), 0, 1) + t_host)  # microbatch_host_time
+    t167 = t_head + t13*(Y*t_cross*x104*where(x105, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x102 = t15*x36
@@ -223,24 +224,22 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x90) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x107 = 2*t158
-    x111 = t162 - t163
-    x106 = -t164
-    x109 = -t164*x108
-    x105 = t168/(t163 + t164)
-    t176 = where(x67, x107, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x112 = maximum(maximum(0, x111*x25), t162 - t163*x108)
-    x110 = t158 + x106
-    t169 = t163*x105  # forward_slot
-    t170 = t164*x105  # backward_slot
+    x108 = 2*t158
+    x112 = t162 - t163
+    x107 = -t164
+    x110 = -t164*x109
+    x106 = t168/(t163 + t164)
+    t176 = where(x67, x108, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    x113 = maximum(maximum(0, x112*x25), t162 - t163*x109)
+    x111 = t158 + x107
+    t169 = t163*x106  # forward_slot
+    t170 = t164*x106  # backward_slot
     t172 = (
-        where(x67, maximum(maximum(0, x107 + x109), x25*(x106 + x107)), where(x68, x112 + maximum(maximum(0, x110*x25),
-        t158 + x109), where(x69, t9*maximum(0, x110) + x112, t9*(maximum(0, x111) + maximum(0, t162 + x110)))))
+        where(x67, maximum(maximum(0, x108 + x110), x25*(x107 + x108)), where(x68, x113 + maximum(maximum(0, x111*x25),
+        t158 + x110), where(x69, t9*maximum(0, x111) + x113, t9*(maximum(0, x112) + maximum(0, t162 + x111)))))
     )  # exposed_dp
     t174 = x27*(t169 + t170)  # bubble_time
-    t175 = (
-        t173*(2*N_stages - 2) + (t9 - 1)*(maximum(0, -t169 - x114) + maximum(0, -t170 - x114))*minimum(1, x27)
-    )  # gpipe_exposed
+    t175 = t173*(2*N_stages - 2) + x104*(t9 - 1)*(maximum(0, -t169 - x115) + maximum(0, -t170 - x115))  # gpipe_exposed
     t178 = (
         alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
     )  # expected_dp
@@ -300,14 +299,14 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x109 = W_nvl**(-1.0)
     x124 = greater_equal(G, N_gpu)
     x125 = 2*N_stages - 2
-    x128 = 3*B
-    x130 = N_gpu**(-1.0)
+    x129 = 3*B
+    x131 = N_gpu**(-1.0)
     t102 = W_hbm*eta_hbm  # reached_bandwidth
     t99 = C*eta  # reached_flops
     t100 = W_nvl*eta_1  # reached_bandwidth
     t101 = W_node*eta_2  # reached_bandwidth
-    x155 = W_node*eta_net
-    x157 = G*alpha_rank
+    x156 = W_node*eta_net
+    x158 = G*alpha_rank
     t142 = W_nvl*eta_nvl  # reached_bandwidth
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
@@ -327,6 +326,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x71 = x17*x18
     x26 = x24*x25
     x119 = x25*(N_stages*(n_virt - 1) + 1)
+    x127 = minimum(1, x27)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -335,21 +335,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x50 = where(x49, 1, x38)
     x92 = X*x58
     x66 = maximum(1, Z*x65)
-    x156 = Y*x65
+    x157 = Y*x65
     t144 = maximum(1, N_gpu*x65)  # run_nodes
     t150 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
-    x129 = x128*(2*P_act + x33)
-    x132 = ops_tok*x128
-    x131 = x100*x130
-    x133 = t102**(-1.0)
-    x137 = t99**(-1.0)
-    x143 = t100**(-1.0)
-    x144 = t101**(-1.0)
-    t143 = x155  # reached_bandwidth
-    x158 = t142**(-1.0)
-    x160 = t140**(-1.0)
-    x167 = (g_attn + 1)/t141
+    x130 = x129*(2*P_act + x33)
+    x133 = ops_tok*x129
+    x132 = x100*x131
+    x134 = t102**(-1.0)
+    x138 = t99**(-1.0)
+    x144 = t100**(-1.0)
+    x145 = t101**(-1.0)
+    t143 = x156  # reached_bandwidth
+    x159 = t142**(-1.0)
+    x161 = t140**(-1.0)
+    x168 = (g_attn + 1)/t141
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -358,27 +358,27 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t20 = D*n_copy + n_wide*x6  # framework_elements
     t23 = x48  # norms_forward
     x91 = 2*t9
-    x127 = (t9 - 1)*minimum(1, x27)
     t38 = t9  # gpipe_held
     t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
     x20 = S*x19
     x84 = S**2*n_q*x19*(b_mask + x13)
     x72 = x38*x71
     x28 = n_virt*ceil(L*x26)
+    x128 = x127*(t9 - 1)
     x55 = 2*x54 + 4
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
     x86 = D*x50
     x93 = minimum(G, x92)
     t153 = x66  # spanned_nodes
-    t147 = maximum(1, x156)  # spanned_nodes
-    t145 = x155*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
-    t85 = x129  # model_flops
-    t126 = x129  # model_flops
-    t97 = x132  # counted_flops
-    t138 = x132  # counted_flops
-    t203 = x132  # counted_flops
-    t182 = t181*x130*x160  # mfu_step_time
+    t147 = maximum(1, x157)  # spanned_nodes
+    t145 = x156*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
+    t85 = x130  # model_flops
+    t126 = x130  # model_flops
+    t97 = x133  # counted_flops
+    t138 = x133  # counted_flops
+    t203 = x133  # counted_flops
+    t182 = t181*x131*x161  # mfu_step_time
     x79 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -388,9 +388,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x83 = x20*(D*x47 + x38*(x48 + x82))
     x85 = x20*(D*(8*b + x45) + x82)
     t10 = x20  # microbatch_tokens
-    x159 = t145**(-1.0)
-    t86 = t85*x131  # mfu_step_time
-    t127 = t126*x130*x137  # mfu_step_time
+    x160 = t145**(-1.0)
+    t86 = t85*x132  # mfu_step_time
+    t127 = t126*x131*x138  # mfu_step_time
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
@@ -406,38 +406,38 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t40 = x77 + where(x81, x80, where(x49, x83, x38*x85))  # coreless_layer
     x96 = x12*x62
     x101 = x100*x62
-    x138 = x137*x62
-    x161 = x160*x62
-    x164 = b_loss*n_vocab*x62
+    x139 = x138*x62
+    x162 = x161*x62
+    x165 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
     )  # layer_kept
     t60 = x96  # sharded_hop_bytes
     t78 = where(x37, 0, where(x124, x109*x96, x96/minimum(W_nvl, W_node*x65)))  # stage_hop
-    t119 = where(x37, 0, where(x124, x143*x96, x96/minimum(t100, t101*x65)))  # stage_hop
+    t119 = where(x37, 0, where(x124, x144*x96, x96/minimum(t100, t101*x65)))  # stage_hop
     t173 = (
-        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x158*x96, x96/minimum(t142, t143*x65)))
+        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x159*x96, x96/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x133*x164  # microbatch_gpu_time
+    t191 = x134*x165  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x91)  # pipeline_bytes
     x126 = -t78
-    x154 = -t119
-    x180 = -t173
+    x155 = -t119
+    x181 = -t173
     t192 = t191*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
     x87 = t13**(-1.0)
-    x165 = ops_attn*t13
-    x168 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x156)
+    x166 = ops_attn*t13
+    x169 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x157)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*where(logical_or.reduce((x124,x37)), 0, 1) + t_host)  # microbatch_host_time
+    t167 = t_head + t13*(Y*t_cross*x127*where(x124, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x105 = t15*x36
@@ -447,7 +447,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x167*x38*x52  # microbatch_gpu_time
+    t185 = ops_attn*x168*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -455,16 +455,16 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
     t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x161*x43*x63*(g_grp - 1)  # grouped_time
+    t166 = 6*F*n_mat*x162*x43*x63*(g_grp - 1)  # grouped_time
     x106 = 2*t14 + x105
-    x166 = x160*(3*t14 + x105 - 3*x165)
+    x167 = x161*(3*t14 + x105 - 3*x166)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     x98 = t24*x97
-    x134 = t24*x133
+    x135 = t24*x134
     x103 = t25*x97
-    x140 = t25*x133
-    x163 = g_ker*(t24 + t25)
+    x141 = t25*x134
+    x164 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
     t186 = t185*t9  # expected_step
@@ -473,22 +473,22 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x166*x62  # microbatch_gpu_time
+    t183 = x167*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x94 = x40*(-Y/maximum(Y, x93) + 1) + x41*(-Z/maximum(Z, x93) + 1)
     x95 = x40*x56*(-x60/maximum(maximum(G, Y), x92) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x92) + 1)
     t83 = x98  # stage_forward
-    t124 = x134  # stage_forward
+    t124 = x135  # stage_forward
     t84 = x103  # stage_backward
-    t125 = x140  # stage_backward
-    t189 = x133*x163  # microbatch_gpu_time
+    t125 = x141  # stage_backward
+    t189 = x134*x164  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x109, t28*x108)  # level_time
-    t105 = maximum(t27*x143, t28*x144)  # level_time
+    t105 = maximum(t27*x144, t28*x145)  # level_time
     t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x157*(t147 - 2)) + maximum(t27*x158, t28*x159)
+        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x158*(t147 - 2)) + maximum(t27*x159, t28*x160)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
@@ -496,9 +496,9 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t55 = t32*t9  # step_bytes
     t56 = t33*t9  # step_bytes
     t66 = maximum(t32*x109, t33*x108)  # level_time
-    t107 = maximum(t32*x143, t33*x144)  # level_time
+    t107 = maximum(t32*x144, t33*x145)  # level_time
     t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x157*(t153 - 2)) + maximum(t32*x158, t33*x159)
+        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
     )  # expected_level
     t188 = t187*t9  # expected_step
     t184 = t183*t9  # expected_step
@@ -518,21 +518,21 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t130 = t124 + t125  # microbatch_time
     t190 = t189*t9  # expected_step
     x114 = g_tp*t64
-    x145 = g_tp*t105
-    x169 = g_tp*t148
+    x146 = g_tp*t105
+    x170 = g_tp*t148
     t53 = t30*t9  # step_bytes
     t54 = t31*t9  # step_bytes
     t65 = maximum(t30*x109, t31*x108)  # level_time
-    t106 = maximum(t30*x143, t31*x144)  # level_time
+    t106 = maximum(t30*x144, t31*x145)  # level_time
     t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x157*(t150 - 2)) + maximum(t30*x158, t31*x159)
+        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x158*(t150 - 2)) + maximum(t30*x159, t31*x160)
     )  # expected_level
     x116 = g_ep*t66
-    x147 = g_ep*t107
-    x171 = g_ep*t154
+    x148 = g_ep*t107
+    x172 = g_ep*t154
     x99 = t17*x97
-    x135 = t17*x133
-    x162 = b_acc*t17
+    x136 = t17*x134
+    x163 = b_acc*t17
     t46 = (
         t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
@@ -553,34 +553,34 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t90 = t89*t9  # step_sum
     t131 = t130*t9  # step_sum
     t91 = x114  # microbatch_time
-    t132 = x145  # microbatch_time
-    t195 = x168 + maximum(0, x169)  # expected_microbatch
+    t132 = x146  # microbatch_time
+    t195 = x169 + maximum(0, x170)  # expected_microbatch
     x115 = g_cp*t65
-    x146 = g_cp*t106
-    x170 = g_cp*t151
+    x147 = g_cp*t106
+    x171 = g_cp*t151
     t95 = x116  # microbatch_time
-    t136 = x147  # microbatch_time
-    t199 = maximum(0, x171)  # expected_microbatch
+    t136 = x148  # microbatch_time
+    t199 = maximum(0, x172)  # expected_microbatch
     x102 = maximum(b_w*x99, t14*x101)
     x107 = maximum(x101*x106, x104*x99)
-    x136 = b_w*x135
-    x141 = x104*x135
-    t179 = b_upd*x135*where(x67, 1, x71) + t_fix  # update_time
-    t165 = x133*(x162 + x163 + x164) + x62*(x165*x167 + x166)  # microbatch_gpu_time
-    t193 = x133*x162  # microbatch_gpu_time
+    x137 = b_w*x136
+    x142 = x104*x136
+    t179 = b_upd*x136*where(x67, 1, x71) + t_fix  # update_time
+    t165 = x134*(x163 + x164 + x165) + x62*(x166*x168 + x167)  # microbatch_gpu_time
+    t193 = x134*x163  # microbatch_gpu_time
     x90 = t46 + t47
     t69 = maximum(t67*x109, t68*x108)  # level_time
-    t110 = maximum(t108*x143, t109*x144)  # level_time
-    t158 = maximum(t155*x158, t156*x159)  # expected_level
+    t110 = maximum(t108*x144, t109*x145)  # level_time
+    t158 = maximum(t155*x159, t156*x160)  # expected_level
     t72 = maximum(t70*x109, t71*x108)  # level_time
-    t113 = maximum(t111*x143, t112*x144)  # level_time
-    t162 = maximum(t159*x158, t160*x159)  # expected_level
+    t113 = maximum(t111*x144, t112*x145)  # level_time
+    t162 = maximum(t159*x159, t160*x160)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
     t196 = t195*t9  # expected_step
     t93 = x115  # microbatch_time
-    t134 = x146  # microbatch_time
-    t197 = maximum(0, x170)  # expected_microbatch
+    t134 = x147  # microbatch_time
+    t197 = maximum(0, x171)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
     t200 = t199*t9  # expected_step
@@ -588,15 +588,15 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t74 = x102  # stage_forward
     t63 = x103 + x107  # stage_backward
     t82 = x107  # stage_backward
-    x139 = maximum(x136, t14*x138)
-    t163 = x134 + maximum(x136, t14*x161)  # stage_forward
-    x142 = maximum(x141, x106*x138)
-    t164 = x140 + maximum(x141, x106*x161)  # stage_backward
-    x172 = t165 + t166 + x169 + x170 + x171
+    x140 = maximum(x137, t14*x139)
+    t163 = x135 + maximum(x137, t14*x162)  # stage_forward
+    x143 = maximum(x142, x106*x139)
+    t164 = x141 + maximum(x142, x106*x162)  # stage_backward
+    x173 = t165 + t166 + x170 + x171 + x172
     t194 = t193*t9  # expected_step
     t49 = x90  # gpu_memory
     t50 = t37 + x89 + x90  # gpu_memory
-    x175 = 2*t158
+    x176 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t198 = t197*t9  # expected_step
@@ -605,27 +605,27 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x120 = -t63*x119
     x121 = -t63 + t69
     t87 = t74 + t82  # microbatch_time
-    t103 = x134 + x139  # stage_forward
-    t115 = x139  # stage_forward
-    x178 = t162 - t163
-    t104 = x140 + x142  # stage_backward
-    t123 = x142  # stage_backward
-    x174 = -t164
-    x176 = -t164*x119
-    t168 = x168 + maximum(t167, x172)  # expected_microbatch
-    t201 = maximum(0, t167 - x172)  # host_wait
-    t176 = where(x67, x175, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
+    t103 = x135 + x140  # stage_forward
+    t115 = x140  # stage_forward
+    x179 = t162 - t163
+    t104 = x141 + x143  # stage_backward
+    t123 = x143  # stage_backward
+    x175 = -t164
+    x177 = -t164*x119
+    t168 = x169 + maximum(t167, x173)  # expected_microbatch
+    t201 = maximum(0, t167 - x173)  # host_wait
+    t176 = where(x67, x176, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x123 = maximum(maximum(0, x122*x25), -t62*x119 + t72)
     t73 = x114 + x115 + x116 + x117  # microbatch_time
     t88 = t87*t9  # step_sum
-    x152 = -t103 + t113
-    x179 = maximum(maximum(0, x178*x25), t162 - t163*x119)
-    x148 = t103 + t104
-    x150 = -t104*x119
-    x151 = -t104 + t110
+    x153 = -t103 + t113
+    x180 = maximum(maximum(0, x179*x25), t162 - t163*x119)
+    x149 = t103 + t104
+    x151 = -t104*x119
+    x152 = -t104 + t110
     t128 = t115 + t123  # microbatch_time
-    x177 = t158 + x174
-    x173 = t168/(t163 + t164)
+    x178 = t158 + x175
+    x174 = t168/(t163 + t164)
     t202 = t201*t9  # expected_step
     t77 = (
         where(x67, maximum(maximum(0, 2*t69 + x120), x25*(-t63 + 2*t69)), where(x68, x123 + maximum(maximum(0,
@@ -633,40 +633,40 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t72)))))
     )  # exposed_dp
     x118 = t73/x117
-    x153 = maximum(maximum(0, x152*x25), -t103*x119 + t113)
-    t114 = x145 + x146 + x147 + x148  # microbatch_time
+    x154 = maximum(maximum(0, x153*x25), -t103*x119 + t113)
+    t114 = x146 + x147 + x148 + x149  # microbatch_time
     t129 = t128*t9  # step_sum
     t172 = (
-        where(x67, maximum(maximum(0, x175 + x176), x25*(x174 + x175)), where(x68, x179 + maximum(maximum(0, x177*x25),
-        t158 + x176), where(x69, t9*maximum(0, x177) + x179, t9*(maximum(0, x178) + maximum(0, t162 + x177)))))
+        where(x67, maximum(maximum(0, x176 + x177), x25*(x175 + x176)), where(x68, x180 + maximum(maximum(0, x178*x25),
+        t158 + x177), where(x69, t9*maximum(0, x178) + x180, t9*(maximum(0, x179) + maximum(0, t162 + x178)))))
     )  # exposed_dp
-    t169 = t163*x173  # forward_slot
-    t170 = t164*x173  # backward_slot
+    t169 = t163*x174  # forward_slot
+    t170 = t164*x174  # backward_slot
     t75 = t62*x118  # forward_slot
     t76 = t63*x118  # backward_slot
     t118 = (
-        where(x67, maximum(maximum(0, 2*t110 + x150), x25*(-t104 + 2*t110)), where(x68, x153 + maximum(maximum(0,
-        x151*x25), t110 + x150), where(x69, t9*maximum(0, x151) + x153, t9*(maximum(0, x152) + maximum(0, -t104 + t110 +
+        where(x67, maximum(maximum(0, 2*t110 + x151), x25*(-t104 + 2*t110)), where(x68, x154 + maximum(maximum(0,
+        x152*x25), t110 + x151), where(x69, t9*maximum(0, x152) + x154, t9*(maximum(0, x153) + maximum(0, -t104 + t110 +
         t113)))))
     )  # exposed_dp
-    x149 = t114/x148
+    x150 = t114/x149
     t178 = (
         alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
     )  # expected_dp
     t174 = x27*(t169 + t170)  # bubble_time
-    t175 = t173*x125 + x127*(maximum(0, -t169 - x180) + maximum(0, -t170 - x180))  # gpipe_exposed
+    t175 = t173*x125 + x128*(maximum(0, -t169 - x181) + maximum(0, -t170 - x181))  # gpipe_exposed
     t79 = x27*(t75 + t76)  # bubble_time
-    t80 = t78*x125 + x127*(maximum(0, -t75 - x126) + maximum(0, -t76 - x126))  # gpipe_exposed
-    t116 = t103*x149  # forward_slot
-    t117 = t104*x149  # backward_slot
+    t80 = t78*x125 + x128*(maximum(0, -t75 - x126) + maximum(0, -t76 - x126))  # gpipe_exposed
+    t116 = t103*x150  # forward_slot
+    t117 = t104*x150  # backward_slot
     t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = x27*(t116 + t117)  # bubble_time
-    t121 = t119*x125 + x127*(maximum(0, -t116 - x154) + maximum(0, -t117 - x154))  # gpipe_exposed
-    t204 = t203*x131/t180  # mfu
-    t98 = t97*x131/t81  # mfu
+    t121 = t119*x125 + x128*(maximum(0, -t116 - x155) + maximum(0, -t117 - x155))  # gpipe_exposed
+    t204 = t203*x132/t180  # mfu
+    t98 = t97*x132/t81  # mfu
     t122 = t114*t9 + t118 + t120 + t121  # step_sum
-    t139 = t138*x131/t122  # mfu
+    t139 = t138*x132/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
         t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,
@@ -681,12 +681,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }
