@@ -184,7 +184,8 @@ def _shares(what: str, values, least: float, count: int) -> tuple:
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):
         many = {3: "three", 4: "four"}[count]
-        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {shown(given)!r}")
+        limits = "above 0 and at most 1" if least else "from 0 to 1"
+        raise Refusal(f"{what}: expected {many} numbers, {limits}; got {shown(given)!r}")
     return values
 
 
