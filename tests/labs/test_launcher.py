@@ -174,6 +174,12 @@ def test_a_missing_package_is_named(monkeypatch):
         run(square)
 
 
+def test_windows_is_told_what_to_use(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ImportError, match="Windows does not have: use WSL"):
+        run(square)
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux counts the bytes of a connection")
 def test_the_kernel_counts_what_a_rank_sends():
     def sends():
