@@ -1,6 +1,8 @@
 """Ranks from a notebook: results and prints in order, errors and time limits by rank, nothing left behind."""
 
+import importlib.util
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -166,17 +168,19 @@ def test_what_is_not_a_function_is_named():
         run(3)
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    import importlib.util
-
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'need torch and cloudpickle: pip install "gpuscale\[labs\]"'):
-        run(square)
+MISSING = 'The labs need torch and cloudpickle: pip install "gpuscale[labs]"'
+WINDOWS = "The labs start ranks by fork, which Windows does not have: use WSL (Linux on Windows)"
 
 
-def test_windows_is_told_what_to_use(monkeypatch):
-    monkeypatch.setattr(sys, "platform", "win32")
-    with pytest.raises(ImportError, match="Windows does not have: use WSL"):
+@pytest.mark.parametrize(
+    ("place", "name", "value", "said"),
+    [(importlib.util, "find_spec", lambda name: None, MISSING), (sys, "platform", "win32", WINDOWS)],
+)
+def test_what_is_missing_is_named_when_a_lab_begins_and_at_a_run(monkeypatch, capsys, place, name, value, said):
+    monkeypatch.setattr(place, name, value)
+    launcher.warm_up()
+    assert capsys.readouterr().out == f"{said}\n"
+    with pytest.raises(ImportError, match=f"^{re.escape(said)}$"):
         run(square)
 
 
