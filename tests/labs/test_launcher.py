@@ -175,6 +175,7 @@ WINDOWS = "The labs start ranks by fork, which Windows does not have: use WSL (L
 @pytest.mark.parametrize(
     ("place", "name", "value", "said"),
     [(importlib.util, "find_spec", lambda name: None, MISSING), (sys, "platform", "win32", WINDOWS)],
+    ids=["package", "Windows"],
 )
 def test_what_is_missing_is_named_when_a_lab_begins_and_at_a_run(monkeypatch, capsys, place, name, value, said):
     monkeypatch.setattr(place, name, value)
