@@ -12,11 +12,12 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
+FIGURES = ("ring", "race")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
-    "stage": ("player", "stage"),
-    "ring": ("ring",),
+    "stage": ("player", "shapes", "stage"),
+    **{name: (name,) for name in FIGURES},
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
@@ -26,15 +27,15 @@ STYLES = {
     "gpuscale": ("components",),
     "steppers": ("player", "steppers"),
     "stage": ("player", "stage"),
+    **{name: (name,) for name in FIGURES},
     "filter": ("filter",),
     "search": ("search",),
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
-FIGURES = ("ring",)  # scripts that draw what stands on a stage
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit ink px tallest text wide worded "
+    "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans tallest text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
@@ -46,7 +47,7 @@ def _named(*parts: str) -> str:
 
 _PARTS = _named(PARTS)
 _PLAIN = (
-    "{ abs, ceil, floor, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
+    "{ abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
 )
 _HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
@@ -84,16 +85,20 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts of figures and quizzes."""
+    """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
+    stage names is its own, as on a page."""
     parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
+    apart = [
+        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
+    ]
+    return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
 @functools.cache
 def notebook_style() -> str:
     """All styles for a notebook, which has rules of its own that ours have to meet."""
-    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage") for file in STYLES[name])
+    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage", *FIGURES) for file in STYLES[name])
     return _read((NOTEBOOK, *names), "css")
 
 
