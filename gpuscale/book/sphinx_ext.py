@@ -23,6 +23,7 @@ from gpuscale.book import (
     citations,
     contents,
     formula_places,
+    frames,
     mathematics,
     mathfont,
     prune,
@@ -163,7 +164,7 @@ def mark_cell(cell: nodes.Element) -> None:
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Set the mathematics of a page, and load what else it needs: steppers, a stage, filters."""
-    body = context.get("body", "")
+    body = frames.fill(context.get("body", ""))
     try:
         body = mathematics.typeset(body)
     except mathematics.TexError as error:

@@ -12,11 +12,12 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
+FIGURES = ("ring",)  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
-    "stage": ("player", "stage"),
-    "ring": ("ring",),
+    "stage": ("player", "shapes", "stage"),
+    **{name: (name,) for name in FIGURES},
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
@@ -26,15 +27,15 @@ STYLES = {
     "gpuscale": ("components",),
     "steppers": ("player", "steppers"),
     "stage": ("player", "stage"),
+    **{name: (name,) for name in FIGURES},
     "filter": ("filter",),
     "search": ("search",),
 }
 PAINTERS = ("gantt",)  # scripts that draw some of the steppers
-FIGURES = ("ring",)  # scripts that draw what stands on a stage
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit ink px tallest text wide worded "
+    "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans tallest text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
@@ -93,7 +94,7 @@ def esm() -> str:
 @functools.cache
 def notebook_style() -> str:
     """All styles for a notebook, which has rules of its own that ours have to meet."""
-    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage") for file in STYLES[name])
+    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage", *FIGURES) for file in STYLES[name])
     return _read((NOTEBOOK, *names), "css")
 
 

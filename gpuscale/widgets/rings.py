@@ -5,10 +5,8 @@ its twin in Python is ``schedules.timelines.sending``.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import NamedTuple
 
-from gpuscale.core import javascript
 from gpuscale.core.formula import Formula
 from gpuscale.core.html import Head, anchor, digesting, escape, region, table
 from gpuscale.plotting.drawing.sheet import Sheet
@@ -21,6 +19,7 @@ from gpuscale.symbols import W as rate
 from gpuscale.symbols import alpha as latency
 from gpuscale.units import GB, kB, show, us
 from gpuscale.widgets.parts import Slider
+from gpuscale.widgets.stage import stage_figure
 
 MOST = 12  # ranks that a ring shows with their chunks
 LEAST_SHARE = 0.1  # of the bandwidth, to which a hand can slow a link
@@ -66,65 +65,60 @@ def ring_stage(
             raise ValueError(f"{name}: slow: expected ranks 0 to {N - 1} and shares {LEAST_SHARE} to 1; got {slow}")
     shares = [(slow or {}).get(r, 1) for r in range(MOST)]
     start = {"kind": next(iter(kinds)), "N": N, "V": V, "alpha": alpha, "W": W, "share": shares}
-    spec = {
-        "id": f"stage-{anchor(name)}",
-        "title": title,
-        "caption": caption,
-        "figure": "ring",
-        "at": at,
-        "start": start,
-        "params": _sliders(start),
-        "choices": {"kind": {"label": "Collective", "of": [[key, label] for key, label in kinds.items()]}},
-        "presets": [["All links alike", {"share": [1] * MOST}], ["One slow link", {"share": shares}]] if slow else [],
-        "within": {"share": [LEAST_SHARE, 1]},
-        "units": {q.name: q.unit for q in (whole, latency, rate)},
-        "names": "N,V,alpha,W",
-        "fns": _functions(collectives),
-        "marks": {each.schedule.__name__: each.bytes.lhs.html for each in collectives.values()},
-        "python": "from gpuscale.schedules.collectives import ring\n"
-        "from gpuscale.schedules.timelines.sending import clocked",
-    }
     run = clocked(next(iter(collectives.values())).schedule(N), V, alpha, [W * share for share in shares[:N]])
-    return _card(spec, run, at)
+    moment, rows = at * run.total, _rows(run)
+    return stage_figure(
+        "ring",
+        name=name,
+        title=title,
+        caption=caption,
+        start=start,
+        text=[f"{run.schedule.title}: {show(run.total, 's')}", *(" | ".join(row) for row in rows)],
+        sliders={
+            ranks: Slider(2, MOST, N, "step:1", log=False, label="ranks"),
+            whole: Slider(100 * kB, 10 * GB, V, label="array"),
+            latency: Slider(0, 20 * us, alpha, "step:2e-7", log=False, label="latency per step"),
+        },
+        choices={"kind": ("Collective", kinds)},
+        presets={"All links alike": {"share": [1] * MOST}, "One slow link": {"share": shares}} if slow else {},
+        within={"share": (LEAST_SHARE, 1)},
+        units={q.name: q.unit for q in (whole, latency, rate)},
+        formulas=_functions(collectives),
+        marks={each.schedule.__name__: each.bytes.lhs.html for each in collectives.values()},
+        python="from gpuscale.schedules.collectives import ring\n"
+        "from gpuscale.schedules.timelines.sending import clocked",
+        at=at,
+        fallback="" if digesting() else _picture(f"stage-{anchor(name)}", title, run, moment) + _table(rows),
+    )
 
 
-def _sliders(start: dict) -> dict:
-    """The sliders with their symbols and units, as the page takes them."""
-    made = {
-        ranks: Slider(2, MOST, start["N"], "step:1", log=False, label="ranks"),
-        whole: Slider(100 * kB, 10 * GB, start["V"], label="array"),
-        latency: Slider(0, 20 * us, start["alpha"], "step:2e-7", log=False, label="latency per step"),
-    }
-    return {q.name: asdict(slider) | {"unit": q.unit, "sym": q.html} for q, slider in made.items()}
-
-
-def _functions(collectives: Mapping[str, Collective]) -> dict[str, str]:
-    """The body of each formula as JavaScript, by what it gives and its collective; ValueError for other inputs."""
-    bodies = {}
+def _functions(collectives: Mapping[str, Collective]) -> dict[str, Formula]:
+    """Each formula by what it gives and its collective; ValueError for one with other inputs."""
+    out = {}
     for label, each in collectives.items():
         for what, formula in (("time", each.time), ("bytes", each.bytes)):
             if stray := set(formula.inputs) - {ranks, whole, latency, rate}:
                 extra = ", ".join(sorted(map(str, stray)))
                 raise ValueError(f"{label}: {formula.title}: expected the inputs N, V, alpha, W; got {extra} as well")
-            bodies[f"{what}_{each.schedule.__name__}"] = javascript.body(formula.rhs)
-    return bodies
+            out[f"{what}_{each.schedule.__name__}"] = formula
+    return out
 
 
-def _card(spec: dict, run: Clocked, at: float):
-    """The widget, with the moment on which it opens as its picture and its numbers."""
-    from gpuscale.widgets.card import figure
-
-    links = [(r, (r + 1) % run.schedule.ranks) for r in range(run.schedule.ranks)]
+def _rows(run: Clocked) -> list[list[str]]:
+    """Each link, its bandwidth, and the bytes that it carries."""
     carried = run.sent(run.total)
-    rows = [[f"{a} → {b}", show(run.W[a], "B/s"), show(carried[a], "B")] for a, b in links]
-    text = [f"stage {spec['id']}: {spec['title']}", f"{run.schedule.title}: {show(run.total, 's')}"]
-    text += [" | ".join(row) for row in rows]
-    if digesting():
-        return figure("stage", spec, "", "\n".join(text), spec["start"], painter=spec["figure"])
-    sheet = Sheet(spec["id"], *SIZE, narrow=False)
-    paint_ring(sheet, run, at * run.total)
-    moment, whole_time = show(at * run.total, "s"), show(run.total, "s")
-    alt = f"{run.schedule.title} on {run.schedule.ranks} ranks after {moment} of {whole_time}."
+    links = [(r, (r + 1) % run.schedule.ranks) for r in range(run.schedule.ranks)]
+    return [[f"{a} → {b}", show(run.W[a], "B/s"), show(carried[a], "B")] for a, b in links]
+
+
+def _table(rows: list[list[str]]) -> str:
     heads = [Head("Link"), Head("Bandwidth", "num"), Head("Bytes sent", "num")]
-    fallback = region(spec["title"], sheet.svg(alt)) + table(heads, [[escape(cell) for cell in row] for row in rows])
-    return figure("stage", spec, fallback, "\n".join(text), spec["start"], painter=spec["figure"])
+    return table(heads, [[escape(cell) for cell in row] for row in rows])
+
+
+def _picture(key: str, title: str, run: Clocked, moment: float) -> str:
+    """The moment on which it opens, for pages without a script."""
+    sheet = Sheet(key, *SIZE, narrow=False)
+    paint_ring(sheet, run, moment)
+    times = f"{show(moment, 's')} of {show(run.total, 's')}"
+    return region(title, sheet.svg(f"{run.schedule.title} on {run.schedule.ranks} ranks after {times}."))

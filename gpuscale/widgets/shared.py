@@ -61,7 +61,7 @@ PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "No
 STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 DATA, TIME = "The numbers", "Time"
-SPEED, SLOWED = "Speed {}×", "Time runs {} times slower here."
+SPEED, SLOWED, FASTER = "Speed {}×", "Time runs {} times slower here.", "Time runs {} times faster here."
 OF_ALL, HOP_OF, ALL_HOPS, FORMULA_SAYS = "of {}", "step {} of {}", "all {} steps", "formula: {} = {}"
 
 # A ring

@@ -20,9 +20,10 @@ function ink(svg, w, h, out) {
   svg.innerHTML = out;
 }
 const px = (v) => v.toFixed(1);
-/** Text at a point. Labels may hold <i> and <sub>; SVG knows neither. */
-const text = (cls, x, y, html, anchor = 'start', more = '') => `<text class="${cls}" x="${px(x)}" y="${px(y)}" text-anchor="${anchor}" ${more}>${
-  html.replace(/<i>(.*?)<\/i>/g, '<tspan font-style="italic">$1</tspan>').replace(/<sub>(.*?)<\/sub>/g, '<tspan font-size=".8em" dy=".25em">$1</tspan><tspan dy="-.2em">\u200b</tspan>')}</text>`;
+/** Labels may hold <i> and <sub>; SVG knows neither. */
+const spans = (html) => html.replace(/<i>(.*?)<\/i>/g, '<tspan font-style="italic">$1</tspan>').replace(/<sub>(.*?)<\/sub>/g, '<tspan font-size=".8em" dy=".25em">$1</tspan><tspan dy="-.2em">\u200b</tspan>');
+/** Text at a point. */
+const text = (cls, x, y, html, anchor = 'start', more = '') => `<text class="${cls}" x="${px(x)}" y="${px(y)}" text-anchor="${anchor}" ${more}>${spans(html)}</text>`;
 
 function axis({ lo, hi, log }, from, to) {
   const t = log ? log10 : (v) => v, k = (to - from) / (t(hi) - t(lo));

@@ -92,6 +92,7 @@ function write(el, name, value) {
 function label(el, words) { if (el.seen !== words) el.textContent = el.seen = words; }
 
 figures.ring = {
+  smooth: ['share'],
   solve: timing,
   pace: (p) => LOOK / (p.alpha + p.V / p.N / p.W),
   key: (p) => `${p.kind} ${p.N}`,

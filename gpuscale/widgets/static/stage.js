@@ -1,28 +1,31 @@
 /* The stage: what every figure has that a hand can take hold of. A figure works out what follows from its inputs, draws
    it, and says it; the stage has the inputs, the handles, the clock, the meter, the link, the call and the data.
 
-   A figure is an object in `figures`:
-     solve(p, call)       what follows from the inputs p: at least { total, marks }, the time of all and of each step [s];
-                          call(name, p) is a formula of the library
-     pace(p)              how long one second of computed time takes on the page [s]
-     key(p)               what the drawing has to be built again for, when it changes
-     build(view)          draws what stays, into view.scene
-     bend(view)           moves what a handle moves
-     frame(view, t)       draws the moment t
-     handles(view)        [{ id, label, x, y, lo, hi, step, leap, value, words }]; the id 'share.1' is p.share[1]
+   A figure is an object in `figures`. `view` is what it sees: { p, solved, call, data, words, width, spec, hatch }.
+     solve(p, call, data) what follows from the inputs p: at least { total, marks } where it has a clock, the time of all
+                          and of each step [s]; call(name, p) is a formula of the library, data what came with the figure
+     height(view)         how high the drawing is at view.width
+     draw(view, t)        the shapes of the moment t, in the order in which they are painted (see shapes.js)
+     sentence(view, t)    the state as HTML
+     table(view, t)       rows of the data, the first being the heads
+     numbers(view, t)     all numbers that are shown, for tests
+     call(view)           the call that gives this state in Python
+   and where it has them:
+     pace(p)              how long one second of computed time takes on the page [s]; without it there is no clock
+     place(view, t)       where the clock stands, in words
+     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, value, words }]; the id 'share.1' is p.share[1]
      pull(view, id, x, y) the value that the handle has at a point
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
-     place(view, t)       where it stands, in words
-     sentence(view)       the state as HTML
-     table(view)          rows of the data, the first being the heads
+     act(view, what)      the inputs that a press on a shape changes, or nothing
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     call(view)           the call that gives this state in Python                                                     */
+     fit(p)               the inputs made possible
+     uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
+     smooth               inputs that glide themselves, as well as the shapes
+     still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
-const GLIDE = 350;        // milliseconds that a value takes to its new place when no hand holds it
-const lerp = (a, b, u) => a + (b - a) * u;
-const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
+const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
 function clock(tick) {
@@ -46,16 +49,30 @@ function replaced(p, id, value) {
   return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => k === +i ? value : v) };
 }
 
+/** What a figure sees of a spec, before it has a width. */
+function seen(spec, p = JSON.parse(JSON.stringify(spec.start))) {
+  const figure = figures[spec.figure], formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
+  const call = (name, given) => formulas[name](given), { data, words } = spec;
+  return { spec, data, words, call, p, solved: figure.solve(p, call, data), width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
+}
+const hatching = (view) => `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
+
+/** The first state of a figure at a width, as text: for pages without a script and for paper. */
+function still(spec, width) {
+  const figure = figures[spec.figure], view = Object.assign(seen(spec), { width, hatch: `url(#${spec.id}-hatch-${width})` }), t = (figure.still?.(view.p) ?? spec.at) * (view.solved.total ?? 0);
+  view.height = figure.height(view);
+  const body = hatching(view) + pictured(figure.draw(view, t));
+  return { width, height: view.height, body, sentence: figure.sentence(view, t), table: figure.table(view, t) };
+}
+
 function stage(root, spec, { notebook, onChange } = {}) {
   const figure = figures[spec.figure], { signal, on, end } = life(), uid = fresh(), heading = $('h3', root);
   const { params, choices, presets, start, python } = spec, calm = matchMedia('(prefers-reduced-motion: reduce)');
-  const formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', `const {${spec.names}}=p;${body}`)]));
-  const call = (name, p) => formulas[name](p);
 
   const group = (k) => `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
   const body = make(`<div class="drawn"><div class="head">${joined(keys(choices), group)}</div>
-    <div class="scene"><svg role="group"><g></g><g class="grips"></g></svg><div class="readout" hidden></div></div>
-    <div class="meter"><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
+    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="readout" hidden></div></div>
+    <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
     ${sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
@@ -64,89 +81,104 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const [area, svg, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
   const [scene, grips] = $$('.scene > svg > g', body);
   const hand = player(PLACES, TIME, button(worded(SPEED, SPEEDS[0]), 'data-do="speed"'));
-  area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
+  if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
-  /** What the figure sees. */
-  const view = { spec, svg, scene, width: 0, height: 0, p: structuredClone(start), solved: null, call };
-  let share = spec.at, speed = 0, built, pointed = null, held = null, speak = 0, hops = 0, gliding = 0;
-  const now = () => share * view.solved.total;
+  const view = Object.assign(seen(spec), { svg, scene });
+  const shapes = figure.draw && sketch(scene);
+  let share = spec.at, speed = 0, built, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1;
+  const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
-    const t = now(), m = figure.meter(view, t), bar = $('.meter', body);
-    figure.frame(view, t);
-    hand.stands(round(share * PLACES), figure.place(view, t));
+    const t = now();
+    if (shapes) shapes.paint(figure.draw(view, t), way); else figure.frame(view, t);
+    if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
+    if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
+    if (pointed) tell();
+  }
+  function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
     $('span', bar).innerHTML = m.name;
     $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
     $('s', bar).style.left = `${100 * m.mark / m.full}%`;
     $('.note', bar).innerHTML = m.label;
-    if (pointed) tell();
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
-    words.innerHTML = figure.sentence(view);
+    words.innerHTML = figure.sentence(view, now());
     code.textContent = figure.call(view);
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    $('.slowed', body).textContent = worded(SLOWED, show(+(1 / pace()).toPrecision(2), COUNT));
+    if (figure.pace) $('.slowed', body).textContent = slower(1 / pace());
     shownAt(source);
-    for (const b of $$('[data-choice]', body)) b.ariaPressed = view.p[b.dataset.choice] === b.dataset.v;
+    for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
+    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
     if (numbers.open) list();
     clearTimeout(speak);
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
   }
+  const used = (name) => figure.uses?.(view.p, name) ?? true;
+  const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
   function list() {
-    const [heads, ...rows] = figure.table(view), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
+    const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
     $('.scroll', numbers).innerHTML = `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
   }
   /** Computed seconds in a second of the page. */
   const pace = () => SPEEDS[speed] / figure.pace(view.p);
 
   /** Takes new inputs: builds the drawing again if it has to be, else bends it. */
-  function change(to, source) {
-    cancelAnimationFrame(gliding);
+  function change(to, source, u = 1) {
+    cancelAnimationFrame(gliding); way = u;
     view.p = figure.fit?.({ ...view.p, ...to }) ?? { ...view.p, ...to };
-    view.solved = figure.solve(view.p, call);
+    view.solved = figure.solve(view.p, view.call, view.data);
     draw(source);
     onChange?.(structuredClone(view.p));
   }
   function draw(source) {
     if (!view.width) return;
-    const key = `${view.width} ${figure.key(view.p)}`;
-    if (key !== built) { built = key; figure.build(view); place(true); }
-    figure.bend(view);
+    const key = `${view.width} ${figure.key?.(view.p)}`;
+    if (shapes) {
+      const high = view.height = figure.height(view);
+      for (const [k, v] of entries({ width: view.width, height: high, viewBox: `0 0 ${view.width} ${high}` })) svg.setAttribute(k, v);
+      if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
+    } else {
+      if (key !== built) { figure.build(view); place(true); }
+      figure.bend(view);
+    }
+    built = key;
     place();
     frame();
     tellState(source);
   }
-  /** Values without a hand on them glide to their new place. */
+  /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
-    const from = view.p, began = performance.now(), near = (a, b, u) => real(b) ? lerp(a, b, u) : b;
-    const lists = entries(to).filter(([k, v]) => Array.isArray(v) && v.length === from[k].length);
-    if (calm.matches || !lists.length) return change(to);
+    const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
+    const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
+    if (calm.matches || !(shapes || smooth.length)) return change(to);
+    shapes?.depart();
     const beat = (time) => {
-      const u = min(1, max(0, time - began) / GLIDE);
-      change({ ...to, ...fromEntries(lists.map(([k, v]) => [k, v.map((end, i) => u < 1 ? near(from[k][i], end, eased(u)) : end)])) });
+      const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
+      else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
-    gliding = requestAnimationFrame(beat);
+    beat(began);
   }
 
   /* Handles: the same value by mouse, finger and key */
   const grip = (h) => `<g class="grip" data-grip="${h.id}" role="slider" tabindex="0" aria-label="${escape(h.label)}" aria-valuemin="${h.lo}" aria-valuemax="${h.hi}"><circle class="reach" r="18"/><circle class="knob" r="6.5"/></g>`;
   function place(anew) {
-    const all = figure.handles(view);
-    if (anew) grips.innerHTML = joined(all, grip);
+    const all = figure.handles?.(view, now()) ?? [], names = all.map((h) => h.id).join();
+    if (anew || grips.names !== names) { grips.innerHTML = joined(all, grip); grips.names = names; }
     all.forEach((h, i) => {
       const el = grips.children[i];
       el.setAttribute('transform', `translate(${px(h.x)} ${px(h.y)})`);
       el.ariaValueNow = h.value; el.ariaValueText = h.words;
     });
   }
-  const handle = (id) => figure.handles(view).find((h) => h.id === id);
+  const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
   function put(id, value) {
     const h = handle(id);
     change(replaced(view.p, id, clamp(+(round(value / h.step) * h.step).toFixed(9), h.lo, h.hi)));
@@ -172,10 +204,35 @@ function stage(root, spec, { notebook, onChange } = {}) {
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
   function tell() {
-    const said = figure.hover(view, pointed.el, now()), [x, y] = pointed.at;
+    const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
     readout.hidden = !said; readout.innerHTML = said ?? '';
     readout.style.cssText = `left:${clamp(x + 14, 0, max(0, view.width - readout.offsetWidth))}px;top:${max(0, y - readout.offsetHeight - 12)}px`;
   }
+
+  /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
+  function press(el) {
+    const to = figure.act(view, el.dataset.act);
+    if (to) glide(to);
+  }
+  on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
+  on(scene, 'keydown', (e) => {
+    const el = e.target.closest('[data-act]'), [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
+    if (!el) return;
+    if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); press(el); }
+    if (dx === undefined || !el.dataset.group) return;
+    e.preventDefault();
+    const mid = (one) => { const b = rect(one); return [b.left + b.width / 2, b.top + b.height / 2]; }, [x, y] = mid(el);
+    const far = (one) => { const [u, v] = mid(one), on = (u - x) * dx + (v - y) * dy; return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity; };
+    const near = $$(`[data-group="${el.dataset.group}"]`, scene).map((one) => [far(one), one]).sort((a, b) => a[0] - b[0])[0];
+    if (near[0] < Infinity) near[1].focus();
+  });
+  on(scene, 'focusin', (e) => {                            // what the pointer hears, the keyboard hears as well
+    const el = e.target.closest('[data-told]');
+    if (!el?.matches(':focus-visible')) return;
+    const box = rect(el), on = rect(svg);
+    pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] }; tell();
+  });
+  on(scene, 'focusout', () => { pointed = null; readout.hidden = true; });
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
   const ticking = clock((dt) => { share = min(1, share + dt * pace() / view.solved.total); frame(); if (share >= 1) stop(); });
@@ -196,12 +253,12 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (ran) stop();
     if (k !== 'play') act[k](); else if (!ran) play();
   }, (to) => { stop(); share = to / PLACES; frame(); });
-  on(doc, 'visibilitychange', () => { if (doc.hidden) stop(); });
+  on(doc, 'visibilitychange', () => { if (doc.hidden && (ticking.runs || hops)) stop(); });
 
   const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set: change }, on);
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
-    if (choice) change({ [choice]: v });
+    if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
     if (preset) glide(presets[preset][1]);
     if (deed === 'reset') { share = spec.at; glide(structuredClone(start)); }
     if (deed === 'speed') { speed = (speed + 1) % SPEEDS.length; t.textContent = worded(SPEED, SPEEDS[speed]); tellState(); }
@@ -210,19 +267,18 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   on(numbers, 'toggle', () => { if (numbers.open) list(); });
 
-  /** Inputs from outside, each as what it is here: numbers within the bounds of their slider, words that are a choice. */
+  /** Inputs from outside, each as what it is here: numbers within their bounds, words that are a choice. */
   function read(to) {
     const out = {};
     for (const [k, given] of entries(to)) {
-      const was = start[k], q = params[k], list = Array.isArray(given) ? given : String(given).split('_');
-      if (Array.isArray(was) && list.length === was.length && list.every((v) => real(+v))) out[k] = list.map((v) => clamp(+v, ...spec.within[k]));
-      else if (choices[k]?.of.some(([v]) => v === given)) out[k] = given;
-      else if (q && real(+given)) out[k] = clamp(+given, q.lo, q.hi);
-      else if (real(was) && real(+given) && +given > 0) out[k] = +given;   // an input without a slider, such as W
+      const was = start[k], q = params[k], [lo, hi] = spec.within[k] ?? [q?.lo ?? -Infinity, q?.hi ?? Infinity];
+      const list = (Array.isArray(given) ? given : String(given).split('_')).filter((v) => v !== '').map(Number);
+      if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => clamp(v, lo, hi)); }
+      else if (choices[k]) { if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given; }
+      else if (real(was) && real(+given) && (q || spec.within[k] || +given > 0)) out[k] = clamp(+given, lo, hi);   // without bounds: an input such as W
     }
     return out;
   }
-  view.solved = figure.solve(view.p, call);
   fit(area, (width) => { view.width = width; draw(); }, signal);
   return {
     set(to) {
@@ -236,9 +292,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
       change(read(to)); root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
-    get state() { return { p: view.p, share, ...figure.numbers(view, now()) }; },
+    get state() { return { p: view.p, share, gliding: way < 1, ...figure.numbers(view, now()) }; },
     destroy() { end(); stop(); clearTimeout(speak); },
   };
 }
 Object.assign(KINDS, { stage });
-globalThis.gpuscale.figures = figures;
+Object.assign(globalThis.gpuscale, { figures, seen, still });

@@ -1,0 +1,78 @@
+/* Shapes: a drawing as a list of shapes with keys. A shape that stays glides to its new place, one that comes fades in (or
+   grows out of the shape `from`), one that goes fades out. Without a document the list becomes the text of a picture.
+
+   A shape is { key, tag, ...attributes of SVG } and, where it needs them:
+     words            its text; may hold <i> and <sub>
+     told             what the figure's hover() is asked about
+     act, label       a press (or Enter) on it asks the figure's act(); label names it for a screen reader
+     group            shapes of one group are one stop of the Tab key, with arrows from one to the next
+     pressed          whether it is chosen
+     from             the key of the shape that it grows out of, when it is new                                       */
+const lerp = (a, b, u) => a + (b - a) * u;
+const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
+const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
+const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
+/** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
+function mixed(a, b, u) {
+  if (real(a) && real(b)) return lerp(a, b, u);
+  const old = typeof a === 'string' && typeof b === 'string' && a !== b && a.match(DIGITS);
+  if (!old || a.replace(DIGITS, '') !== b.replace(DIGITS, '')) return b;
+  let i = 0;
+  return b.replace(DIGITS, (n) => +lerp(+old[i++], +n, u).toFixed(2));
+}
+/** The shapes of a list in which lists and gaps may stand. */
+const flat = (list) => list.flat(Infinity).filter(Boolean);
+/** Its attributes, and those that make it something to press or to ask about. */
+function attributes({ key, tag, words, told, act, label, group, pressed, from, ...own }, stop) {
+  if (told !== undefined) own['data-told'] = told;
+  if (label !== undefined) own['aria-label'] = label;
+  if (act === undefined) return own;
+  own.role ??= 'button';
+  if (pressed !== undefined) own['aria-pressed'] = pressed;
+  return { ...own, class: `${own.class ?? ''} press`, 'data-act': act, tabindex: stop ? 0 : -1, ...(group !== undefined && { 'data-group': group }) };
+}
+/** Where the Tab key stops: at each shape to press, and in a group at the chosen or the first one. */
+function stops(shapes) {
+  const at = new Map();
+  for (const s of shapes) if (s.act !== undefined) { const group = s.group ?? s.key; if (!at.has(group) || s.pressed) at.set(group, s.key); }
+  return new Set(at.values());
+}
+const told = (v) => real(v) ? +v.toFixed(2) : v;
+
+/** Draws lists of shapes into an element, each time by what has changed. */
+function sketch(scene) {
+  const kept = new Map();                                  // by key: { el, shown, words }
+  let was = null;                                          // where a glide began
+  function put(key, tag, words, shown) {
+    let it = kept.get(key);
+    if (it?.el.tagName !== tag) { it?.el.remove(); kept.set(key, it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }); }
+    for (const k of keys(it.shown)) if (!(k in shown)) it.el.removeAttribute(k);
+    for (const [k, v] of entries(shown)) if (it.shown[k] !== v) it.el.setAttribute(k, told(v));
+    it.shown = shown;
+    if (it.words !== words) it.el.innerHTML = spans(it.words = words);
+    return it.el;
+  }
+  return {
+    /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
+    depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); },
+    paint(shapes, u = 1) {
+      const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key));
+      if (u >= 1) was = null;
+      for (const [key, it] of kept) if (!here.has(key)) {
+        if (was?.has(key)) put(key, it.el.tagName, it.words, { ...it.shown, opacity: (was.get(key).opacity ?? 1) * (1 - u) });
+        else { it.el.remove(); kept.delete(key); }
+      }
+      let next = scene.firstChild;
+      for (const s of list) {
+        const to = attributes(s, stop.has(s.key)), old = was && (was.get(s.key) ?? was.get(s.from));
+        const shown = !was ? to : old ? fromEntries(entries(to).map(([k, v]) => [k, NEVER_MIXED.test(k) ? v : mixed(old[k] ?? (k === 'opacity' ? 1 : v), v, u)])) : { ...to, opacity: (to.opacity ?? 1) * u };
+        const el = put(s.key, s.tag, s.words ?? '', shown);
+        while (next && !here.has(next.key)) next = next.nextSibling;
+        el.key = s.key;
+        if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
+      }
+    },
+  };
+}
+/** The same list as text, for pages without a script and for paper. */
+const pictured = (shapes) => joined(flat(shapes), ({ act, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}>${spans(s.words ?? '')}</${s.tag}>`);
