@@ -89,7 +89,7 @@ def test_tokens_are_routed_and_counted_as_in_the_library(shown):
 def test_copies_per_node_are_the_transfers_of_the_dispatch(shown):
     for state, page, choice in [one for one in shown if one[0]["copy"] == "node"][:12]:
         plan = exchange.dispatch(choice, E, RANKS, node=G)
-        source, target = plan.moves.source, plan.moves.target
+        _, source, target, *_ = plan.columns
         away = source // G != target // G
         assert page["intake"] == np.bincount(target[away] // G, minlength=M).tolist(), state
         assert page["inside"] == np.bincount(target[~away], minlength=RANKS).tolist(), state
@@ -133,7 +133,8 @@ def test_words_say_the_same_numbers(shown):
         for lane, time in {"out": sum(takes[:2]), "math": takes[2], "back": sum(takes[3:])}.items():
             assert words[f"lane{lane}"].endswith(plain(show(time, "s"))), state
         by_node = rows.reshape(M, G)
-        cells = zip(nodes.sum(axis=0), there.sum(axis=0).reshape(M, G).sum(axis=1), by_node.sum(axis=1), by_node.max(axis=1))
+        inside = there.sum(axis=0).reshape(M, G).sum(axis=1)
+        cells = zip(nodes.sum(axis=0), inside, by_node.sum(axis=1), by_node.max(axis=1), strict=True)
         assert page["table"][1:] == [[n, *(show(int(v), "count") for v in row)] for n, row in enumerate(cells)]
         assert page["meter"]["words"] == show(copies) and page["meter"]["value"] == pytest.approx(copies)
         scope = {name: getattr(exchange, name) for name in ("best_choice", "crossings", "router_scores")}
@@ -156,7 +157,11 @@ def test_the_mark_is_the_expected_number_of_copies_where_it_holds(shown):
         holds = not state["hot"] and (free or state["copy"] == "expert")
         assert page["meter"]["met"] == holds, (state, page["copies"], want)
         met += holds
-        label = "formula" + " for an even router" * (state["hot"] > 0) + ", at most" * (not free and state["copy"] == "node")
+        label = (
+            "formula"
+            + " for an even router" * (state["hot"] > 0)
+            + ", at most" * (not free and state["copy"] == "node")
+        )
         assert page["meter"]["label"] == f"{label}: {show(want)}"
     assert 20 < met < 200
 

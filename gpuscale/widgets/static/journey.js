@@ -156,7 +156,7 @@ figures.journey = {
 
   meter({ p, solved, data, words }) {
     const { copies, formula } = solved, free = p.limit >= data.nodes || p.copy === 'expert', label = words[`${p.hot ? 'skewed' : free ? 'even' : 'most'}${p.hot && !free ? '_most' : ''}`];
-    return { name: worded(words.meter, show(data.tokens, COUNT)), words: show(copies), value: copies, full: p.k, mark: formula, label: worded(label, show(formula)), hue: 'scaleout', met: !p.hot && free && abs(copies / formula - 1) < .01 };
+    return { name: worded(words.meter, show(data.tokens, COUNT)), words: show(copies), value: copies, full: p.k, mark: formula, label: worded(label, show(formula)), hue: 'scaleout', met: !p.hot && free && abs(copies / formula - 1) < .02 };
   },
   place: (view, t) => worded(view.words.now, time(view, t), time(view, view.solved.total)),
   numbers: ({ solved }) => solved,
