@@ -19,9 +19,9 @@ RANKS, PER = M * G, TOKENS // (M * G)
 GIVEN = dict(B=2**18, D=7168, F=2048, n_mat=3, b_dispatch=1, b_combine=2, C=990 * TB, W_node=400 * GB, W_nvl=450 * GB)
 SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const journey = gpuscale.figures.journey, view = Object.assign(gpuscale.seen(spec, p), { width: 640 });
-  const said = { sentence: journey.sentence(view), table: journey.table(view), call: journey.call(view), meter: journey.meter(view) };
+  const said = { sentence: journey.sentence(view), table: journey.table(view), call: journey.call(view) };
   const words = Object.fromEntries(journey.draw(view, 0).flat(9).filter((s) => s.words).map((s) => [s.key, s.words]));
-  return { ...journey.numbers(view), ...said, words };
+  return { ...journey.numbers(view), ...said, meter: journey.meter(view), words };
 }))"""
 
 
