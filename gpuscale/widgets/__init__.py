@@ -10,5 +10,6 @@ __getattr__, __dir__ = face(
     pipeline="pipeline_stepper",
     warp="warp_stepper",
     rings="Collective ring_stage",
+    fabric="fabric_stage",
     assets="look",
 )

@@ -102,7 +102,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     $('span', bar).innerHTML = m.name;
     $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
-    $('s', bar).style.left = `${100 * m.mark / m.full}%`;
+    $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
     $('.note', bar).innerHTML = m.label;
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
