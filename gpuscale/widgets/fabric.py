@@ -34,7 +34,7 @@ WORDS = {
     "taper": "{} : 1",
     "taper_of": "Oversubscription of the leaves",
     "cut": "worst cut: {} cables, {}",
-    "load": "load {}, has {}",
+    "load": "load {} on {}",
     "whole": "Nothing is removed.",
     "removed": "Removed: {}.",
     "parts": "{} switches and cables",
@@ -133,18 +133,18 @@ def fabric_stage(
                 dict(
                     zip(
                         TRAFFIC,
-                        ("rings on rails", "rings across units", "all-to-all", "random permutation"),
+                        ("Rings on rails", "Rings across units", "All-to-all", "Random permutation"),
                         strict=True,
                     )
                 ),
             ),
             "routes": (
                 "Routes",
-                dict(zip(ROUTES, ("routes spread", "routes by hash", "one bad route"), strict=True)),
+                dict(zip(ROUTES, ("Spread routes", "Hashed routes", "One bad route"), strict=True)),
             ),
         },
         sliders={"seed": Slider(1, 20, seed, "step:1", log=False, label="random seed", unit="count")},
-        presets={"Restore all": {"gone": [], "taper": 1}},
+        presets={"Nothing removed": {"gone": [], "taper": 1}},
         within={
             "taper": (1, MOST_TAPER),
             "gone": (0, _first(fabric, "NIC") + fabric.gpus - 1),

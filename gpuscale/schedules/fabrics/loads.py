@@ -131,6 +131,6 @@ def _fair(use: np.ndarray, capacity: np.ndarray, most: float) -> np.ndarray:
         room -= load * step
         full = (room < 1e-9 * most) & (load > 1e-9)
         stops = growing & (use[:, full] > 0).any(axis=1)
-        rates[stops] = level
+        rates[stops] = round(level / most, 12) * most  # without the noise of the last digits
         growing &= ~stops
     return rates

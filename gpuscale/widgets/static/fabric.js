@@ -17,7 +17,7 @@ const WORST = 1e6;         // above every rank of a cut
 function wired(p, { U, N, R, S, nvlink }) {
   const { W } = p, G = U * N * R, L = U * R, cables = L * S, gone = new Set(p.gone), left = (from, many) => range(many).map((i) => !gone.has(from + i));
   const [spine, leaf, cable, plug] = [left(0, S), left(S, L), left(S + L, cables), left(S + L + cables, G)];
-  const f = { U, N, R, S, W, G, L, cables, unit: (g) => floor(g / N / R), node: (g) => floor(g / R), rail: (g) => g % R, leafOf: (g) => floor(g / N / R) * R + g % R, spine, leaf, up: G, nvl: G + cables, links: 2 * G + cables, wide: W * N / S / p.taper };
+  const f = { U, N, R, S, W, G, L, cables, unit: (g) => floor(g / N / R), node: (g) => floor(g / R), rail: (g) => g % R, leafOf: (g) => floor(g / N / R) * R + g % R, spine, leaf, up: G, nvl: G + cables, links: 2 * G + cables, exits: [], wide: W * N / S / p.taper };
   f.nic = range(G).map((g) => plug[g] && leaf[f.leafOf(g)]);
   f.uplink = range(cables).map((c) => cable[c] && leaf[floor(c / S)] && spine[c % S]);
   f.cap = [...f.nic.map((on) => on * W), ...f.uplink.map((on) => on * f.wide), ...range(G).map(() => nvlink)];
@@ -45,13 +45,18 @@ const traffics = {
     return to.map((b, a) => [a, b, 1]);
   },
 };
+/** The GPUs of its node whose NICs work: its own, then the other rail of its pair, then those near it. */
+function nearest(f, g) {
+  const far = (e) => (e !== g) * WORST + abs(e % f.R - (g % f.R ^ 1));
+  return range(f.R).map((r) => g - g % f.R + r).filter((e) => f.nic[e]).sort((d, e) => far(d) - far(e) || d - e);
+}
 /** The routes with the fewest detours over NVLink, then the fewest switches: [[GPU out, GPU in, spines], ...]. */
 function routesOf(f, a, b) {
   const joined = (out, entry) => {
     const x = f.leafOf(out), y = f.leafOf(entry), via = x === y ? [] : range(f.S).filter((s) => f.uplink[x * f.S + s] && f.uplink[y * f.S + s]);
     return f.nic[out] && f.nic[entry] && (x === y || via.length) ? [[out, entry, via]] : [];
   };
-  const exits = (g) => { const far = (e) => (e !== g) * WORST + abs(e % f.R - (g % f.R ^ 1)); return range(f.R).map((r) => g - g % f.R + r).filter((e) => f.nic[e]).sort((d, e) => far(d) - far(e) || d - e); };
+  const exits = (g) => f.exits[g] ??= nearest(f, g);
   const own = joined(a, b);
   if (own.length) return own;
   let found = [], least = WORST;
@@ -80,9 +85,7 @@ function used(f, a, b, turn) {
 /* 2. Loads, fair rates and cuts */
 /** Max-min fair rates: all flows grow alike until a link is full; its flows stop there. */
 function fair(f, flows, uses) {
-  const rates = flows.map(() => 0), growing = new Set(range(flows.length).filter((i) => uses[i].size)), room = [...f.cap, ...f.cap], load = room.map(() => 0);
-  const weigh = (i, by) => uses[i].forEach((part, k) => { load[k] += by * part * flows[i][2]; });
-  for (const i of growing) weigh(i, 1);
+  const rates = flows.map(() => 0), growing = new Set(range(flows.length).filter((i) => uses[i].size)), room = [...f.cap, ...f.cap], load = loads(f, flows, uses);
   for (let level = 0; growing.size;) {
     let step = Infinity;
     load.forEach((v, k) => { if (v > HAIR) step = min(step, room[k] / v); });
@@ -90,10 +93,29 @@ function fair(f, flows, uses) {
     level += step;
     load.forEach((v, k) => { room[k] -= v * step; });
     const full = load.map((v, k) => v > HAIR && room[k] < HAIR * f.W);
-    for (const i of [...growing]) if ([...uses[i].keys()].some((k) => full[k])) { rates[i] = level; growing.delete(i); weigh(i, -1); }
+    for (const i of growing) {
+      let stops = false;
+      for (const k of uses[i].keys()) if (full[k]) { stops = true; break; }
+      if (!stops) continue;
+      rates[i] = clean(level, f); growing.delete(i);
+      uses[i].forEach((part, k) => { load[k] -= part * flows[i][2]; });
+    }
   }
   return rates;
 }
+/** The slowest of them. */
+function slowest(f, flows, uses) {
+  const load = loads(f, flows, uses), cap = (k) => f.cap[k % f.links];
+  return uses.every((use) => use.size) ? clean(load.reduce((least, v, k) => v > HAIR ? min(least, cap(k) / v) : least, f.W), f) : 0;
+}
+/** The load of each link if every flow had the rate 1. */
+function loads(f, flows, uses) {
+  const load = range(2 * f.links).map(() => 0);
+  flows.forEach(([, , part], i) => uses[i].forEach((v, k) => { load[k] += v * part; }));
+  return load;
+}
+/** A rate without the noise of its last digits. */
+const clean = (rate, { W }) => round(rate / W * 1e12) / 1e12 * W;
 /** The cut with the least capacity for each flow across, of all sets of nodes and of spines; of equal ones the simplest. */
 function worstCut(f, flows) {
   const { U, N, R, S, W } = f, T = U * N, sets = 1 << T, sides = 1 << S, whole = (1 << N) - 1;
@@ -142,27 +164,28 @@ function crossing(f, cut) {
     nics: range(f.G).filter((g) => f.nic[g] && (cut.set >> f.node(g) & 1) !== leaf[f.leafOf(g)]), uplinks: range(f.cables).filter((c) => f.uplink[c] && (cut.side >> c % f.S & 1) !== leaf[floor(c / f.S)]),
   };
 }
-/** Flows, their links and their rates. */
-function loadedBy(p, data) {
+/** Flows and the links that each uses. */
+function routed(p, data) {
   const f = wired(p, data), flows = traffics[p.traffic](f, p.seed), wrong = mixed32(p.seed, 7) % flows.length;
   const turn = ([a, b], i) => p.routes === SPREAD ? undefined : p.routes === HASH ? mixed32(p.seed, a, b) : f.node(a) % f.N + (i === wrong);
-  const uses = flows.map((flow, i) => used(f, flow[0], flow[1], turn(flow, i))), rates = fair(f, flows, uses);
-  return { f, flows, uses, rates, rate: min(...rates) };
+  return { f, flows, uses: flows.map((flow, i) => used(f, flow[0], flow[1], turn(flow, i))) };
 }
 function solve(p, call, data) {
-  const on = loadedBy(p, data), { f, flows, uses, rates, rate } = on, together = p.traffic !== PERMUTED, zeros = () => range(2 * f.links).map(() => 0);
+  const { f, flows, uses } = routed(p, data), rates = fair(f, flows, uses), rate = min(...rates), together = p.traffic !== PERMUTED, zeros = () => range(2 * f.links).map(() => 0);
   const asked = zeros(), carried = zeros(), possible = range(f.G).map(() => Infinity);
   flows.forEach(([a, , part], i) => {
     possible[a] = min(possible[a], rates[i]);
     uses[i].forEach((v, k) => { asked[k] += v * part * f.W; carried[k] += v * part * (together ? rate : rates[i]); });
   });
   const gets = together ? possible.map(() => rate) : possible, total = p.V / (rate || f.W);
-  return { ...on, together, asked, carried, possible, gets, mean: gets.reduce((x, y) => x + y) / f.G, cut: worstCut(f, flows), total, marks: [1, 2, 3].map((i) => i * total / 4) };
+  return { f, flows, uses, rates, rate, together, asked, carried, possible, gets, mean: gets.reduce((x, y) => x + y) / f.G, cut: worstCut(f, flows), total, marks: [1, 2, 3].map((i) => i * total / 4) };
 }
 /** The rate of the slowest GPU if a part is removed, or restored. */
 function otherwise({ p, data, solved }, part) {
   solved.other ??= {};
-  return solved.other[part] ??= loadedBy({ ...p, gone: toggled(p, part) }, data).rate;
+  if (part in solved.other) return solved.other[part];
+  const { f, flows, uses } = routed({ ...p, gone: toggled(p, part) }, data);
+  return solved.other[part] = slowest(f, flows, uses);
 }
 const toggled = (p, part) => p.gone.includes(part) ? p.gone.filter((k) => k !== part) : [...p.gone, part];
 /** What the bisection says, where it holds: all bytes cross it, and nothing but spines is gone. */
@@ -178,7 +201,7 @@ const busiest = ({ f, asked }) => {
 
 /* 3. Where things stand: for the width there is, and on its side if that is small */
 function places(width, { U, N, R, S, L }) {
-  const tall = width < 480, gap = tall ? 30 : 22, a0 = tall ? 68 : 66, p = tall ? 21 : (width - a0 - (U - 1) * gap - 1) / L, high = tall ? 11 : 14, q = p * .215;
+  const tall = width < 480, gap = tall ? 34 : 22, a0 = tall ? 68 : 66, p = tall ? 21 : (width - a0 - (U - 1) * gap - 1) / L, high = tall ? 11 : 14, q = p * .215;
   const spine = (s) => tall ? 2 + 15 * s : 4 + 22 * s, top = spine(S - 1) + high, leaf = tall ? top + 78 : top + 92, leafHigh = tall ? 20 : 22, size = tall ? 15 : 18, broad = max(size, 3 * q + 5);
   const step = tall ? (width - leaf - leafHigh - 22) / N : 38, gpu = (n) => leaf + leafHigh + (tall ? 20 : 34) + step * n, end = gpu(N - 1) + size + 10;
   const col = (l) => a0 + floor(l / R) * (R * p + gap) + (l % R + .5) * p, edge = (u, after) => col(u * R + (after ? R - 1 : 0)) + (after ? p / 2 : -p / 2), last = edge(U - 1, 1);
@@ -286,8 +309,8 @@ function around(view, g, word) {
   const { p, words: w, solved: s } = view, { f } = s, { N, R, S, U } = f, { cut } = s, out = [];
   const soft = (key, a, b, words, anchor) => word(key, a, b, words, anchor, 'small soft');
   if (g.tall) {
-    out.push(soft('nl', 12, 2, w.spines, 'start'), soft('ll', 12, g.leaf + g.leafHigh / 2, w.leaves), ...range(N).map((n) => soft(`nn${n}`, 12, g.gpu(n) + g.size / 2, n ? `${n}` : worded(w.node, n))));
-    out.push(...range(U).map((u) => soft(`un${u}`, g.edge(u, 0) - 11, g.width, worded(w.unit, u, N * R), 'end')));
+    out.push(soft('nl', 12, 2, w.spines, 'start'), soft('ll', 12, g.leaf + g.leafHigh - 4, w.leaves, 'end'), ...range(N).map((n) => soft(`nn${n}`, 12, g.gpu(n) + g.size / 2, n ? `${n}` : worded(w.node, n))));
+    out.push(...range(U).map((u) => soft(`un${u}`, g.edge(u, 0) - 14, g.width, worded(w.unit, u, N * R), 'end')));
   } else {
     out.push(soft('ll', g.a0 - 9, g.leaf + g.leafHigh / 2 + 4.5, w.leaves, 'end'), ...range(N).map((n) => soft(`nn${n}`, g.a0 - 9, g.gpu(n) + g.size / 2 + 4.5, worded(w.node, n), 'end')));
     out.push({ ...word('nv', g.a0 - 9, g.gpu(N - 1) + g.size + 11, w.nvlink, 'end'), class: 'small rate scaleup' });
