@@ -23,6 +23,7 @@ __getattr__, __dir__ = face(
     pipe_chart="Pipe pipes",
     pipelines="gantt_figure",
     processors="chips_figure sectors_figure tile_figure",
+    rails="rails_figure",
     rooflines="Roof roofline",
     routing="routing_figure",
     shards="causal_figure ring_blocks_figure sharded_mlp_figure zero_figure",
