@@ -10,6 +10,7 @@ __getattr__, __dir__ = face(
     pipeline="pipeline_stepper",
     warp="warp_stepper",
     rings="Collective ring_stage",
+    race="Runner race_stage",
     fabric="fabric_stage",
     assets="look",
 )

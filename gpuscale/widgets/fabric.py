@@ -52,7 +52,7 @@ WORDS = {
     },
     "runs_full": "{} runs at the full <b>{}</b> of a NIC.",
     "runs": "{} runs at <b>{}</b> of the {} of a NIC.",
-    "stopped": "Some GPUs have no route left, and the others wait for them.",
+    "stopped": "Some GPUs have no route left.",
     "enough": "No cable has a higher load than its bandwidth.",
     "by_cut": "The <b>worst cut</b> is the limit: {} for the traffic of {} GPUs.",
     "by_routes": "The routes are the limit: the busiest cable has a load of {} for its {}. "

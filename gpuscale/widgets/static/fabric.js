@@ -4,7 +4,6 @@
    A cable has a number: NICs by their GPU, then uplinks by leaf and spine, then NVLink ports by their GPU. What can be
    removed has one as well: spines, leaves, uplinks, NICs. Along the leaves runs a, from the spines down to the nodes b;
    on a phone the drawing lies on its side. */
-{
 const LOOK = 3;            // seconds that a transfer at full rate takes on the page
 const RUN = 46;            // pixels per second of a flow at full rate
 const HAIR = 1e-9;
@@ -201,9 +200,9 @@ const busiest = ({ f, asked }) => {
 
 /* 3. Where things stand: for the width there is, and on its side if that is small */
 function places(width, { U, N, R, S, L }) {
-  const tall = width < 480, gap = tall ? 34 : 22, a0 = tall ? 68 : 66, p = tall ? 21 : (width - a0 - (U - 1) * gap - 1) / L, high = tall ? 11 : 14, q = p * .215;
-  const spine = (s) => tall ? 2 + 15 * s : 4 + 22 * s, top = spine(S - 1) + high, leaf = tall ? top + 78 : top + 92, leafHigh = tall ? 20 : 22, size = tall ? 15 : 18, broad = max(size, 3 * q + 5);
-  const step = tall ? (width - leaf - leafHigh - 22) / N : 38, gpu = (n) => leaf + leafHigh + (tall ? 20 : 34) + step * n, end = gpu(N - 1) + size + 10;
+  const tall = width < 480, gap = tall ? 34 : 22, a0 = tall ? 68 : 66, p = tall ? 21 : (width - a0 - (U - 1) * gap - 1) / L, high = 14, q = p * .215;
+  const spine = (s) => tall ? 2 + 18 * s : 4 + 22 * s, top = spine(S - 1) + high, leaf = tall ? top + 70 : top + 92, leafHigh = tall ? 20 : 22, size = tall ? 15 : 18, broad = max(size, 3 * q + 5);
+  const step = tall ? (width - leaf - leafHigh - 22) / N : 38, gpu = (n) => leaf + leafHigh + (tall ? 18 : 34) + step * n, end = gpu(N - 1) + size + 10;
   const col = (l) => a0 + floor(l / R) * (R * p + gap) + (l % R + .5) * p, edge = (u, after) => col(u * R + (after ? R - 1 : 0)) + (after ? p / 2 : -p / 2), last = edge(U - 1, 1);
   const at = (a, b) => tall ? `${px(b)} ${px(a)}` : `${px(a)} ${px(b)}`, xy = (a, b) => tall ? { x: b, y: a } : { x: a, y: b };
   return {
@@ -418,5 +417,4 @@ figures.fabric = {
     return `loaded(Fabric(${data.U}, ${data.N}, ${data.R}, ${data.S}, W=${literal(p.W, units.rate)}, nvlink=${literal(data.nvlink, units.rate)}${taper}${gone}), "${p.traffic}", "${p.routes}"${seed}).rate`;
   },
 };
-}
 globalThis.gpuscale.wake?.();
