@@ -7,7 +7,7 @@ from plotting import test_plotting
 from plotting.test_plotting import texts, trees, words
 
 from gpuscale.network import Mesh, Topology, Torus, topologies, topology
-from gpuscale.plotting import TreeNode, network_figure, node_figure, number_tree, torus_figure
+from gpuscale.plotting import TreeNode, network_figure, node_figure, number_tree, rails_figure, torus_figure
 from gpuscale.units import GB, NBSP
 
 RULES = """test_both_drawings_are_wellformed_and_have_the_columns_width test_colours_are_page_colours_with_a_fallback
@@ -116,8 +116,30 @@ def test_chips_of_a_small_torus_are_all_drawn():
         fills = [p for p in tree.iter("{http://www.w3.org/2000/svg}path") if "--compute-bar" in p.get("fill", "")]
         return sum(len(re.findall("M", p.get("d"))) for p in fills)
 
-    for sides, count in [((8,), 8), ((4, 8), 32), ((4, 4, 4), 64), ((16, 20, 28), 64), ((32, 2), 32)]:
+    bars = 7  # one for each distance in a cube of four
+    for sides, count in [((8,), 8), ((4, 8), 32), ((4, 4, 4), 64 + bars), ((16, 20, 28), 64), ((32, 2), 32)]:
         assert squares(trees(draw(Torus("t", sides, GB)))[0]) == count
+
+
+def test_a_torus_of_three_axes_says_how_far_each_chip_is():
+    for tree in trees(draw(Torus("t", (4, 4, 4), GB))):
+        digits = [word for word in words(tree) if word.isdigit()]
+        assert digits.count("6") == 1 + 1 + 2  # one chip, its row in the list, and the counts of two rows
+        assert digits.count("5") == 6 + 1 and digits.count("20") == 1
+    tree, _ = trees(draw(Torus("t", (16, 20, 28), GB)))
+    assert words(tree).count("1") == 6 and words(tree).count("0") == 1  # the last chip of an axis is one link away
+
+
+def test_rails_have_a_leaf_for_each_column_and_cables_straight_down():
+    wide, narrow = trees(rails_figure(topology("h100_pod_1024"), **SAID))
+    for tree in (wide, narrow):
+        assert lines(tree, "scaleout") == 8 * 4 * 2  # of 32 nodes four, up and down
+        assert {"32 cables up per leaf", "8 leaf switches", "node 31", "…"} <= set(words(tree))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rails_keep_the_rules_of_all_figures(rule):
+    getattr(test_plotting, rule)(rails_figure(topology("h100_pod_1024"), **SAID))
 
 
 def test_a_node_is_drawn_from_any_topology_and_a_mesh_of_any_shape():
@@ -154,6 +176,9 @@ def test_a_tree_says_its_places_and_edges_and_marks_what_is_cut():
         (lambda: network_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
         (lambda: node_figure("dgx", **SAID), TypeError, "expected a Mesh or a Topology; got 'dgx'"),
         (lambda: torus_figure(topology("dgx_h100"), **SAID), TypeError, "expected a Torus"),
+        (lambda: rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
+        (lambda: rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "with rail 8"),
+        (lambda: rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
         (lambda: torus_figure(Torus("t", (3, 3, 3, 3), 1), **SAID), ValueError, "4 axes; expected at most 3"),
         (lambda: number_tree("top", alt="x", **SAID), TypeError, "expected a TreeNode; got 'top'"),
         (lambda: number_tree(TreeNode("t", "red"), alt="x", **SAID), ValueError, "node 't'"),
