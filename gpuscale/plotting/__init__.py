@@ -23,6 +23,7 @@ __getattr__, __dir__ = face(
     pipe_chart="Pipe pipes",
     pipelines="gantt_figure",
     processors="chips_figure sectors_figure tile_figure",
+    racks="rack_figure",
     rails="rails_figure",
     rooflines="Roof roofline",
     routing="routing_figure",

@@ -7,7 +7,15 @@ from plotting import test_plotting
 from plotting.test_plotting import texts, trees, words
 
 from gpuscale.network import Mesh, Topology, Torus, topologies, topology
-from gpuscale.plotting import TreeNode, network_figure, node_figure, number_tree, rails_figure, torus_figure
+from gpuscale.plotting import (
+    TreeNode,
+    network_figure,
+    node_figure,
+    number_tree,
+    rack_figure,
+    rails_figure,
+    torus_figure,
+)
 from gpuscale.units import GB, NBSP
 
 RULES = """test_both_drawings_are_wellformed_and_have_the_columns_width test_colours_are_page_colours_with_a_fallback
@@ -142,6 +150,28 @@ def test_rails_keep_the_rules_of_all_figures(rule):
     getattr(test_plotting, rule)(rails_figure(topology("h100_pod_1024"), **SAID))
 
 
+def rack(**more):
+    return rack_figure(topology("gb200_nvl72"), **SAID | {"per_tray": 4, "chips_per_tray": 2} | more)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rack_keeps_the_rules_of_all_figures(rule):
+    getattr(test_plotting, rule)(rack())
+
+
+def test_a_rack_has_every_tray_and_a_column_of_dots_for_each_chip():
+    for tree in trees(rack()):
+        filled = {}
+        for path in tree.iter("{http://www.w3.org/2000/svg}path"):
+            for hue in ("compute", "scaleup"):
+                if f"--{hue}-bar" in path.get("fill", ""):
+                    filled[hue] = filled.get(hue, 0) + len(re.findall("M", path.get("d")))
+        assert filled == {"compute": 72, "scaleup": 2 * 18}  # a chip in its tray, and at its column
+        dotted = [p for p in tree.iter("{http://www.w3.org/2000/svg}path") if p.get("stroke-dasharray") == "2 2"]
+        assert sum(len(re.findall("M", p.get("d"))) for p in dotted) == 2 * 18
+        assert {"one of 72 GPUs", "18 links, one to each chip"} <= set(words(tree))
+
+
 def test_a_node_is_drawn_from_any_topology_and_a_mesh_of_any_shape():
     assert "Node: 8 GPUs" in said(trees(node_figure(topology("h100_pod_1024"), **SAID))[0])
     star = Mesh("star", ((0, 1, 1), (0, 2, 1), (0, 3, 2)), 20 * GB)
@@ -176,6 +206,13 @@ def test_a_tree_says_its_places_and_edges_and_marks_what_is_cut():
         (lambda: network_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
         (lambda: node_figure("dgx", **SAID), TypeError, "expected a Mesh or a Topology; got 'dgx'"),
         (lambda: torus_figure(topology("dgx_h100"), **SAID), TypeError, "expected a Torus"),
+        (lambda: rack_figure("rack", per_tray=4, chips_per_tray=2, **SAID), TypeError, "expected a Topology"),
+        (lambda: rack(per_tray=5), ValueError, "got 5 and 2 in a tray"),
+        (
+            lambda: rack_figure(topology("dgx_h100"), per_tray=4, chips_per_tray=2, **SAID),
+            ValueError,
+            "a link from each GPU to each switch",
+        ),
         (lambda: rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
         (lambda: rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "with rail 8"),
         (lambda: rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
