@@ -52,27 +52,18 @@ def lines(tree, hue: str) -> int:
 
 def test_a_pod_says_its_levels_on_both_drawings():
     expected = """Pod: 1,024 GPUs|16 spine switches|64 ports each|12.8 TB/s|per scalable unit|8 leaf switches per unit
-    one per rail|400 GB/s|per node, 50 GB/s per GPU|8 GPUs per node|32 nodes per unit|450 GB/s
+    400 GB/s|per node, 50 GB/s per GPU|8 GPUs per node|32 nodes per unit|450 GB/s
     per GPU, over NVLink"""
     for tree in trees(draw(topology("h100_pod_1024"))):
         assert {part.strip() for part in re.split(r"[|\n]", expected)} <= set(said(tree).split(" | "))
 
 
-def test_on_rails_each_gpu_has_one_cable_and_a_leaf_one_to_each_spine():
+def test_each_gpu_has_one_cable_and_a_unit_is_joined_by_some():
     wide, narrow = trees(draw(topology("h100_pod_1024")))
-    units, spines = 2, 5  # those that are drawn: the first and the last unit, and of 16 spines four and the last
+    units, above = 2, 8  # those that are drawn: the first unit and the last, and cables above a unit
     assert lines(wide, "scaleup") == units * 3 * 8 and lines(narrow, "scaleup") == units * 2 * 8
-    assert lines(wide, "scaleout") == units * (3 * 8 + 8 * spines)
-    assert lines(narrow, "scaleout") == units * (2 * 8 + 8 * spines)
-
-
-def test_a_rail_is_drawn_strongly_and_switches_may_be_drawn_as_one():
-    plain, rail = (trees(draw(topology("h100_pod_1024"), rail=k))[0] for k in (None, 2))
-    thick = [p for p in rail.iter("{http://www.w3.org/2000/svg}path") if p.get("stroke-width") == "1.8"]
-    assert sum(len(re.findall("M", p.get("d"))) for p in thick) == 2 * 3
-    assert lines(rail, "scaleout") == lines(plain, "scaleout")
-    one = trees(draw(topology("h100_pod_1024"), merged=True))[0]
-    assert "one per rail" not in said(one) and lines(one, "scaleout") == 2 * (3 * 8 + 8)
+    assert lines(wide, "scaleout") == units * (3 * 8 + above)
+    assert lines(narrow, "scaleout") == units * (2 * 8 + above)
 
 
 def test_a_node_has_a_line_from_every_gpu_to_every_switch():
