@@ -42,6 +42,13 @@ def test_the_worst_cut_is_the_worst_of_all_tried(shape):
             assert cut.flows == pytest.approx(max(across, back)), (fabric, traffic)
 
 
+def test_the_busier_direction_counts():
+    fabric = Fabric(2, 2, 2, 2, W=W, nvlink=NVLINK)
+    for a, b in ((0, 5), (5, 0)):
+        cut = worst_cut(fabric, [(a, b, 1.0), (a + 1, b + 1, 1.0), (a, b + 1, 0.5)])
+        assert cut.flows == 2.5 and cut.bound == pytest.approx(2 * W / 2.5)  # two NICs of one node
+
+
 @pytest.mark.parametrize(("taper", "spines"), list(product([1, 2, 4], [1, 2, 4])))
 def test_between_units_it_is_the_bisection(taper, spines):
     fabric = Fabric(2, 4, 4, spines, W=W, nvlink=NVLINK, taper=taper)

@@ -141,7 +141,7 @@ function worstCut(f, flows) {
   }
   let best = { bound: Infinity };
   for (let t = 1; t < sets - 1; t += 2) {                  // the first node is always in the set
-    const flow = max(across[t], across[sets - 1 ^ t]);
+    const flow = across[t];                                // as much comes back: everyone receives what it sends
     for (let side = 0; side < sides; side++) {
       let capacity = 0, cables = 0, split = 0;
       for (let u = 0; u < U; u++) { const own = t >> u * N & whole, cell = cells[u][own][side]; capacity += cell[0]; cables += cell[1]; split += own > 0 && own < whole; }
@@ -215,7 +215,6 @@ function places(width, { U, N, R, S, L }) {
 }
 /** The ends of a cable along its line: [a, from below, to above]. */
 const ends = (f, k, g) => k < f.up ? [g.strand(f.leafOf(k), f.node(k) % f.N, f.N), g.gpu(f.node(k) % f.N) + 1, g.leaf + g.leafHigh] : [g.strand(floor((k - f.up) / f.S), (k - f.up) % f.S, f.S), g.leaf, g.spine((k - f.up) % f.S) + g.high / 2];
-const many = (list, f) => joined(list, f);
 /** The number of a part that can be removed, for a cable. */
 const partOf = (f, k) => k < f.up ? f.S + f.L + f.cables + k : f.S + f.L + k - f.up;
 function named(words, f, part) {
@@ -253,9 +252,9 @@ function cutPath(f, cut, g) {
 }
 /** NVLink in use: in each node from the first to the last GPU that takes part, with a stub to each of them. */
 function detours(f, g, takes) {
-  return many(range(f.U * f.N), (m) => {
+  return joined(range(f.U * f.N), (m) => {
     const on = range(f.R).filter((r) => takes(f.nvl + m * f.R + r)), x = (r) => g.col(floor(m / f.N) * f.R + r), b = g.gpu(m % f.N) + g.size;
-    return on.length < 2 ? '' : g.line(x(on[0]), b + 5, x(on.at(-1)), b + 5) + many(on, (r) => g.line(x(r), b, x(r), b + 5));
+    return on.length < 2 ? '' : g.line(x(on[0]), b + 5, x(on.at(-1)), b + 5) + joined(on, (r) => g.line(x(r), b, x(r), b + 5));
   });
 }
 
@@ -264,11 +263,11 @@ function standing(view, g) {
   const { p, words: w, solved: s } = view, { f } = s, { N, R, S, W } = f, gone = new Set(p.gone), out = [];
   const word = (key, a, b, words, anchor = 'middle', cls = 'small') => ({ key, tag: 'text', class: cls, ...g.xy(a, b), 'text-anchor': anchor, words });
   const bars = range(f.G).map((i) => { const a = g.col(f.leafOf(i)) - g.broad / 2, b = g.gpu(f.node(i) % N); return g.tall ? [b, a] : [a, b]; }), [wx, wy] = g.tall ? [g.size, g.broad] : [g.broad, g.size];
-  const squares = (which, more = 0) => many(which, ([x, y]) => `M${px(x - more)} ${px(y - more)}h${px(wx + 2 * more)}v${px(wy + 2 * more)}h-${px(wx + 2 * more)}z`);
-  const filled = (rates) => many(bars, ([x, y], i) => { const high = (wy - 2) * rates[i] / W; return `M${px(x + 1)} ${px(y + wy - 1 - high)}h${px(wx - 2)}v${px(high)}h-${px(wx - 2)}z`; });
-  out.push({ key: 'nvlink', tag: 'path', class: 'nvlink scaleup', d: many(range(f.U * N), (m) => { const u = floor(m / N), b = g.gpu(m % N) + g.size + 5; return g.line(g.edge(u, 0) + 3, b, g.edge(u, 1) - 3, b); }) });
+  const squares = (which, more = 0) => joined(which, ([x, y]) => `M${px(x - more)} ${px(y - more)}h${px(wx + 2 * more)}v${px(wy + 2 * more)}h-${px(wx + 2 * more)}z`);
+  const filled = (rates) => joined(bars, ([x, y], i) => { const high = (wy - 2) * rates[i] / W; return `M${px(x + 1)} ${px(y + wy - 1 - high)}h${px(wx - 2)}v${px(high)}h-${px(wx - 2)}z`; });
+  out.push({ key: 'nvlink', tag: 'path', class: 'nvlink scaleup', d: joined(range(f.U * N), (m) => { const u = floor(m / N), b = g.gpu(m % N) + g.size + 5; return g.line(g.edge(u, 0) + 3, b, g.edge(u, 1) - 3, b); }) });
   const there = range(f.nvl).map((k) => f.cap[k] > 0), ask = (k) => max(s.asked[k], s.asked[f.links + k]), flow = (k) => max(s.carried[k], s.carried[f.links + k]);
-  out.push({ key: 'spill', tag: 'path', class: 'spill', d: many(range(f.nvl), (k) => { const [a, low, high] = ends(f, k, g), over = there[k] && ask(k) > f.cap[k] * (1 + HAIR), half = over ? g.wide * ask(k) / W / 2 + .5 : 0; return g.ring(a - half, low, a + half, high); }) });
+  out.push({ key: 'spill', tag: 'path', class: 'spill', d: joined(range(f.nvl), (k) => { const [a, low, high] = ends(f, k, g), over = there[k] && ask(k) > f.cap[k] * (1 + HAIR), half = over ? g.wide * ask(k) / W / 2 + .5 : 0; return g.ring(a - half, low, a + half, high); }) });
   for (const k of range(f.nvl)) {
     const [a, low, high] = ends(f, k, g), full = k < f.up ? W : f.wide;
     out.push({ key: `c${k}`, tag: 'path', class: there[k] ? 'pipe' : 'pipe off', d: g.line(a, low, a, high), 'stroke-width': there[k] ? g.wide * full / W : .8, style: `--t:${(there[k] ? (ask(k) > 0) * .12 + .88 * flow(k) / full : 0).toFixed(3)}` });
@@ -283,7 +282,7 @@ function standing(view, g) {
     out.push({ key: `s${i}`, tag: 'rect', class: f.spine[i] ? 'box' : 'box off', ...g.box(g.a0 - 3, g.spine(i), g.last + 1, g.spine(i) + g.high), rx: 2.5, act: i, told: i, group: 'switches', pressed: gone.has(i), label: worded(w.spine, i) });
     if (!g.tall) out.push(word(`sn${i}`, g.a0 - 9, g.spine(i) + g.high / 2 + 4.5, worded(w.spine, i), 'end', 'small soft'));
   }
-  out.push({ key: 'joints', tag: 'path', class: 'joints', d: many(range(f.cables).filter((c) => f.uplink[c]), (c) => { const [a, , b] = ends(f, f.up + c, g); return `M${g.at(a, b)}h.01`; }) });
+  out.push({ key: 'joints', tag: 'path', class: 'joints', d: joined(range(f.cables).filter((c) => f.uplink[c]), (c) => { const [a, , b] = ends(f, f.up + c, g); return `M${g.at(a, b)}h.01`; }) });
   for (const l of range(f.L)) {
     out.push({ key: `l${l}`, tag: 'rect', class: f.leaf[l] ? 'box' : 'box off', ...g.box(g.col(l) - g.p / 2 + 1.5, g.leaf, g.col(l) + g.p / 2 - 1.5, g.leaf + g.leafHigh), rx: 3, act: S + l, told: S + l, group: 'switches', pressed: gone.has(S + l), label: named(w, f, S + l) });
     out.push({ ...word(`ln${l}`, g.col(l) + (g.tall ? 4 : 0), g.leaf + g.leafHigh / 2 + (g.tall ? 0 : 4.5), f.leaf[l] ? `${l % R}` : '×', 'middle', f.leaf[l] ? 'name' : 'name off') });
@@ -299,7 +298,7 @@ function traced({ p, solved: { f, flows, uses } }, g, squares) {
   const mine = range(flows.length).filter((i) => flows[i][0] === p.gpu), lit = new Set(mine.flatMap((i) => [...uses[i].keys()].map((k) => k % f.links)));
   const spots = [p.gpu, ...mine.map((i) => flows[i][1])];
   return [
-    { key: 'trace', tag: 'path', class: 'trace', d: many([...lit].filter((k) => k < f.nvl), (k) => { const [a, low, high] = ends(f, k, g); return g.line(a, low, a, high); }) + detours(f, g, (k) => lit.has(k)) },
+    { key: 'trace', tag: 'path', class: 'trace', d: joined([...lit].filter((k) => k < f.nvl), (k) => { const [a, low, high] = ends(f, k, g); return g.line(a, low, a, high); }) + detours(f, g, (k) => lit.has(k)) },
     { key: 'spots', tag: 'path', class: 'trace', d: squares(spots) },
   ];
 }
