@@ -9,11 +9,11 @@ from plotting.test_plotting import texts, trees, words
 from gpuscale.network import Mesh, Topology, Torus, topologies, topology
 from gpuscale.plotting import (
     TreeNode,
+    leaf_rails_figure,
     network_figure,
     node_figure,
     number_tree,
     rack_figure,
-    rails_figure,
     torus_figure,
 )
 from gpuscale.units import GB, NBSP
@@ -130,7 +130,7 @@ def test_a_torus_of_three_axes_says_how_far_each_chip_is():
 
 
 def test_rails_have_a_leaf_for_each_column_and_cables_straight_down():
-    wide, narrow = trees(rails_figure(topology("h100_pod_1024"), **SAID))
+    wide, narrow = trees(leaf_rails_figure(topology("h100_pod_1024"), **SAID))
     for tree in (wide, narrow):
         assert lines(tree, "scaleout") == 8 * 4 * 2  # of 32 nodes four, up and down
         assert {"32 cables up per leaf", "8 leaf switches", "node 31", "…"} <= set(words(tree))
@@ -138,7 +138,7 @@ def test_rails_have_a_leaf_for_each_column_and_cables_straight_down():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rails_keep_the_rules_of_all_figures(rule):
-    getattr(test_plotting, rule)(rails_figure(topology("h100_pod_1024"), **SAID))
+    getattr(test_plotting, rule)(leaf_rails_figure(topology("h100_pod_1024"), **SAID))
 
 
 def rack(**more):
@@ -204,9 +204,9 @@ def test_a_tree_says_its_places_and_edges_and_marks_what_is_cut():
             ValueError,
             "a link from each GPU to each switch",
         ),
-        (lambda: rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
-        (lambda: rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "with rail 8"),
-        (lambda: rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
+        (lambda: leaf_rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
+        (lambda: leaf_rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "with rail 8"),
+        (lambda: leaf_rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
         (lambda: torus_figure(Torus("t", (3, 3, 3, 3), 1), **SAID), ValueError, "4 axes; expected at most 3"),
         (lambda: number_tree("top", alt="x", **SAID), TypeError, "expected a TreeNode; got 'top'"),
         (lambda: number_tree(TreeNode("t", "red"), alt="x", **SAID), ValueError, "node 't'"),

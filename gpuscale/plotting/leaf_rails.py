@@ -14,17 +14,19 @@ _STUB, _LEAF, _FAN, _GPU, _ROW = 40, 20, 60, 20, 44  # pixels: uplinks, a switch
 _LEFT, _RIGHT = 62, 176  # pixels for the words on either side
 
 
-def rails_figure(topology, *, name, caption, level="Leaf", rail=2, **look) -> Still:
+def leaf_rails_figure(topology, *, name, caption, level="Leaf", rail=2, **look) -> Still:
     """The first unit of a level on rails as a static figure, with one rail drawn strongly.
 
     A leaf switch has its uplinks above, as many strokes as cables down are drawn, if it has as many cables up as down.
     Raises TypeError for anything but a Topology, ValueError for a level that is not on rails or has no such rail.
     """
     if not isinstance(topology, Topology):
-        raise TypeError(f"rails_figure: expected a Topology; got {topology!r}")
+        raise TypeError(f"leaf_rails_figure: expected a Topology; got {topology!r}")
     tier, node = topology.at(level), topology.tiers[0]
     if not on_rails(tier) or not 0 <= rail < tier.switches or tier.cables != node.degree:
-        raise ValueError(f"rails_figure: {topology.title}: expected a level on rails, with rail {rail}; got {level}")
+        raise ValueError(
+            f"leaf_rails_figure: {topology.title}: expected a level on rails, with rail {rail}; got {level}"
+        )
     up = tier.ports_up // tier.switches
     shown = [*range(min(tier.degree, _SHOWN) - 1), tier.degree - 1]
 
