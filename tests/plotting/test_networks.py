@@ -205,7 +205,7 @@ def test_a_tree_says_its_places_and_edges_and_marks_what_is_cut():
             "a link from each GPU to each switch",
         ),
         (lambda: leaf_rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
-        (lambda: leaf_rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "with rail 8"),
+        (lambda: leaf_rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "among them 8"),
         (lambda: leaf_rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
         (lambda: torus_figure(Torus("t", (3, 3, 3, 3), 1), **SAID), ValueError, "4 axes; expected at most 3"),
         (lambda: number_tree("top", alt="x", **SAID), TypeError, "expected a TreeNode; got 'top'"),
