@@ -24,9 +24,7 @@ def leaf_rails_figure(topology, *, name, caption, level="Leaf", rail=2, **look) 
         raise TypeError(f"leaf_rails_figure: expected a Topology; got {topology!r}")
     tier, node = topology.at(level), topology.tiers[0]
     if not on_rails(tier) or not 0 <= rail < tier.switches or tier.cables != node.degree:
-        raise ValueError(
-            f"leaf_rails_figure: {topology.title}: expected a level on rails, with rail {rail}; got {level}"
-        )
+        raise ValueError(f"leaf_rails_figure: {topology.title}: expected rails, and among them {rail}; got {level}")
     up = tier.ports_up // tier.switches
     shown = [*range(min(tier.degree, _SHOWN) - 1), tier.degree - 1]
 
