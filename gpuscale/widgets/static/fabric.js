@@ -395,10 +395,10 @@ figures.fabric = {
       routes: p.gpu < 0 ? [] : range(s.flows.length).filter((i) => s.flows[i][0] === p.gpu).map((i) => [s.flows[i][1], [...s.uses[i].keys()].sort((a, b) => a - b)]),
     };
   },
-  /** What it costs to lose each switch. */
+  /** What it costs to lose each switch, the most expensive one first. */
   table(view) {
-    const { p, words: w, solved: { f } } = view;
-    return [[w.switch_name, w.without], ...range(f.S + f.L).filter((k) => !p.gone.includes(k)).map((k) => [named(w, f, k), rateText(view, otherwise(view, k))])];
+    const { p, words: w, solved: { f } } = view, left = range(f.S + f.L).filter((k) => !p.gone.includes(k));
+    return [[w.switch_name, w.without], ...left.sort((a, b) => otherwise(view, a) - otherwise(view, b)).map((k) => [named(w, f, k), rateText(view, otherwise(view, k))])];
   },
   hover(view, el) {
     const { p, words: w, solved: s } = view, { f } = s, rt = (v) => rateText(view, v), what = el.dataset.told;
