@@ -49,7 +49,8 @@ def _number(time: Fraction) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PipelineRun:
-    """A timetable. ``bare`` is its length were all transfers free, for ``exposed``."""
+    """A timetable. ``bare`` is its length were all transfers free, for ``exposed``; ``orders`` are the blocks that each
+    rank works through, for ``slowed``."""
 
     title: str
     ranks: int
@@ -58,6 +59,7 @@ class PipelineRun:
     slots: tuple[Slot, ...]
     transfers: tuple[PipelineTransfer, ...]
     bare: Fraction
+    orders: tuple[Order, ...] = ()
 
     def __repr__(self) -> str:
         """A summary; the slots are attributes. Times are in the unit that they were given in."""
@@ -140,6 +142,18 @@ class PipelineRun:
         """The most activations that a rank holds at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
 
+    def slowed(self, pace: Sequence) -> "PipelineRun":
+        """The same orders where each slot of rank r takes ``pace[r]`` times as long. Transfers take as long as before.
+        Raises ValueError unless there is a pace of zero or more for each rank."""
+        if len(pace) != self.ranks:
+            raise ValueError(f"pace: expected {counted(self.ranks, 'number')}, one per rank; got {len(pace)}")
+        times = [need_time(one, "pace") for one in pace]
+        took = {slot[3:]: (slot.end - slot.start) * times[slot.rank] for slot in self.slots}
+        t_hop = next((move.end - move.start for move in self.transfers), Fraction(0))
+        return timetable(
+            self.title, self.orders, self.stages, self.microbatches, lambda block: [took[task] for task in block], t_hop
+        )
+
 
 def needs_of(task: Task, stages: int) -> list[Task]:
     """The tasks that have to be done before this one."""
@@ -165,7 +179,7 @@ def timetable(
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
     bare = max(slot.end for slot in free)
     slots = sorted(slots, key=lambda slot: (slot.start, slot.rank, slot.end))
-    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare)
+    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare, tuple(orders))
 
 
 class _State:
