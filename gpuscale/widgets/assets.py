@@ -81,8 +81,8 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts of figures and quizzes. What a figure on a stage names is its
-    own, as on a page."""
+    """The module that a notebook widget loads: all scripts of figures and quizzes. What a figure on a stage names is
+    its own, as on a page."""
     parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     apart = [

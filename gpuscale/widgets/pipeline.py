@@ -1,7 +1,7 @@
 """The pipeline that a hand can slow down: schedules as tabs, slot by slot, with what each rank stores.
 
-The page's script orders and times the slots (``static/pipeline.js``); its twins in Python are ``schedules.pipelines`` and
-``PipelineRun.slowed``. The published bubbles are the formulas given, printed as JavaScript.
+The page's script orders and times the slots (``static/pipeline.js``); its twins in Python are ``schedules.pipelines``
+and ``PipelineRun.slowed``. The published bubbles are the formulas given, printed as JavaScript.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpuscale.widgets.stage import stage_figure
 RANKS = 2, 8  # even numbers, as DualPipe needs
 MICROBATCHES = 1, 16
 PACE = 1, 3  # how much slower a hand can make a rank
-BACKWARD, WEIGHTS = (1, 4), (0.25, 3.75)  # in forward passes of a microbatch on a rank
+BACKWARD, WEIGHTS = (1, 4), (0.5, 3.5)  # in forward passes of a microbatch on a rank
 KINDS = ("gpipe", "one_f_one_b", "interleaved", "zb_h1", "zb_v", "dualpipe")
 
 
@@ -54,8 +54,9 @@ def pipeline_stage(
 
     It opens on the tab ``opens`` (or the first), at the share ``at`` of its time. ``backward`` and ``weights`` are t_B
     and t_W in forward passes of a microbatch on a rank, which is the unit of all times. ``pace`` says how many times
-    as long a rank takes: {2: 1.6}; ``presets`` name other inputs than equal ranks and a slow one. Interleaved and ZB-V run with two virtual stages per rank. Returns a widget whose
-    ``values`` hold the inputs: kind, N_stages, N_MB, t_B, t_W, pace, and the microbatch that is followed, or -1.
+    as long a rank takes: {2: 1.6}; ``presets`` name other inputs than equal ranks and a slow one. Interleaved and ZB-V
+    run with two virtual stages per rank. Returns a widget whose ``values`` hold the inputs: kind, N_stages, N_MB, t_B,
+    t_W, pace, and the microbatch that is followed, or -1.
     Raises ValueError for a schedule, a tab or numbers that it cannot show.
     """
     kinds = {each.schedule.__name__: label for label, each in schedules.items()}
@@ -95,6 +96,7 @@ def pipeline_stage(
         within={"pace": PACE, "t_B": BACKWARD, "t_W": WEIGHTS, "follow": (-1, MICROBATCHES[1] - 1)},
         formulas={each.schedule.__name__: fraction(each.bubble) for each in schedules.values()},
         words=WORDS | {"formula": f_bub.html},
+        data=list(kinds),
         python="from gpuscale.schedules.pipelines.both_ways import dualpipe, zb_v\n"
         "from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1",
         at=at,
@@ -166,7 +168,9 @@ WORDS = {
     "rank": "rank {}",
     "times": "{}×",
     "stores": "stores {} microbatches",
+    "store": "stores {} microbatch",
     "few": "stores {}",
+    "critical": "critical path",
     "idle": "idle {}",
     "equal": "equal ranks: {}",
     "t_B": "Backward pass",
@@ -178,12 +182,12 @@ WORDS = {
     "time": "{} of {}",
     "meter": "Idle time of all ranks",
     "bubble": "{} of {}, {}",
-    "uneven": "The formula assumes equal ranks. Only the count holds here.",
-    "without": "The formula does not hold for these times. Only the count holds here.",
+    "uneven": "The formula holds for equal ranks only.",
+    "without": "No formula holds for these times.",
     "equally": f"<b>{{}}</b>: the step takes {{}} {_T_F}, and the ranks are <b class=wait>idle</b> for {{}} of it.",
     "one_slow": "<b>Rank {} takes {} times as long</b>, and the step {} longer. "
-    "On average, the ranks are <b class=wait>idle</b> for {} of the step.",
-    "some_slow": "<b>Slow ranks make the step {} longer.</b> On average, the ranks are <b class=wait>idle</b> for {} of it.",
+    "Its slots make up {} of the critical path, and the ranks are <b class=wait>idle</b> for {} of the step.",
+    "some_slow": "<b>Slow ranks make the step {} longer.</b> The ranks are <b class=wait>idle</b> for {} of it.",
     "single": "<b class=memory>{}</b> microbatch",
     "several": "<b class=memory>{}</b> microbatches",
     "alike": "Every rank stores the activations of up to {}.",

@@ -33,7 +33,7 @@ def states(many: int, seed: int = 1) -> list[dict]:
     def state(turn):
         kind = list(each.schedule.__name__ for each in TABS.values())[turn % len(TABS)]
         p, t_B = dice.choice([2, 4, 6, 8]), dice.randint(4, 16) / 4
-        t_W = dice.randint(1, int(4 * t_B) - 1) / 4
+        t_W = dice.randint(2, int(4 * t_B) - 2) / 4
         slow = dice.random() < 0.67
         return {
             "kind": kind,
@@ -66,7 +66,7 @@ def run(state: dict, equal: bool = False):
 
 def bubble(state: dict) -> float | None:
     """The formula's bubble fraction; None for unequal ranks and where the formula refuses."""
-    if any(one != 1 for one in state["pace"][: state["N_stages"]]):
+    if len(set(state["pace"][: state["N_stages"]])) > 1:
         return None
     sizes = {key: state[key] for key in ("N_stages", "N_MB")}
     times = {"t_F": 1, "t_B": state["t_B"], "t_W": state["t_W"]}

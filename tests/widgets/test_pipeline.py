@@ -1,6 +1,7 @@
 """The pipeline of the page in a JavaScript engine, against the library's timetables; and what its maker refuses."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from py_mini_racer import MiniRacer
@@ -14,7 +15,8 @@ from gpuscale.widgets import Scheduled, assets
 
 MANY = 216
 NUMBERS = """(spec, state) => {
-  const view = gpuscale.seen(spec, state), end = view.solved.total, t = state.at * end, figure = gpuscale.figures.pipeline;
+  const view = gpuscale.seen(spec, state), end = view.solved.total, t = state.at * end;
+  const figure = gpuscale.figures.pipeline;
   const said = { met: figure.meter(view, end).met, call: figure.call(view), sentence: figure.sentence(view) };
   return JSON.stringify({ ...figure.numbers(view, t), ...said, t, marks: view.solved.marks });
 }"""
@@ -73,6 +75,17 @@ def test_idle_time_and_memory_agree(pairs):
                 assert held == close((before[-1] if before else 0) * unit), state
 
 
+def test_the_critical_path_is_the_same_and_fills_the_step(pairs):
+    for state, page, on in pairs[1::2]:
+        path = on.critical_path()
+        assert [tuple(task) for task in page["path"]] == [slot[3:] for slot in path], state
+        for slot, then in pairwise(path):
+            assert slot.end == then.start, state
+            assert slot.rank == then.rank or slot.microbatch == then.microbatch or state["kind"] == "dualpipe", state
+        for rank, fraction in enumerate(page["onPath"]):
+            assert fraction == close(float(sum(s.end - s.start for s in path if s.rank == rank) / on.makespan)), state
+
+
 def test_the_mark_is_the_formula_where_it_holds(pairs):
     marked = 0
     for state, page, _ in pairs:
@@ -94,7 +107,8 @@ def test_the_copied_call_gives_the_bubble(pairs):
 def test_the_sentence_names_the_slow_rank(shown):
     state = states(1)[0] | {"kind": "one_f_one_b", "N_stages": 4, "N_MB": 8, "t_B": 2, "pace": [1, 1, 1.6, *[1] * 5]}
     said = shown(state)["sentence"]
-    assert "Rank 2 takes 1.6 times as long</b>, and the step 38.8% longer" in said and "39.7%" in said
+    assert "Rank 2 takes 1.6 times as long</b>, and the step 38.8% longer" in said
+    assert "80.3% of the critical path" in said and "39.7%" in said
     assert "33 <i>t</i><sub>F</sub>" in shown(state | {"pace": [1] * 8})["sentence"]
 
 

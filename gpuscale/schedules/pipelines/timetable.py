@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from gpuscale.schedules.counts import counted, need_rank
@@ -141,6 +142,33 @@ class PipelineRun:
     def peak_activations(self, rank: int) -> int:
         """The most activations that a rank holds at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
+
+    def critical_path(self) -> list[Slot]:
+        """The slots that the makespan consists of, first to last; between two of them lies at most a transfer.
+
+        A slot begins when the one before it on its rank ends, or when a result arrives. Where both hold, the path stays
+        on the rank; of several paths that are as long this is one.
+        """
+        block_of = {task: block for order in self.orders for block in order for task in block}
+        slots = {slot[3:]: slot for slot in self.slots}
+        sent = {move[4:]: move.end for move in self.transfers}
+        before = {then: slot for rank in range(self.ranks) for slot, then in pairwise(self.of(rank))}
+
+        def delivered(need: Task, rank: int) -> tuple[Fraction, Slot]:
+            """When a result arrives at a rank, and the last slot of its block."""
+            last = slots[block_of[need][-1]]
+            return last.end if last.rank == rank else sent[need], last
+
+        path = [min(self.slots, key=lambda slot: (-slot.end, slot.rank))]
+        while path[-1].start:
+            slot = path[-1]
+            previous = before.get(slot)
+            if previous is None or previous.end < slot.start:
+                block = block_of[slot[3:]]
+                needs = [need for task in block for need in needs_of(task, self.stages) if need not in block]
+                _, previous = max((delivered(need, slot.rank) for need in needs), key=lambda result: result[0])
+            path.append(previous)
+        return path[::-1]
 
     def slowed(self, pace: Sequence) -> "PipelineRun":
         """The same orders where each slot of rank r takes ``pace[r]`` times as long. Transfers take as long as before.

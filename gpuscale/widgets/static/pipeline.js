@@ -1,7 +1,7 @@
 /* Pipeline: a lane for each rank, a block for each slot, and below each lane the activations that the rank stores. The
    orders and the timetable are twins of schedules/pipelines; times are in forward passes of a microbatch on a rank. */
 const HALVES = ['interleaved', 'zb_v'], SPLIT = ['zb_h1', 'zb_v', 'dualpipe'];
-const MOST_MB = 16, MOST_PACE = 3, NUDGE = .25;            // microbatches, slowdown, step of t_B and t_W
+const MOST_MB = 16, MOST_PACE = 3, LEAST = .5, NUDGE = .25;  // microbatches, slowdown, least part of a backward pass, step of times
 
 /* 1. Orders: for each rank its blocks of tasks [kind, microbatch, stage], the tasks of a block running in a row */
 const alone = (tasks) => tasks.map((task) => [task]);
@@ -70,7 +70,8 @@ const ORDERS = {
 };
 /** Which numbers of microbatches a schedule can run. */
 const RUNS = { interleaved: (p, m) => m % p === 0, zb_v: (p, m) => m >= 2 * p - 1, dualpipe: (p, m) => m % 2 === 0 && m >= 2 * p };
-const possible = ({ kind, N_stages: p }) => range(MOST_MB).map((i) => i + 1).filter((m) => RUNS[kind]?.(p, m) ?? true);
+const can = (kind, p, m) => RUNS[kind]?.(p, m) ?? true;
+const possible = ({ kind, N_stages: p }) => range(MOST_MB).map((i) => i + 1).filter((m) => can(kind, p, m));
 
 /* 2. The timetable: each rank works through its list, a block as soon as the rank is free and all inputs have arrived */
 const paces = (p) => p.pace.slice(0, p.N_stages);
@@ -95,7 +96,7 @@ function timetable({ kind, N_stages: p, N_MB: m, t_B, t_W }, pace) {
   const v = virtual(kind), lasts = { F: 1 / v, B: (SPLIT.includes(kind) ? t_B - t_W : t_B) / v, W: t_W / v }, done = {}, free = range(p).map(() => 0), slots = [];
   for (const { r, block, ids, wants } of plans[[kind, p, m]] ??= plan(kind, p, m)) {
     let t = free[r], late;
-    for (const id of wants) if (done[id].t > t) { late = done[id].slot; t = done[id].t; }
+    for (const id of wants) if (done[id].t > t + 1e-9) { late = done[id].slot; t = done[id].t; }
     block.forEach(([k, i, s], n) => { slots.push({ id: ids[n], rank: r, kind: k, m: i, s, a: t, b: t += lasts[k] * pace[r], late: n ? undefined : late }); });
     for (const id of ids) done[id] = { t, slot: slots.at(-1) };   // a block hands its results over at its end
     free[r] = t;
@@ -117,7 +118,14 @@ function gaps(slots, total) {
   for (const s of slots) { if (s.a > at + 1e-9) out.push([at, s.a]); at = max(at, s.b); }
   return at < total - 1e-9 ? [...out, [at, total]] : out;
 }
-const even = (p) => paces(p).every((k) => k === 1);
+const even = (p) => paces(p).every((k) => k === p.pace[0]);
+const slowed = (p) => paces(p).some((k) => k !== 1);
+/** The slots that the step consists of: each begins when the one before it on its rank ends, or when its input arrives. */
+function critical({ slots, total }, rows) {
+  const path = [slots.filter((s) => s.b > total - 1e-9).reduce((x, s) => s.rank < x.rank ? s : x)];
+  for (let s = path[0]; s; s = s.late ?? rows[s.rank][rows[s.rank].indexOf(s) - 1]) if (s !== path[0]) path.unshift(s);
+  return path;
+}
 const ends = (slots, p, r) => max(...slots.filter((s) => s.rank === r).map((s) => s.b));
 /** The idle time of all ranks up to the time t. */
 const idle = (solved, t) => solved.gaps.flat().reduce((sum, [a, b]) => sum + max(0, min(b, t) - min(a, t)), 0);
@@ -131,37 +139,41 @@ function shape({ width, p, solved }) {
   const small = width < 480, left = small ? 40 : 58, right = small ? 18 : 26, n = p.N_stages, pitch = clamp(340 / n, 56, 84), lane = pitch < 70 ? 22 : 26, top = 66;
   return { small, left, right, pitch, lane, top, foot: top + n * pitch, strip: pitch - lane - 24, unit: min(76, (width - left - right) / 5), full: max(p.N_MB, n + 1), room: width - left - right, lanes: (r) => top + r * pitch };
 }
-/** The time that the width shows: so long that GPipe fits as well, unless a hand holds a block's edge. */
+/** The time that the width shows: so long that every tab fits, unless a hand holds a handle. */
 const across = (view) => view.held && view.across || (view.across = view.solved.across);
 const place = (view, g) => { const per = g.room / across(view); return (t) => g.left + min(t * per, g.room + 4); };
+const way = (slots, g, X) => joined(slots, (s, i) => `${i ? 'L' : 'M'}${px(X(s.a))} ${px(g.lanes(s.rank) + g.lane + 1.5)}L${px(X(s.b))} ${px(g.lanes(s.rank) + g.lane + 1.5)}`);
+/** How much of the critical path lies on a rank, and on which rank most of it does. */
+const onPath = ({ path, total }, r) => path.reduce((sum, s) => sum + (s.rank === r ? s.b - s.a : 0), 0) / total;
+const mostly = (solved) => solved.rows.reduce((best, _, r) => onPath(solved, r) > onPath(solved, best) + 1e-9 ? r : best, 0);
 const named = (p, s) => p.kind === 'dualpipe' ? s.s !== s.rank : s.s >= p.N_stages;   // the other stage of its rank
 
 figures.pipeline = {
   glide: 1100,
   settles: true,
   units: true,
-  solve(p) {
+  solve(p, call, kinds) {
     const run = timetable(p, p.pace), rows = range(p.N_stages).map((r) => run.slots.filter((s) => s.rank === r)), marks = [...new Set(run.slots.flatMap((s) => [s.a, s.b].map((t) => +t.toFixed(9))))].sort((x, y) => x - y);
     const kept = rows.map((row) => stored(row, 1 / virtual(p.kind))), peaks = kept.map((row) => max(...row.map(([, n]) => n)));
-    const alike = even(p) ? run.total : timetable(p, p.pace.map(() => 1)).total, gpipe = timetable({ ...p, kind: 'gpipe' }, p.pace).total;
-    return { ...run, marks: marks.filter((t) => t > 0), rows, kept, peaks, alike, across: max(gpipe, run.total), gaps: rows.map((row) => gaps(row, run.total)) };
+    const alike = slowed(p) ? timetable(p, p.pace.map(() => 1)).total : run.total, others = kinds.filter((kind) => kind !== p.kind && can(kind, p.N_stages, p.N_MB)).map((kind) => timetable({ ...p, kind }, p.pace).total);
+    return { ...run, marks: marks.filter((t) => t > 0), rows, kept, peaks, alike, path: critical(run, rows), across: max(run.total, ...others), gaps: rows.map((row) => gaps(row, run.total)) };
   },
   pace: (p) => 9 / (p.N_MB + p.N_stages) / (1 + p.t_B),
   height: (view) => { const g = shape(view); return g.foot + 40; },
   fit(p, was = p) {
     const t_B = clamp(p.t_B, 1, 4), list = possible(p), way = p.N_MB - was.N_MB, near = (m) => abs(m - p.N_MB) + (way && (m - p.N_MB) * way < 0 ? MOST_MB : 0);
-    return { ...p, t_B, t_W: clamp(p.t_W, NUDGE, t_B - NUDGE), N_MB: list.reduce((best, m) => near(m) <= near(best) ? m : best), follow: p.follow < p.N_MB ? p.follow : -1 };
+    return { ...p, t_B, t_W: clamp(p.t_W, LEAST, t_B - LEAST), N_MB: list.reduce((best, m) => near(m) <= near(best) ? m : best), follow: p.follow < p.N_MB ? p.follow : -1 };
   },
 
   draw(view, t) {
     const { p, solved, words, hatch } = view, g = shape(view), X = place(view, g), v = virtual(p.kind), now = t < solved.total ? t : Infinity;
-    const dim = (m) => p.follow >= 0 && p.follow !== m ? .2 : 1, digit = g.small ? 5.9 : 6.7;
+    const dim = (m) => p.follow >= 0 && p.follow !== m ? .2 : 1;
     const block = (s) => {
       const x0 = X(s.a), x1 = X(s.b), wide = x1 - x0, half = v === 2 ? s.s : 2 * s.s, y = g.lanes(s.rank), later = s.a >= now - 1e-9 ? .25 : 1, opacity = min(dim(s.m), later);
       if (wide < .5) return null;
-      const key = `${s.kind}${s.m}.${half}`, from = `${s.kind === 'F' ? 'F' : 'B'}${s.m}.${half - half % 2}`, tall = String(s.m).length * digit + 2.2;
-      const box = { key, from, tag: 'rect', class: `pass ${s.kind}`, style: `--h:${hue(s.m)}`, x: x0 + .5, y, width: max(.4, wide - 1), height: g.lane, rx: min(3, wide / 4), opacity, told: s.id, act: s.m, group: 'slots', pressed: p.follow === s.m, label: worded(words.block, words.kinds[SPLIT.includes(p.kind) ? s.kind : s.kind === 'B' ? 'whole' : 'F'], s.m, s.rank) };
-      const say = wide >= tall && { key: `n${key}`, from: `n${from}`, tag: 'text', class: `count ${s.kind}`, x: (x0 + x1) / 2, y: y + g.lane / 2 + .5, opacity, words: `${s.m}`, ...named(p, s) && { 'text-decoration': 'underline' } };
+      const key = `${s.kind}${s.m}.${half}`, from = `${s.kind === 'F' ? 'F' : 'B'}${s.m}.${half - half % 2}`, digits = String(s.m).length, fine = wide < 6.7 * digits + 2.4 || g.small;
+      const box = { key, from, tag: 'rect', class: `pass ${s.kind}${wide < 5 ? ' thin' : ''}`, style: `--h:${hue(s.m)}`, x: x0 + .5, y, width: max(.4, wide - 1), height: g.lane, rx: min(3, wide / 4), opacity, told: s.id, act: s.m, group: 'slots', pressed: p.follow === s.m, label: worded(words.block, words.kinds[SPLIT.includes(p.kind) ? s.kind : s.kind === 'B' ? 'whole' : 'F'], s.m, s.rank) };
+      const say = wide >= 5.8 * digits + 2.3 && { key: `n${key}`, from: `n${from}`, tag: 'text', class: `count ${s.kind}${fine ? ' fine' : ''}`, x: (x0 + x1) / 2, y: y + g.lane / 2 + .5, opacity, words: `${s.m}`, ...named(p, s) && { 'text-decoration': 'underline' } };
       return [box, say];
     };
     const longest = solved.gaps.flatMap((list, r) => list.map(([a, b]) => [b - a, a, b, r])).reduce((x, z) => z[0] > x[0] + 1e-9 ? z : x, [0, 0, 0, 0]);
@@ -171,7 +183,7 @@ figures.pipeline = {
       t < solved.total && { key: 'now', tag: 'path', class: 'now', d: `M${px(X(t))} ${px(g.top - 6)}V${px(g.foot + 2)}` },
       this.pass(view, g), range(p.N_stages).map((r) => this.rank(view, g, X, r, now)), range(p.N_stages).map(wait),
       fits && [{ key: 'gap', tag: 'rect', class: 'plate', x: (X(longest[1]) + X(longest[2])) / 2 - span(label) / 2 - 2, y: g.lanes(longest[3]) + 4, width: span(label) + 4, height: g.lane - 8, rx: 3 }, { key: 'gapped', tag: 'text', class: 'small', x: (X(longest[1]) + X(longest[2])) / 2, y: g.lanes(longest[3]) + g.lane / 2 + .5, 'text-anchor': 'middle', words: label }],
-      solved.slots.map(block), this.route(view, g, X, now), this.axis(view, g, X, t),
+      solved.slots.map(block), p.follow < 0 && slowed(p) && this.critical(view, g, X, now), this.route(view, g, X, now), this.axis(view, g, X, t),
     ];
   },
   /** One microbatch on one rank: the blocks that all schedules are made of, with handles for their times. */
@@ -190,7 +202,7 @@ figures.pipeline = {
     const y = g.lanes(r), base = y + g.lane + 4, kept = solved.kept[r], deep = (n) => px(base + n * g.strip / g.full), most = solved.peaks[r], peak = kept.find(([, n]) => n === most), level = now < Infinity ? held(kept, now) : most;
     const points = range(4 * p.N_MB).map((i) => kept[min(i, kept.length - 1)]), end = min(now, kept.at(-1)[0]);
     const curve = `M${px(X(min(kept[0][0], now)))} ${px(base)}${joined(points, ([t, n]) => `H${px(X(min(t, end)))}V${t <= end ? deep(n) : deep(held(kept, end))}`)}H${px(X(end))}V${px(base)}Z`;
-    const said = worded(r || g.small ? words.few : words.stores, number(level));
+    const said = worded(r || g.small ? words.few : level === 1 ? words.store : words.stores, number(level));
     return [
       { key: `who${r}`, tag: 'text', class: 'strong who', x: 0, y: y + g.lane / 2 + (p.pace[r] > 1 ? -7 : 0), words: worded(words.rank, r) },
       p.pace[r] > 1 && { key: `slow${r}`, tag: 'text', class: 'small', x: 0, y: y + g.lane / 2 + 9, words: worded(words.times, number(p.pace[r])) },
@@ -198,10 +210,15 @@ figures.pipeline = {
       { key: `most${r}`, tag: 'text', class: 'memory stores', x: X(peak[0]), y: base + most * g.strip / g.full + 9, words: said },
     ];
   },
+  /** The critical path along the lower edges of the lanes, named where it stays longest. */
+  critical(view, g, X, now) {
+    const { solved, words } = view, path = solved.path.filter((s) => s.b <= now), own = path.filter((s) => s.rank === mostly(solved)), end = own.at(-1);
+    return end && [{ key: 'critical', tag: 'path', class: 'route', d: way(path, g, X) }, { key: 'criticals', tag: 'text', class: 'strong named', 'text-anchor': 'end', x: X(end.b), y: g.lanes(end.rank) - 7, words: words.critical }];
+  },
   /** The way of the microbatch that is followed: forward through the stages, and back. */
   route({ p, solved }, g, X, now) {
-    const way = solved.slots.filter((s) => s.m === p.follow && s.kind !== 'W' && s.b <= now).sort((s, o) => s.a - o.a);
-    return way.length > 1 && { key: 'route', tag: 'path', class: 'route', d: joined(way, (s, i) => `${i ? 'L' : 'M'}${px(X(s.a))} ${px(g.lanes(s.rank) + g.lane + 1.5)}L${px(X(s.b))} ${px(g.lanes(s.rank) + g.lane + 1.5)}`) };
+    const own = solved.slots.filter((s) => s.m === p.follow && s.kind !== 'W' && s.b <= now).sort((s, o) => s.a - o.a);
+    return own.length > 1 && { key: 'route', tag: 'path', class: 'route', d: way(own, g, X) };
   },
   axis(view, g, X, t) {
     const { p, solved, words } = view, y = g.foot + 2, step = [1, 2, 3, 5, 10, 20, 50, 100].find((n) => X(n) - X(0) > (g.small ? 38 : 44)), shown = solved.total <= across(view) + 1e-9, last = min(solved.total, across(view));
@@ -220,7 +237,7 @@ figures.pipeline = {
     const grip = (id, label, x, y, lo, hi, step, value, said) => ({ id, label, x, y, lo, hi, step, leap, value, words: said });
     return [
       grip('t_B', words.t_B, g.left + (1 + p.t_B) * g.unit, 28, 1, 4, NUDGE, p.t_B, number(p.t_B)),
-      split && grip('t_W', words.t_W, g.left + (1 + p.t_B - p.t_W) * g.unit, 28, NUDGE, p.t_B - NUDGE, NUDGE, p.t_W, number(p.t_W)),
+      split && grip('t_W', words.t_W, g.left + (1 + p.t_B - p.t_W) * g.unit, 28, LEAST, p.t_B - LEAST, NUDGE, p.t_W, number(p.t_W)),
       ...range(p.N_stages).map((r) => grip(`pace.${r}`, worded(words.pace, r), min(X(ends(solved.slots, p, r)) + 10, view.width - 8), g.lanes(r) + g.lane / 2, 1, MOST_PACE, .05, p.pace[r], worded(words.times, number(p.pace[r])))),
     ].filter(Boolean);
   },
@@ -247,15 +264,15 @@ figures.pipeline = {
     const { p, solved } = view, mark = this.formula(view);
     return {
       total: solved.total, alike: solved.alike, peaks: solved.peaks, held: solved.kept.map((row) => held(row, t)), idle: idle(solved, t), bubble: idle(solved, solved.total) / p.N_stages / solved.total, formula: real(mark) ? mark : null,
-      slots: solved.rows.map((row) => row.map((s) => [s.kind, s.m, s.s, s.a, s.b])), busy: solved.rows.map((row) => row.reduce((sum, s) => sum + s.b - s.a, 0)), waits: solved.gaps.map((list) => list.reduce((sum, [a, b]) => sum + b - a, 0)), longest: max(...solved.gaps.flat().map(([a, b]) => b - a)),
+      slots: solved.rows.map((row) => row.map((s) => [s.kind, s.m, s.s, s.a, s.b])), busy: solved.rows.map((row) => row.reduce((sum, s) => sum + s.b - s.a, 0)), waits: solved.gaps.map((list) => list.reduce((sum, [a, b]) => sum + b - a, 0)), path: solved.path.map((s) => [s.kind, s.m, s.s]), onPath: solved.rows.map((_, r) => onPath(solved, r)), longest: max(...solved.gaps.flat().map(([a, b]) => b - a)),
     };
   },
   sentence(view) {
     const { p, solved, words } = view, all = this.numbers(view, solved.total), k = paces(p), worst = max(...k), slow = range(p.N_stages).filter((r) => k[r] > 1), name = view.spec.choices.kind.of.find(([one]) => one === p.kind)[1];
     const [most, least] = [max(...all.peaks), min(...all.peaks)], first = all.peaks[0], last = all.peaks.at(-1), many = (n) => worded(n === 1 ? words.single : words.several, number(n));
-    const pace = !slow.length ? worded(words.equally, name, number(all.total), show(all.bubble, SHARE)) : slow.length === 1 ? worded(words.one_slow, slow[0], number(worst), show(all.total / all.alike - 1, SHARE), show(all.bubble, SHARE)) : worded(words.some_slow, show(all.total / all.alike - 1, SHARE), show(all.bubble, SHARE));
-    const memory = most === least ? worded(words.alike, many(most)) : first === most && last === least ? worded(words.falling, many(first), many(last)) : worded(words.most, all.peaks.indexOf(most), many(most));
-    return `${pace} ${memory}${words.notes[p.kind] ?? ''}`;
+    const pace = !slow.length ? worded(words.equally, name, number(all.total), show(all.bubble, SHARE)) : slow.length === 1 ? worded(words.one_slow, slow[0], number(worst), show(all.total / all.alike - 1, SHARE), show(all.onPath[slow[0]], SHARE), show(all.bubble, SHARE)) : worded(words.some_slow, show(all.total / all.alike - 1, SHARE), show(all.bubble, SHARE));
+    const memory = slow.length ? '' : most === least ? worded(words.alike, many(most)) : first === most && last === least ? worded(words.falling, many(first), many(last)) : worded(words.most, all.peaks.indexOf(most), many(most));
+    return `${pace}${memory && ` ${memory}`}${slow.length ? '' : words.notes[p.kind] ?? ''}`;
   },
   table(view) {
     const { p, solved, words } = view, all = this.numbers(view, solved.total);
@@ -274,7 +291,7 @@ figures.pipeline = {
   },
   call({ p, words }) {
     const v = virtual(p.kind), run = worded(words.calls[p.kind], p.N_stages, p.N_MB, ...[p.t_B, p.t_W].map((t) => literal(t / v)));
-    return `float(${run}${even(p) ? '' : `.slowed([${paces(p).map((k) => literal(k)).join(', ')}])`}.bubble_fraction)`;
+    return `float(${run}${slowed(p) ? `.slowed([${paces(p).map((k) => literal(k)).join(', ')}])` : ''}.bubble_fraction)`;
   },
 };
 globalThis.gpuscale.wake?.();
