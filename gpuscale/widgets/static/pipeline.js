@@ -137,7 +137,7 @@ const hue = (m) => 20 + 45 * m + (m > 7 ? 22.5 : 0);
 const span = (words) => 6.3 * words.replace(/<[^>]*>/g, '').length;          // pixels that words take, about
 function shape({ width, p, solved }) {
   const small = width < 480, left = small ? 40 : 58, right = small ? 18 : 26, n = p.N_stages, pitch = clamp(340 / n, 56, 84), lane = pitch < 70 ? 22 : 26, top = 66;
-  return { small, left, right, pitch, lane, top, foot: top + n * pitch, strip: pitch - lane - 24, unit: min(76, (width - left - right) / 5), full: max(p.N_MB, n + 1), room: width - left - right, lanes: (r) => top + r * pitch };
+  return { small, left, right, pitch, lane, top, foot: top + n * pitch, strip: pitch - lane - 24, unit: min(100, (width - left - right) / 5), full: max(p.N_MB, n + 1), room: width - left - right, lanes: (r) => top + r * pitch };
 }
 /** The time that the width shows: so long that every tab fits, unless a hand holds a handle. */
 const across = (view) => view.held && view.across || (view.across = view.solved.across);
@@ -183,7 +183,7 @@ figures.pipeline = {
       t < solved.total && { key: 'now', tag: 'path', class: 'now', d: `M${px(X(t))} ${px(g.top - 6)}V${px(g.foot + 2)}` },
       this.pass(view, g), range(p.N_stages).map((r) => this.rank(view, g, X, r, now)), range(p.N_stages).map(wait),
       fits && [{ key: 'gap', tag: 'rect', class: 'plate', x: (X(longest[1]) + X(longest[2])) / 2 - span(label) / 2 - 2, y: g.lanes(longest[3]) + 4, width: span(label) + 4, height: g.lane - 8, rx: 3 }, { key: 'gapped', tag: 'text', class: 'small', x: (X(longest[1]) + X(longest[2])) / 2, y: g.lanes(longest[3]) + g.lane / 2 + .5, 'text-anchor': 'middle', words: label }],
-      solved.slots.map(block), p.follow < 0 && slowed(p) && this.critical(view, g, X, now), this.route(view, g, X, now), this.axis(view, g, X, t),
+      solved.slots.map(block), p.follow < 0 && slowed(p) && this.critical(view, g, X, now), this.route(view, g, X, now), this.hint(view, g, X, t), this.axis(view, g, X, t),
     ];
   },
   /** One microbatch on one rank: the blocks that all schedules are made of, with handles for their times. */
@@ -210,10 +210,16 @@ figures.pipeline = {
       { key: `most${r}`, tag: 'text', class: 'memory stores', x: X(peak[0]), y: base + most * g.strip / g.full + 9, words: said },
     ];
   },
+  /** Where there is room, what a hand can do. */
+  hint(view, g, X, t) {
+    const { p, solved, words, width } = view, at = range(p.N_stages).map((r) => X(ends(solved.slots, p, r))), least = at.reduce((best, x, r) => x < at[best] ? r : best, 0), need = span(words.hint) + 24, last = at.lastIndexOf(max(...at));
+    const r = X(solved.total) - at[least] > need ? least : last, x = at[r], fits = r === least || width - x > need;
+    return fits && t >= solved.total && !slowed(p) && p.follow < 0 && { key: 'hint', tag: 'text', class: 'hint', x: x + 21, y: g.lanes(r) + g.lane / 2 + .5, words: words.hint };
+  },
   /** The critical path along the lower edges of the lanes, named where it stays longest. */
   critical(view, g, X, now) {
     const { solved, words } = view, path = solved.path.filter((s) => s.b <= now), own = path.filter((s) => s.rank === mostly(solved)), end = own.at(-1);
-    return end && [{ key: 'critical', tag: 'path', class: 'route', d: way(path, g, X) }, { key: 'criticals', tag: 'text', class: 'strong named', 'text-anchor': 'end', x: X(end.b), y: g.lanes(end.rank) - 7, words: words.critical }];
+    return end && [{ key: 'critical', tag: 'path', class: 'route', d: way(path, g, X) }, { key: 'criticals', tag: 'text', class: 'strong named', 'text-anchor': 'end', x: X(end.b), y: g.lanes(end.rank) - 8.5, words: words.critical }];
   },
   /** The way of the microbatch that is followed: forward through the stages, and back. */
   route({ p, solved }, g, X, now) {
@@ -234,11 +240,11 @@ figures.pipeline = {
 
   handles(view) {
     const { p, solved, words } = view, g = shape(view), X = place(view, g), split = SPLIT.includes(p.kind), leap = 1;
-    const grip = (id, label, x, y, lo, hi, step, value, said) => ({ id, label, x, y, lo, hi, step, leap, value, words: said });
+    const grip = (id, label, x, y, lo, hi, step, value, said, grid = step) => ({ id, label, x, y, lo, hi, step, grid, leap, value, words: said });
     return [
       grip('t_B', words.t_B, g.left + (1 + p.t_B) * g.unit, 28, 1, 4, NUDGE, p.t_B, number(p.t_B)),
       split && grip('t_W', words.t_W, g.left + (1 + p.t_B - p.t_W) * g.unit, 28, LEAST, p.t_B - LEAST, NUDGE, p.t_W, number(p.t_W)),
-      ...range(p.N_stages).map((r) => grip(`pace.${r}`, worded(words.pace, r), min(X(ends(solved.slots, p, r)) + 10, view.width - 8), g.lanes(r) + g.lane / 2, 1, MOST_PACE, .05, p.pace[r], worded(words.times, number(p.pace[r])))),
+      ...range(p.N_stages).map((r) => grip(`pace.${r}`, worded(words.pace, r), min(X(ends(solved.slots, p, r)) + 10, view.width - 8), g.lanes(r) + g.lane / 2, 1, MOST_PACE, .05, p.pace[r], worded(words.times, number(p.pace[r])), .01)),
     ].filter(Boolean);
   },
   /** A rank's pace is the one at which its last block ends under the hand. */
@@ -279,9 +285,9 @@ figures.pipeline = {
     const order = (r) => [...solved.rows[r].map((s) => [s.a, `${s.kind}${s.m}${named(p, s) ? '′' : ''}`]), ...solved.gaps[r].map(([a]) => [a, '–'])].sort((x, y) => x[0] - y[0]).map(([, w]) => w).join(' ');
     return [words.heads, ...range(p.N_stages).map((r) => [r, number(all.busy[r]), number(all.waits[r]), number(all.peaks[r]), `<small>${order(r)}</small>`])];
   },
-  hover({ p, solved, words }, el) {
+  hover({ p, solved, words, held }, el) {
     const [what, r, i] = (el.dataset.told ?? el.dataset.grip).split('.');
-    if (what === 'pace') return worded(words.paced, r, number(p.pace[r]));
+    if (what === 'pace') return held ? null : worded(words.paced, r, number(p.pace[r]));
     if (what === 'kept') return worded(words.keeps, r, number(solved.peaks[r]));
     if (what === 'idle') { const [a, b] = solved.gaps[r][i] ?? [0, 0]; return worded(words.waited, r, number(b - a), number(a), number(b)); }
     const s = solved.slots.find((one) => one.id === el.dataset.told);
