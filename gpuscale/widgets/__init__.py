@@ -10,5 +10,6 @@ __getattr__, __dir__ = face(
     pipeline="Scheduled pipeline_stage",
     warp="warp_stepper",
     rings="Collective ring_stage",
+    race="Runner race_stage",
     assets="look",
 )

@@ -12,7 +12,7 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("ring", "pipeline")  # scripts that draw what stands on a stage, each with its style sheet
+FIGURES = ("ring", "race", "pipeline")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
@@ -81,8 +81,8 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts of figures and quizzes. What a figure on a stage names is
-    its own, as on a page."""
+    """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
+    stage names is its own, as on a page."""
     parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     apart = [
