@@ -91,11 +91,11 @@ def pipeline_stage(
             N_stages: Slider(*RANKS, ranks, "step:2", log=False, label="stages"),
             N_MB: Slider(*MICROBATCHES, microbatches, "step:1", log=False, label="microbatches"),
         },
-        choices={"kind": ("Schedule", kinds)},
+        choices={"kind": ("Schedule", kinds)} if len(kinds) > 1 else {},
         presets=presets or {"Equal ranks": {"pace": [1] * RANKS[1]}, "One slow rank": {"pace": _one_slow(ranks)}},
         within={"pace": PACE, "t_B": BACKWARD, "t_W": WEIGHTS, "follow": (-1, MICROBATCHES[1] - 1)},
         formulas={each.schedule.__name__: fraction(each.bubble) for each in schedules.values()},
-        words=WORDS | {"formula": f_bub.html},
+        words=WORDS | {"formula": f_bub.html, "names": kinds},
         data=list(kinds),
         python="from gpuscale.schedules.pipelines.both_ways import dualpipe, zb_v\n"
         "from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1",
@@ -206,7 +206,7 @@ WORDS = {
         "zb_v": " ZB-V needs at least two microbatches per rank, less one.",
         "dualpipe": " Each rank holds the weights of two stages.",
     },
-    "heads": ["Rank", "Busy", "Idle", "Stores at most", "In order (– is idle)"],
+    "heads": ["Rank and its slots in order (– is idle)", "Busy", "Idle", "Stores at most"],
     "calls": {
         "gpipe": "gpipe({}, {}, t_B={})",
         "one_f_one_b": "one_f_one_b({}, {}, t_B={})",

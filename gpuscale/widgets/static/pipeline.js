@@ -136,7 +136,7 @@ const number = (v) => show(+v.toFixed(2), '1', true, 4);
 const hue = (m) => 20 + 45 * m + (m > 7 ? 22.5 : 0);
 const span = (words) => 6.3 * words.replace(/<[^>]*>/g, '').length;          // pixels that words take, about
 function shape({ width, p, solved }) {
-  const small = width < 480, left = small ? 40 : 58, right = small ? 18 : 26, n = p.N_stages, pitch = clamp(340 / n, 56, 84), lane = pitch < 70 ? 22 : 26, top = 66;
+  const small = width < 480, left = small ? 40 : 58, right = small ? 18 : 26, n = p.N_stages, pitch = clamp(340 / n, 56, 84), lane = pitch < 70 ? 22 : 26, top = 70;
   return { small, left, right, pitch, lane, top, foot: top + n * pitch, strip: pitch - lane - 24, unit: min(100, (width - left - right) / 5), full: max(p.N_MB, n + 1), room: width - left - right, lanes: (r) => top + r * pitch };
 }
 /** The time that the width shows: so long that every tab fits, unless a hand holds a handle. */
@@ -193,9 +193,9 @@ figures.pipeline = {
     const box = ([kind, time]) => {
       const at = x, wide = time * g.unit, cls = kind === 'whole' ? 'B' : kind, said = words.pass[kind].map((w) => worded(w, number(time))).find((w) => span(w) < wide - 18) ?? '';
       x += wide;
-      return [{ key: `pass${cls}`, from: 'passB', tag: 'rect', class: `pass ${cls} gray`, x: at + .5, y: 16, width: max(.4, wide - 1), height: 24, rx: 3 }, { key: `passed${cls}`, tag: 'text', class: `count ${cls} gray`, x: at + wide / 2, y: 28.5, words: said }];
+      return [{ key: `pass${cls}`, from: 'passB', tag: 'rect', class: `pass ${cls} gray`, x: at + .5, y: 20, width: max(.4, wide - 1), height: 24, rx: 3 }, { key: `passed${cls}`, tag: 'text', class: `count ${cls} gray`, x: at + wide / 2, y: 32.5, words: said }];
     };
-    return [{ key: 'one', tag: 'text', class: 'small', x: g.left, y: 5, words: words.one }, parts.map(box)];
+    return [{ key: 'one', tag: 'text', class: 'small', x: g.left, y: 8, words: words.one }, parts.map(box)];
   },
   /** The name of a rank, and the step curve of what it stores. */
   rank({ p, solved, words }, g, X, r, now) {
@@ -214,7 +214,7 @@ figures.pipeline = {
   hint(view, g, X, t) {
     const { p, solved, words, width } = view, at = range(p.N_stages).map((r) => X(ends(solved.slots, p, r))), least = at.reduce((best, x, r) => x < at[best] ? r : best, 0), need = span(words.hint) + 24, last = at.lastIndexOf(max(...at));
     const r = X(solved.total) - at[least] > need ? least : last, x = at[r], fits = r === least || width - x > need;
-    return fits && t >= solved.total && !slowed(p) && p.follow < 0 && { key: 'hint', tag: 'text', class: 'hint', x: x + 21, y: g.lanes(r) + g.lane / 2 + .5, words: words.hint };
+    return view.svg && fits && t >= solved.total && !slowed(p) && p.follow < 0 && { key: 'hint', tag: 'text', class: 'hint', x: x + 21, y: g.lanes(r) + g.lane / 2 + .5, words: words.hint };
   },
   /** The critical path along the lower edges of the lanes, named where it stays longest. */
   critical(view, g, X, now) {
@@ -242,8 +242,8 @@ figures.pipeline = {
     const { p, solved, words } = view, g = shape(view), X = place(view, g), split = SPLIT.includes(p.kind), leap = 1;
     const grip = (id, label, x, y, lo, hi, step, value, said, grid = step) => ({ id, label, x, y, lo, hi, step, grid, leap, value, words: said });
     return [
-      grip('t_B', words.t_B, g.left + (1 + p.t_B) * g.unit, 28, 1, 4, NUDGE, p.t_B, number(p.t_B)),
-      split && grip('t_W', words.t_W, g.left + (1 + p.t_B - p.t_W) * g.unit, 28, LEAST, p.t_B - LEAST, NUDGE, p.t_W, number(p.t_W)),
+      grip('t_B', words.t_B, g.left + (1 + p.t_B) * g.unit, 32, 1, 4, NUDGE, p.t_B, number(p.t_B)),
+      split && grip('t_W', words.t_W, g.left + (1 + p.t_B - p.t_W) * g.unit, 32, LEAST, p.t_B - LEAST, NUDGE, p.t_W, number(p.t_W)),
       ...range(p.N_stages).map((r) => grip(`pace.${r}`, worded(words.pace, r), min(X(ends(solved.slots, p, r)) + 10, view.width - 8), g.lanes(r) + g.lane / 2, 1, MOST_PACE, .05, p.pace[r], worded(words.times, number(p.pace[r])), .01)),
     ].filter(Boolean);
   },
@@ -274,7 +274,7 @@ figures.pipeline = {
     };
   },
   sentence(view) {
-    const { p, solved, words } = view, all = this.numbers(view, solved.total), k = paces(p), worst = max(...k), slow = range(p.N_stages).filter((r) => k[r] > 1), name = view.spec.choices.kind.of.find(([one]) => one === p.kind)[1];
+    const { p, solved, words } = view, all = this.numbers(view, solved.total), k = paces(p), worst = max(...k), slow = range(p.N_stages).filter((r) => k[r] > 1), name = words.names[p.kind];
     const [most, least] = [max(...all.peaks), min(...all.peaks)], first = all.peaks[0], last = all.peaks.at(-1), many = (n) => worded(n === 1 ? words.single : words.several, number(n));
     const pace = !slow.length ? worded(words.equally, name, number(all.total), show(all.bubble, SHARE)) : slow.length === 1 ? worded(words.one_slow, slow[0], number(worst), show(all.total / all.alike - 1, SHARE), show(all.onPath[slow[0]], SHARE), show(all.bubble, SHARE)) : worded(words.some_slow, show(all.total / all.alike - 1, SHARE), show(all.bubble, SHARE));
     const memory = slow.length ? '' : most === least ? worded(words.alike, many(most)) : first === most && last === least ? worded(words.falling, many(first), many(last)) : worded(words.most, all.peaks.indexOf(most), many(most));
@@ -283,7 +283,7 @@ figures.pipeline = {
   table(view) {
     const { p, solved, words } = view, all = this.numbers(view, solved.total);
     const order = (r) => [...solved.rows[r].map((s) => [s.a, `${s.kind}${s.m}${named(p, s) ? '′' : ''}`]), ...solved.gaps[r].map(([a]) => [a, '–'])].sort((x, y) => x[0] - y[0]).map(([, w]) => w).join(' ');
-    return [words.heads, ...range(p.N_stages).map((r) => [r, number(all.busy[r]), number(all.waits[r]), number(all.peaks[r]), `<small>${order(r)}</small>`])];
+    return [words.heads, ...range(p.N_stages).map((r) => [`<b>${r}</b> <small>${order(r)}</small>`, number(all.busy[r]), number(all.waits[r]), number(all.peaks[r])])];
   },
   hover({ p, solved, words, held }, el) {
     const [what, r, i] = (el.dataset.told ?? el.dataset.grip).split('.');
