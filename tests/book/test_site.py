@@ -55,9 +55,9 @@ EXTRA = {"steppers.js": 11, "stage.js": 12, "ring.js": 11, "pipeline.js": 16, "f
 
 
 def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
-    """Steppers and what draws them come with the pages that hold one, a painter with those that it paints on, the
-    filters with the formula index and the ledger; all stay light. Mathematics is 1.6 kB of it, and a font. A search
-    loads its files when it begins, and what only paper needs comes last."""
+    """Steppers, the stage and each figure come with the pages that hold one, the filters with the formula index and the
+    ledger; all stay light. Mathematics is 1.6 kB of it, and a font. A search loads its files when it begins, and what
+    only paper needs comes last."""
     for name, page in pages.items():
         if name == "index.html":
             continue
