@@ -9,8 +9,8 @@ from support.pipeline_states import TABS, bubble, figure, run, states
 
 from gpuscale.book.served import tight_script
 from gpuscale.collectives import ring_all_gather
-from gpuscale.schedules.pipelines.both_ways import dualpipe, v_schedule
-from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1
+from gpuscale.schedules.pipelines.both_ways import v_schedule
+from gpuscale.schedules.pipelines.orders import gpipe
 from gpuscale.widgets import Scheduled, assets
 
 MANY = 216
@@ -163,21 +163,3 @@ def test_it_opens_on_its_tab_and_keeps_every_slot():
 def test_what_it_cannot_show_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         figure(**options)
-
-
-def test_slower_ranks_are_slower_stages_where_each_holds_one():
-    pace = [1, 3, 2, 1.5]
-    for make in (gpipe, one_f_one_b):
-        assert make(4, 6).slowed(pace).slots == make(4, 6, t_F=pace, t_B=[2 * one for one in pace]).slots
-    split = zb_h1(4, 6, t_F=pace, t_B=[2 * one for one in pace], t_W=pace)
-    assert zb_h1(4, 6).slowed(pace).slots == split.slots
-    dealt = interleaved(2, 4, 2, t_F=[1, 3, 1, 3], t_B=[2, 6, 2, 6], t_hop=1)
-    assert interleaved(2, 4, 2, t_hop=1).slowed([1, 3]).transfers == dealt.transfers
-    assert dualpipe(4, 8).slowed([2] * 4).makespan == 2 * dualpipe(4, 8).makespan
-
-
-def test_a_pace_is_needed_for_each_rank():
-    with pytest.raises(ValueError, match="pace: expected 4 numbers, one per rank; got 3"):
-        gpipe(4, 2).slowed([1, 1, 1])
-    with pytest.raises(ValueError, match="pace: expected a time of zero or more"):
-        gpipe(4, 2).slowed([1, 1, 1, -1])
