@@ -109,7 +109,7 @@ function stored(slots, unit) {
   for (const s of slots) last[[s.m, s.s]] = s;
   const moves = [...slots.filter((s) => s.kind === 'F').map((s) => [s.a, 1]), ...Object.values(last).map((s) => [s.b, -1])];
   let now = 0;
-  for (const [t, change] of moves.sort((x, y) => x[0] - y[0] || x[1] - y[1])) { now += change; if (out.at(-1)?.[0] === t) out.pop(); out.push([t, unit * now]); }   // of changes at one time the last one counts
+  for (const [t, change] of moves.sort((x, y) => x[0] - y[0])) { now += change; if (out.at(-1)?.[0] === t) out.pop(); out.push([t, unit * now]); }   // of changes at one time the last one counts
   return out;
 }
 function gaps(slots, total) {
@@ -142,6 +142,7 @@ function shape({ width, p, solved }) {
 /** The time that the width shows: so long that every tab fits, unless a hand holds a handle. */
 const across = (view) => view.held && view.across || (view.across = view.solved.across);
 const place = (view, g) => { const per = g.room / across(view); return (t) => g.left + min(t * per, g.room + 4); };
+const faint = (view, opacity) => (view.svg || opacity < 1) && { opacity };   // a still is small
 const way = (slots, g, X) => joined(slots, (s, i) => `${i ? 'L' : 'M'}${px(X(s.a))} ${px(g.lanes(s.rank) + g.lane + 1.5)}L${px(X(s.b))} ${px(g.lanes(s.rank) + g.lane + 1.5)}`);
 /** How much of the critical path lies on a rank, and on which rank most of it does. */
 const onPath = ({ path, total }, r) => path.reduce((sum, s) => sum + (s.rank === r ? s.b - s.a : 0), 0) / total;
@@ -172,8 +173,8 @@ figures.pipeline = {
       const x0 = X(s.a), x1 = X(s.b), wide = x1 - x0, half = v === 2 ? s.s : 2 * s.s, y = g.lanes(s.rank), later = s.a >= now - 1e-9 ? .25 : 1, opacity = min(dim(s.m), later);
       if (wide < .5) return null;
       const key = `${s.kind}${s.m}.${half}`, from = `${s.kind === 'F' ? 'F' : 'B'}${s.m}.${half - half % 2}`, digits = String(s.m).length, fine = wide < 6.7 * digits + 2.4 || g.small;
-      const box = { key, from, tag: 'rect', class: `pass ${s.kind}${wide < 5 ? ' thin' : ''}`, style: `--h:${hue(s.m)}`, x: x0 + .5, y, width: max(.4, wide - 1), height: g.lane, rx: min(3, wide / 4), opacity, told: s.id, act: s.m, group: 'slots', pressed: p.follow === s.m, label: worded(words.block, words.kinds[SPLIT.includes(p.kind) ? s.kind : s.kind === 'B' ? 'whole' : 'F'], s.m, s.rank) };
-      const say = wide >= 5.8 * digits + 2.3 && { key: `n${key}`, from: `n${from}`, tag: 'text', class: `count ${s.kind}${fine ? ' fine' : ''}`, x: (x0 + x1) / 2, y: y + g.lane / 2 + .5, opacity, words: `${s.m}`, ...named(p, s) && { 'text-decoration': 'underline' } };
+      const box = { key, from, tag: 'rect', class: `pass ${s.kind}${wide < 5 ? ' thin' : ''}`, style: `--h:${hue(s.m)}`, x: x0 + .5, y, width: max(.4, wide - 1), height: g.lane, ...faint(view, opacity), told: s.id, act: s.m, group: 'slots', pressed: p.follow === s.m, label: worded(words.block, words.kinds[SPLIT.includes(p.kind) ? s.kind : s.kind === 'B' ? 'whole' : 'F'], s.m, s.rank) };
+      const say = wide >= 5.8 * digits + 2.3 && { key: `n${key}`, from: `n${from}`, tag: 'text', class: `count ${s.kind}${fine ? ' fine' : ''}`, x: (x0 + x1) / 2, y: y + g.lane / 2 + .5, ...faint(view, opacity), words: `${s.m}`, ...named(p, s) && { 'text-decoration': 'underline' } };
       return [box, say];
     };
     const longest = solved.gaps.flatMap((list, r) => list.map(([a, b]) => [b - a, a, b, r])).reduce((x, z) => z[0] > x[0] + 1e-9 ? z : x, [0, 0, 0, 0]);
@@ -193,14 +194,14 @@ figures.pipeline = {
     const box = ([kind, time]) => {
       const at = x, wide = time * g.unit, cls = kind === 'whole' ? 'B' : kind, said = words.pass[kind].map((w) => worded(w, number(time))).find((w) => span(w) < wide - 18) ?? '';
       x += wide;
-      return [{ key: `pass${cls}`, from: 'passB', tag: 'rect', class: `pass ${cls} gray`, x: at + .5, y: 20, width: max(.4, wide - 1), height: 24, rx: 3 }, { key: `passed${cls}`, tag: 'text', class: `count ${cls} gray`, x: at + wide / 2, y: 32.5, words: said }];
+      return [{ key: `pass${cls}`, from: 'passB', tag: 'rect', class: `pass ${cls} gray`, x: at + .5, y: 20, width: max(.4, wide - 1), height: 24 }, { key: `passed${cls}`, tag: 'text', class: `count ${cls} gray`, x: at + wide / 2, y: 32.5, words: said }];
     };
     return [{ key: 'one', tag: 'text', class: 'small', x: g.left, y: 8, words: words.one }, parts.map(box)];
   },
   /** The name of a rank, and the step curve of what it stores. */
-  rank({ p, solved, words }, g, X, r, now) {
-    const y = g.lanes(r), base = y + g.lane + 4, kept = solved.kept[r], deep = (n) => px(base + n * g.strip / g.full), most = solved.peaks[r], peak = kept.find(([, n]) => n === most), level = now < Infinity ? held(kept, now) : most;
-    const points = range(4 * p.N_MB).map((i) => kept[min(i, kept.length - 1)]), end = min(now, kept.at(-1)[0]);
+  rank(view, g, X, r, now) {
+    const { p, solved, words } = view, y = g.lanes(r), base = y + g.lane + 4, kept = solved.kept[r], deep = (n) => px(base + n * g.strip / g.full), most = solved.peaks[r], peak = kept.find(([, n]) => n === most), level = now < Infinity ? held(kept, now) : most;
+    const points = range(view.svg ? 4 * p.N_MB : kept.length).map((i) => kept[min(i, kept.length - 1)]), end = min(now, kept.at(-1)[0]);
     const curve = `M${px(X(min(kept[0][0], now)))} ${px(base)}${joined(points, ([t, n]) => `H${px(X(min(t, end)))}V${t <= end ? deep(n) : deep(held(kept, end))}`)}H${px(X(end))}V${px(base)}Z`;
     const said = worded(r || g.small ? words.few : level === 1 ? words.store : words.stores, number(level));
     return [
