@@ -80,5 +80,5 @@ function sketch(scene) {
     },
   };
 }
-/** The same list as text, for pages without a script and for paper. */
-const pictured = (shapes) => joined(flat(shapes), ({ act, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}>${spans(s.words ?? '')}</${s.tag}>`);
+/** The same list as text, for pages without a script and for paper; without what only a hand asks for. */
+const pictured = (shapes) => joined(flat(shapes), ({ act, told: asked, label, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}${s.words ? `>${spans(s.words)}</${s.tag}>` : '/>'}`);
