@@ -13,7 +13,8 @@
    and where it has them:
      pace(p)              how long one second of computed time takes on the page [s]; without it there is no clock
      place(view, t)       where the clock stands, in words
-     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, value, words }]; the id 'share.1' is p.share[1]
+     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, value, words }]; the id 'share.1' is p.share[1];
+                          snap: 'octave' or another of SNAP takes a value to the nearest one, else it is a multiple of step
      pull(view, id, x, y) the value that the handle has at a point
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
@@ -181,7 +182,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
   function put(id, value) {
     const h = handle(id);
-    change(replaced(view.p, id, clamp(+(round(value / h.step) * h.step).toFixed(9), h.lo, h.hi)));
+    change(replaced(view.p, id, h.snap ? snapped(h, value) : clamp(+(round(value / h.step) * h.step).toFixed(9), h.lo, h.hi)));
   }
   const point = (e) => { const box = rect(svg); return [e.clientX - box.left, e.clientY - box.top]; };
   on(grips, 'pointerdown', (e) => {
