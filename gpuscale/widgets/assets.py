@@ -12,7 +12,7 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("ring",)  # scripts that draw what stands on a stage, each with its style sheet
+FIGURES = ("ring", "layer")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
@@ -36,7 +36,7 @@ NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
     "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans tallest text wide worded "
-    "button joined rect sliders slide copying program show say literal"
+    "button joined rect sliders slide copying program show say literal snapped"
 )
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
 
