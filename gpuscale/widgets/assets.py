@@ -12,7 +12,7 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("ring", "layer")  # scripts that draw what stands on a stage, each with its style sheet
+FIGURES = ("ring", "race", "layer")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
@@ -36,7 +36,7 @@ NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
     "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans tallest text wide worded "
-    "button joined rect sliders slide copying program show say literal snapped"
+    "button joined rect sliders slide copying program show say literal"
 )
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
 
@@ -47,7 +47,7 @@ def _named(*parts: str) -> str:
 
 _PARTS = _named(PARTS)
 _PLAIN = (
-    "{ abs, ceil, floor, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
+    "{ abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
 )
 _HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
@@ -85,10 +85,14 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts of figures and quizzes."""
+    """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
+    stage names is its own, as on a page."""
     parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
+    apart = [
+        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
+    ]
+    return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
 @functools.cache

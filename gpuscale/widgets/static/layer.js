@@ -4,7 +4,7 @@
   const BELOW = 30, OCTAVES = 6;              // below a row of blocks; from one expert to the most
   const DARK = { norm_1: 20, Q: 52, K: 62, V: 62, scores: 100, out: 52, norm_2: 20, router: 75, gate: 30, up: 30, down: 30 };
   const HUE = { parameters: 'memory', flops: 'compute', activations: 'memory', kv_cache: 'memory' };
-  const log2 = Math.log2, sum = (o) => Object.values(o).reduce((a, b) => a + b, 0);
+  const log2 = Math.log2, quarter = (S) => 2 ** floor(log2(S)) / 4, doubled = (n) => 2 ** round(log2(n)), sum = (o) => Object.values(o).reduce((a, b) => a + b, 0);
   const EXPERTS = ['gate', 'up', 'down'], CACHED = ['K', 'V'];
 
   /** Where everything stands. Areas are in proportion: a row's height follows from its sum over its free width. */
@@ -147,7 +147,7 @@
       const cross = call(`cross_${p.causal ? 'causal' : 'full'}`, { ...q, P_layer: call(p.E > 1 ? 'routed' : 'dense', q) });
       return { k, all, now, drawn, full: sum(drawn), sum: layer, embedding, head, model: whole, cross, fills: call('fills', { S_level: data.hbm, V_tok: whole }) };
     },
-    fit: (p) => ({ ...fromEntries(entries(p).map(([k, v]) => [k, real(v) ? round(v) : v])), n_kv: min(round(p.n_kv), round(p.n_q)) }),
+    fit: (p) => ({ ...fromEntries(entries(p).map(([k, v]) => [k, real(v) ? round(v) : v])), E: doubled(p.E), n_kv: min(doubled(p.n_kv), round(p.n_q)) }),
     act: ({ p }) => ({ causal: 1 - p.causal }),
     height: (view) => place(view).model + 42,
     draw(view) {
@@ -157,16 +157,16 @@
     handles(view) {
       const g = place(view), { p, words, data } = view, [lo, hi] = data.tokens;
       return [
-        { id: 'n_kv', label: words.handles.n_kv, x: g.x0 + g.heads - g.step * p.n_q / p.n_kv, y: 44, lo: 1, hi: p.n_q, step: p.n_kv / 2, leap: 2 * p.n_kv, snap: 'power', value: p.n_kv, words: worded(words.keys, count(p.n_kv)) },
-        p.kind !== 'kv_cache' && { id: 'E', label: words.handles.E, x: g.ex(p.E), y: g.strip, lo: 1, hi: 2 ** OCTAVES, step: p.E / 2, leap: 2 * p.E, snap: 'power', value: p.E, words: count(p.E) },
-        { id: 'S', label: words.handles.S, x: g.tx(p.S), y: g.axis, lo, hi, step: .15 * 2 ** floor(log2(p.S)), leap: p.S, snap: 'octave', value: p.S, words: worded(words.tokens, count(p.S)) },
+        { id: 'n_kv', label: words.handles.n_kv, x: g.x0 + g.heads - g.step * p.n_q / p.n_kv, y: 44, lo: 1, hi: p.n_q, step: p.n_kv / 2, leap: p.n_kv, grid: 1, value: p.n_kv, words: worded(words.keys, count(p.n_kv)) },
+        p.kind !== 'kv_cache' && { id: 'E', label: words.handles.E, x: g.ex(p.E), y: g.strip, lo: 1, hi: 2 ** OCTAVES, step: p.E / 2, leap: p.E, grid: 1, value: p.E, words: count(p.E) },
+        { id: 'S', label: words.handles.S, x: g.tx(p.S), y: g.axis, lo, hi, step: quarter(p.S), leap: p.S, grid: lo / 4, value: p.S, words: worded(words.tokens, count(p.S)) },
       ].filter(Boolean);
     },
     pull(view, id, x) {
       const g = place(view), { p } = view;
-      if (id === 'S') return g.tokens(x);
-      if (id === 'E') return g.experts(x);
-      return p.n_q / clamp((g.x0 + g.heads - x) / g.step, 1, p.n_q);
+      if (id === 'S') { const S = g.tokens(x), q = quarter(S); return round(S / q) * q; }
+      if (id === 'E') return doubled(g.experts(x));
+      return doubled(p.n_q / clamp((g.x0 + g.heads - x) / g.step, 1, p.n_q));
     },
     hover(view, el) {
       const k = el.dataset.told, { solved, words } = view;
