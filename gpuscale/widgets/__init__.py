@@ -9,6 +9,7 @@ __getattr__, __dir__ = face(
     collective="collective_stepper primitive_stepper",
     pipeline="pipeline_stepper",
     warp="warp_stepper",
+    bytes="bytes_stage",
     layer="layer_stage",
     rings="Collective ring_stage",
     race="Runner race_stage",

@@ -89,6 +89,7 @@ ELEMENTS = set(re.findall(r"<([a-z]+)", "".join(SOURCES.values()))) | {"svg", "s
 CODES = {
     "gantt": {"W", "B"},
     "live": {"min"},
+    "bytes": {"B"},
     "layer": {"flops"},
     "ring": {"d", "W"},
     "stage": {"(prefers-reduced-motion: reduce)"},

@@ -1,0 +1,160 @@
+"""One GPU's memory as a column whose blocks are sharded, recomputed or offloaded, and the same column over a step.
+
+The page's script (``static/bytes.js``) calls the planner's own formulas (``plan.memory_parts``). Its timeline has its
+twin in ``schedules.timelines.stored``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpuscale.plan import memory_parts
+from gpuscale.plan.choice import RECOMPUTE
+from gpuscale.plan.evaluation import recipe_inputs
+from gpuscale.plan.memory_parts import ON_THE_WAY, dims, gpu_bytes
+from gpuscale.specs.entry import Part
+from gpuscale.specs.registry import part
+from gpuscale.symbols import S
+from gpuscale.units import GB, show
+from gpuscale.widgets.card import Card
+from gpuscale.widgets.parts import Slider
+from gpuscale.widgets.stage import stage_figure
+
+MOST = {"dp": 64, "tp": 8, "pp": 16, "cp": 16}
+SHORTEST, LONGEST = 2**12, 2**17  # tokens of a sequence
+WORDS = {
+    "names": {
+        "weights": "weights",
+        "gradients": "gradients",
+        "optimizer": "optimizer",
+        "activations": "activations",
+        "logits": "logits",
+        "recomputed": "recomputed",
+        "buffers": "buffers",
+    },
+    "acts": {
+        **dict.fromkeys(("weights", "gradients", "optimizer"), "Press to shard it or to store it whole."),
+        **dict.fromkeys(("activations", "recomputed"), "Press to recompute more or less."),
+    },
+    "why": {
+        "logits": "logits and last norm",
+        "recomputed": "all activations of the layer at work",
+        "buffers": "gathered layers and the gradients of one",
+    },
+    "me": "this GPU, 0",
+    "rows": {"dp": "data × {}", "tp": "tensor × {}", "pp": "pipeline × {}", "cp": "context × {}"},
+    "what": {"dp": "whole copies", "tp": "parts of matrices", "pp": "some layers each", "cp": "parts of sequences"},
+    "handles": {
+        "dp": "Data-parallel replicas",
+        "tp": "Tensor-parallel ranks",
+        "pp": "Pipeline stages",
+        "cp": "Context-parallel ranks",
+    },
+    "host": "host memory",
+    "offload": {"optimizer": "press: offload optimizer", "activations": "press: offload activations"},
+    "short": {"optimizer": "optimizer", "activations": "activations"},
+    "forward": "forward",
+    "backward": "backward",
+    "update": "optimizer",
+    "passes": "{} microbatches: forward, backward",
+    "peak": "peak {}",
+    "at": "{} of {}",
+    "per": "{} billion parameters × {}",
+    "over": " / {} replicas",
+    "layered": "at most {} layers × {} per microbatch in flight",
+    "fits": "The peak of <b class=memory>{}</b> fits, with {} to spare. ",
+    "full": "The peak of <b class=memory>{}</b> does not fit into {}. ",
+    "alone": "There is one copy of the training state. ",
+    "repeated": "The {} replicas of this rank store {} of training state, where {} would hold each byte once. ",
+    "once": "The {} replicas of this rank store {} of training state, each byte once. ",
+    "move": "On these GPUs, {} saves most: {}.",
+    "moves": {
+        "zero": ["sharding the optimizer (ZeRO-1)", "sharding gradients (ZeRO-2)", "sharding weights (ZeRO-3)"],
+        "recompute": "recomputing every layer",
+        "host_optimizer": "offloading the optimizer",
+    },
+    "heads": ["Part", "At the peak", "Now"],
+    "total": "all",
+    "call": 'gpu_bytes("{}", seq={}, dp={}, tp={}, pp={}, cp={}, zero={}, recompute="{}", recipe="{}"{}).memory',
+    "away": ", offload=[{}]",
+}
+
+
+def bytes_stage(
+    models: Mapping[str, str],
+    *,
+    gpu: Part,
+    recipe: str,
+    name: str,
+    title: str,
+    caption: str,
+    dp: int = 8,
+    seq: int = 8192,
+) -> Card:
+    """The memory of a GPU in training, to shard, recompute and offload; ``models`` are tabs {"8B": "llama3_8b"}.
+
+    It opens on the first, with ``dp`` replicas and without ZeRO, at its peak. ``recipe`` has the bytes per parameter.
+    Returns a widget whose ``values`` hold the inputs: model, zero, recompute, dp, tp, pp, cp, S, host_optimizer,
+    host_activations.
+    Raises ValueError for a model with experts, latent attention or biases, and for more replicas than it can draw.
+    """
+    known = {key: dims(key) for key in models.values()}
+    if not 1 <= dp <= MOST["dp"] or dp & (dp - 1):
+        raise ValueError(f"{name}: dp: expected a power of two up to {MOST['dp']}; got {dp}")
+    sizes = recipe_inputs(part("recipe", recipe))
+    rates = {"C": gpu.bf16, "W_hbm": gpu.hbm_bw, "W_host": gpu.pcie_bw}
+    start = {"model": next(iter(known)), "zero": 0, "recompute": 0, "dp": dp, "tp": 1, "pp": 1, "cp": 1, "S": seq}
+    start |= {"host_optimizer": 0, "host_activations": 0}
+    of = {"optimizer": sizes["b_master"] + 2 * sizes["b_mom"], "weights": sizes["b_w"], "gradients": sizes["b_grad"]}
+    return stage_figure(
+        "bytes",
+        name=name,
+        title=title,
+        caption=caption,
+        start=start,
+        text=_text(start["model"], recipe, dp, seq, gpu),
+        sliders={S: Slider(SHORTEST, LONGEST, seq, "power", label="tokens of a sequence")},
+        choices={
+            "model": ("Model", {key: label for label, key in models.items()}),
+            "zero": ("ZeRO", {0: "no ZeRO", **{i: f"ZeRO-{i}" for i in (1, 2, 3)}}),
+            "recompute": ("Activations", dict(enumerate(("store all", "recompute cheap parts", "recompute layers")))),
+        },
+        within={name: (1, most) for name, most in MOST.items()}
+        | {"host_optimizer": (0, 1), "host_activations": (0, 1)},
+        formulas={"values": memory_parts.script()},
+        units={"S": S.unit, "time": "s"},
+        words=WORDS,
+        data={
+            "models": known,
+            "sizes": {**sizes, **rates},
+            "perParameter": of,
+            "recipe": recipe,
+            "recompute": RECOMPUTE,
+            "keep": ON_THE_WAY,
+            "most": MOST,
+            "ruler": 100 * GB,
+            "hbm": gpu.hbm,
+            "memory": show(gpu.hbm, "B", short=True),
+        },
+        python="from gpuscale.plan import gpu_bytes",
+        at=_peak_at(start, sizes | rates),
+    )
+
+
+def _peak_at(start: dict, known: dict) -> float:
+    """When memory peaks, as a fraction of the step: at the beginning of the backward pass of a single stage."""
+    layout = {"X": start["dp"], "Y": 1, "N_stages": 1, "n_cp": 1, "n_zero": 0, "n_recompute": 0}
+    v = memory_parts.values(**dims(start["model"]), **known, **layout, S=start["S"], keep=float("inf"))
+    return v["forward"] / (v["forward"] + v["backward"] + v["update"])
+
+
+def _text(model: str, recipe: str, dp: int, seq: int, gpu: Part) -> list[str]:
+    """What a GPU stores by ZeRO stage."""
+    lines = []
+    for zero in range(4):
+        found = gpu_bytes(model, seq=seq, dp=dp, zero=zero, recipe=recipe)
+        parts = ", ".join(f"{k} {show(v, 'B')}" for k, v in found._asdict().items() if v)
+        lines.append(
+            f"{f'ZeRO-{zero}' if zero else 'no ZeRO'}: {show(found.memory, 'B')} of {show(gpu.hbm, 'B')}; {parts}"
+        )
+    return lines
