@@ -55,7 +55,7 @@ WORDS = {
 class Runner(NamedTuple):
     """One lane: what it is called, how it runs, and the time that a formula gives it.
 
-    ``way`` makes its schedule for a number of ranks. For a reduction in the switch, whose passes run at once, it is the
+    ``way`` makes its schedule for a number of ranks. For an in-network reduction, whose passes run at once, it is the
     formula of its passes and that of the bytes per rank: its lane has the latency of each pass and then the bytes.
     """
 

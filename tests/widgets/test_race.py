@@ -33,7 +33,7 @@ RUNNERS = {
     "doubling": Runner("Recursive doubling", doubling.all_reduce, recursive_doubling_all_reduce),
     "halving": Runner("Halving-doubling", doubling.halving_doubling, halving_doubling_all_reduce),
     "shot": Runner("One-shot", direct.all_reduce, one_shot_all_reduce),
-    "switch": Runner("In the switch", (nvls_steps, nvls_bytes), nvls_all_reduce),
+    "switch": Runner("In-network", (nvls_steps, nvls_bytes), nvls_all_reduce),
 }
 UNITS = "B kB MB GB ns us ms".split()
 RUNS = {key: {n: lockstep(each.way(n)) for n in COUNTS} for key, each in RUNNERS.items() if key != "switch"}
@@ -155,7 +155,7 @@ def test_words_say_the_same_numbers(shown):
 
 def test_it_opens_when_the_first_one_has_finished():
     text = repr(figure()).replace("\u00a0", " ")
-    assert "Recursive doubling: 16.9 µs" in text and "In the switch: 9.02 µs (not in the race)" in text
+    assert "Recursive doubling: 16.9 µs" in text and "In-network: 9.02 µs (not in the race)" in text
 
 
 @pytest.mark.parametrize(

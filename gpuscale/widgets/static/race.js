@@ -162,7 +162,7 @@ const lanesOf = (data) => data.runners.length * TALL;
 /** Where the chart of sizes stands. */
 function chartOf({ width, data }) {
   const [lo, hi] = data.sizes;
-  const left = 46, right = width - (width < 480 ? 114 : 130), top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
+  const left = 46, right = width - 132, top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
   return { left, right, top, high, strip: top + high + 8, X: (V) => left + (right - left) * Math.log(V / lo) / by, inv: (x) => lo * Math.exp(by * (x - left) / (right - left)) };
 }
 /** The nearest 1, 2 or 5 times a power of ten that is no less. */
