@@ -6,17 +6,22 @@ attention at the output matrix, the input and output of each norm at that norm, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import sympy
 
+from gpuscale.core.crossovers import crossover
 from gpuscale.core.evaluation import evaluate, inputs
 from gpuscale.llm import activations, kv_caches, transformer
+from gpuscale.llm.model_counts import counts
+from gpuscale.specs.registry import model
 from gpuscale.symbols import *
 
 ATTENTION = "norm_1", "Q", "K", "V", "scores", "out"
 MLP = "norm_2", "router", "gate", "up", "down"
 KINDS = "parameters", "flops", "activations", "kv_cache"
+DIMS = "L", "D", "F", "n_q", "n_kv", "d_head", "n_vocab"
 # A model of today: RMS norms, no biases, a gate, no shared experts, an output head of its own, bf16 and fp32 logits.
 _TODAY = {n_norm: 1, n_bias: 0, n_mat: 3, n_shared: 0, n_emb: 2, n_pos: 0, b: 2, b_logit: 4, n_seq: 1}
 
@@ -100,4 +105,54 @@ def layer_blocks(kind: str, *, E: int = 1, k: int = 1, causal: bool = False, **d
         name: evaluate(expression, **{q.name: known[q.name] for q in inputs(expression)})
         for name, expression in expressions.items()
         if E > 1 or name != "router"
+    }
+
+
+def layer_page(models: Mapping[str, str]) -> dict:
+    """What the page needs to draw such layers: ``dims`` by the labels of ``models`` {"Llama 3 8B": "llama3_8b"}, the
+    experts that work on a token (``k``), the ``formulas`` of all blocks, and which blocks have a part of each kind.
+
+    Raises ValueError for a model that is drawn otherwise: latent attention, biases, no gate, shared experts.
+    """
+    dims = {label: _dims(key) for label, key in models.items()}
+    active = {counts(key).inputs["k"] for key in models.values() if counts(key).moe} or {2}
+    if len(active) > 1:
+        raise ValueError(f"layer_page: expected one number of active experts; got {sorted(active)}")
+    return {
+        "dims": dims,
+        "k": active.pop(),
+        "kinds": KINDS,
+        "rows": {"attention": ATTENTION, "mlp": MLP},
+        "blocks": {kind: [*layer_expressions()[kind], *end_expressions()[kind]] for kind in KINDS},
+        "formulas": _formulas(),
+    }
+
+
+def _dims(key: str) -> dict[str, int]:
+    """The dimensions of a model that is drawn like those of today."""
+    x = counts(key).inputs
+    if counts(key).mla or x["n_bias"] or x["n_mat"] != 3 or x["n_emb"] != 2 or x.get("n_shared") or x.get("L_dense"):
+        raise ValueError(
+            f"{model(key).title}: expected grouped-query attention, gated MLPs or routed experts alone, no biases and "
+            "an output head of its own"
+        )
+    return {name: x[name] for name in DIMS} | {"E": x.get("E", 1)}
+
+
+def _formulas() -> dict[str, sympy.Expr]:
+    """Each kind of each block, and the lengths that an axis of tokens marks."""
+    found = {
+        f"{kind}_{name}": expression
+        for kind in KINDS
+        for name, expression in (layer_expressions()[kind] | end_expressions()[kind]).items()
+    }
+    t = transformer
+    scores = {"full": t.attention_flops.rhs, "causal": t.causal_attention_flops.rhs}
+    found |= {f"cross_{mask}": crossover(2 * flop * P_layer, of, S).expr for mask, of in scores.items()}
+    mlp = t.mlp_params.rhs
+    return found | {
+        "flops_scores_causal": scores["causal"],
+        "dense": _today(t.attention_params.rhs + mlp),
+        "routed": _today(t.attention_params.rhs + t.moe_active_layer_params.rhs.subs(P_mlp, mlp)),
+        "fills": crossover(kv_caches.kv_cache.rhs.subs(n_seq, 1), S_level, S).expr,
     }

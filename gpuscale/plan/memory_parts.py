@@ -7,7 +7,7 @@ those of the two layers that are on their way.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -189,3 +189,39 @@ def gpu_bytes(
     working = found["gathered"] + found["bucket"] + found["again"]
     left = 0 if "optimizer" in offload else optimizer
     return GpuBytes(found["weights"], found["gradients"], left, here, working, host)
+
+
+def memory_page(
+    models: Mapping[str, str], *, gpu: specs.Part, recipe: str, dp: int = 8, seq: int = 8192
+) -> dict[str, object]:
+    """What the page needs to draw the memory of a GPU: the ``models`` {"8B": "llama3_8b"} in numbers, the sizes of the
+    ``recipe`` and the rates of the ``gpu``, the formulas as a script, and when memory peaks ``at`` first.
+
+    ``stored`` is what a GPU stores by ZeRO stage, with ``dp`` replicas of the first model.
+    Raises ValueError for a model with experts, latent attention or biases.
+    """
+    known = {key: dims(key) for key in models.values()}
+    first = next(iter(known))
+    sizes = recipe_inputs(specs.part("recipe", recipe))
+    sizes |= {"C": gpu.bf16, "W_hbm": gpu.hbm_bw, "W_host": gpu.pcie_bw}
+    layout = {"X": dp, "Y": 1, "N_stages": 1, "n_cp": 1, "n_zero": 0, "n_recompute": 0, "keep": float("inf")}
+    v = values(**known[first], **sizes, **layout, S=seq)
+    by_stage = [gpu_bytes(first, seq=seq, dp=dp, zero=zero, recipe=recipe) for zero in range(4)]
+    return {
+        "labels": {key: label for label, key in models.items()},
+        "models": known,
+        "sizes": sizes,
+        "perParameter": {
+            "weights": sizes["b_w"],
+            "gradients": sizes["b_grad"],
+            "optimizer": sizes["b_master"] + 2 * sizes["b_mom"],
+        },
+        "recipe": recipe,
+        "recompute": RECOMPUTE,
+        "keep": ON_THE_WAY,
+        "hbm": gpu.hbm,
+        "script": script(),
+        "start": {"dp": dp, "S": seq},
+        "at": v["forward"] / (v["forward"] + v["backward"] + v["update"]),
+        "stored": [found._asdict() | {"memory": found.memory} for found in by_stage],
+    }

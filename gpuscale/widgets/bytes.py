@@ -7,13 +7,8 @@ twin in ``schedules.timelines.stored``.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from gpuscale.plan import memory_parts
-from gpuscale.plan.choice import RECOMPUTE
-from gpuscale.plan.evaluation import recipe_inputs
-from gpuscale.plan.memory_parts import ON_THE_WAY, dims, gpu_bytes
-from gpuscale.specs.entry import Part
-from gpuscale.specs.registry import part
 from gpuscale.symbols import S
 from gpuscale.units import GB, show
 from gpuscale.widgets.card import Card
@@ -80,81 +75,46 @@ WORDS = {
 }
 
 
-def bytes_stage(
-    models: Mapping[str, str],
-    *,
-    gpu: Part,
-    recipe: str,
-    name: str,
-    title: str,
-    caption: str,
-    dp: int = 8,
-    seq: int = 8192,
-) -> Card:
-    """The memory of a GPU in training, to shard, recompute and offload; ``models`` are tabs {"8B": "llama3_8b"}.
+def bytes_stage(page: Mapping[str, Any], *, name: str, title: str, caption: str) -> Card:
+    """The memory of a GPU in training, to shard, recompute and offload: ``page`` is what ``plan.memory_page`` gives.
 
-    It opens on the first, with ``dp`` replicas and without ZeRO, at its peak. ``recipe`` has the bytes per parameter.
-    Returns a widget whose ``values`` hold the inputs: model, zero, recompute, dp, tp, pp, cp, S, host_optimizer,
-    host_activations.
-    Raises ValueError for a model with experts, latent attention or biases, and for more replicas than it can draw.
+    It opens on the first model without ZeRO, at its peak. Returns a widget whose ``values`` hold the inputs: model,
+    zero, recompute, dp, tp, pp, cp, S, host_optimizer, host_activations.
+    Raises ValueError for replicas that it cannot draw.
     """
-    known = {key: dims(key) for key in models.values()}
+    dp, seq = page["start"]["dp"], page["start"]["S"]
     if not 1 <= dp <= MOST["dp"] or dp & (dp - 1):
         raise ValueError(f"{name}: dp: expected a power of two up to {MOST['dp']}; got {dp}")
-    sizes = recipe_inputs(part("recipe", recipe))
-    rates = {"C": gpu.bf16, "W_hbm": gpu.hbm_bw, "W_host": gpu.pcie_bw}
-    start = {"model": next(iter(known)), "zero": 0, "recompute": 0, "dp": dp, "tp": 1, "pp": 1, "cp": 1, "S": seq}
-    start |= {"host_optimizer": 0, "host_activations": 0}
-    of = {"optimizer": sizes["b_master"] + 2 * sizes["b_mom"], "weights": sizes["b_w"], "gradients": sizes["b_grad"]}
+    start = {"model": next(iter(page["models"])), "zero": 0, "recompute": 0, "dp": dp, "tp": 1, "pp": 1, "cp": 1}
     return stage_figure(
         "bytes",
         name=name,
         title=title,
         caption=caption,
-        start=start,
-        text=_text(start["model"], recipe, dp, seq, gpu),
+        start=start | {"S": seq, "host_optimizer": 0, "host_activations": 0},
+        text=_text(page),
         sliders={S: Slider(SHORTEST, LONGEST, seq, "power", label="tokens of a sequence")},
         choices={
-            "model": ("Model", {key: label for label, key in models.items()}),
+            "model": ("Model", page["labels"]),
             "zero": ("ZeRO", {0: "no ZeRO", **{i: f"ZeRO-{i}" for i in (1, 2, 3)}}),
             "recompute": ("Activations", dict(enumerate(("store all", "recompute cheap parts", "recompute layers")))),
         },
         within={name: (1, most) for name, most in MOST.items()}
         | {"host_optimizer": (0, 1), "host_activations": (0, 1)},
-        formulas={"values": memory_parts.script()},
+        formulas={"values": page["script"]},
         units={"S": S.unit, "time": "s"},
         words=WORDS,
-        data={
-            "models": known,
-            "sizes": {**sizes, **rates},
-            "perParameter": of,
-            "recipe": recipe,
-            "recompute": RECOMPUTE,
-            "keep": ON_THE_WAY,
-            "most": MOST,
-            "ruler": 100 * GB,
-            "hbm": gpu.hbm,
-            "memory": show(gpu.hbm, "B", short=True),
-        },
+        data={k: page[k] for k in ("models", "sizes", "perParameter", "recipe", "recompute", "keep", "hbm")}
+        | {"most": MOST, "ruler": 100 * GB, "memory": show(page["hbm"], "B", short=True)},
         python="from gpuscale.plan import gpu_bytes",
-        at=_peak_at(start, sizes | rates),
+        at=page["at"],
     )
 
 
-def _peak_at(start: dict, known: dict) -> float:
-    """When memory peaks, as a fraction of the step: at the beginning of the backward pass of a single stage."""
-    layout = {"X": start["dp"], "Y": 1, "N_stages": 1, "n_cp": 1, "n_zero": 0, "n_recompute": 0}
-    v = memory_parts.values(**dims(start["model"]), **known, **layout, S=start["S"], keep=float("inf"))
-    return v["forward"] / (v["forward"] + v["backward"] + v["update"])
-
-
-def _text(model: str, recipe: str, dp: int, seq: int, gpu: Part) -> list[str]:
+def _text(page: Mapping[str, Any]) -> list[str]:
     """What a GPU stores by ZeRO stage."""
     lines = []
-    for zero in range(4):
-        found = gpu_bytes(model, seq=seq, dp=dp, zero=zero, recipe=recipe)
-        parts = ", ".join(f"{k} {show(v, 'B')}" for k, v in found._asdict().items() if v)
-        lines.append(
-            f"{f'ZeRO-{zero}' if zero else 'no ZeRO'}: {show(found.memory, 'B')} of {show(gpu.hbm, 'B')}; {parts}"
-        )
+    for zero, found in enumerate(page["stored"]):
+        parts = ", ".join(f"{k} {show(v, 'B')}" for k, v in found.items() if v and k != "memory")
+        lines.append(f"{f'ZeRO-{zero}' if zero else 'no ZeRO'}: {show(found['memory'], 'B')}; {parts}")
     return lines

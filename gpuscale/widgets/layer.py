@@ -7,25 +7,19 @@ The page's script (``static/layer.js``) draws what ``llm.layer_by_block`` counts
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from gpuscale.core.crossovers import crossover
-from gpuscale.llm import kv_caches, transformer
-from gpuscale.llm.layer_by_block import ATTENTION, KINDS, MLP, end_expressions, layer_blocks, layer_expressions
-from gpuscale.llm.model_counts import counts
-from gpuscale.specs.entry import Part
-from gpuscale.specs.registry import model
-from gpuscale.symbols import P_layer, P_mlp, S, S_level, flop, n_mat, n_seq, n_shared
 from gpuscale.units import show
 from gpuscale.widgets.card import Card
 from gpuscale.widgets.stage import stage_figure
 
 TOKENS = 2**10, 2**20  # the lengths of a sequence that its axis has
 EXPERTS = 64  # the most that a hand can add
-DIMS = "L", "D", "F", "n_q", "n_kv", "d_head", "n_vocab"
 UNITS = {"flops": "FLOP", "activations": "B", "kv_cache": "B"}
-TABS = dict(zip(KINDS, ("Parameters", "FLOPs", "Activations", "KV cache"), strict=True))
+TABS = {"parameters": "Parameters", "flops": "FLOPs", "activations": "Activations", "kv_cache": "KV cache"}
+BLOCKS = "norm_1", "Q", "K", "V", "scores", "out", "norm_2", "router", "gate", "up", "down"
 WORDS = {
-    "names": {name: name.split("_")[0] for name in ATTENTION + MLP},
+    "names": {name: name.split("_")[0] for name in BLOCKS},
     "copies": "copies",
     "attention": "attention",
     "mlp": "MLP",
@@ -86,97 +80,47 @@ WORDS = {
 
 
 def layer_stage(
-    models: Mapping[str, str],
+    page: Mapping[str, Any],
     *,
-    gpu: Part,
+    memory: float,
     name: str,
     title: str,
     caption: str,
     kind: str = "flops",
     length: int = 8192,
 ) -> Card:
-    """A layer to weigh four ways; ``models`` are presets {"Llama 3 8B": "llama3_8b"}, and it opens on the first.
+    """A layer to weigh four ways: ``page`` is what ``llm.layer_page`` gives for its models, of which it opens on the
+    first.
 
-    ``gpu`` is the one whose memory a sequence may fill. It opens on the tab ``kind`` with ``length`` tokens. Returns a
-    widget whose ``values`` hold the inputs: kind, causal, S, E and the model's dimensions.
-    Raises ValueError for a model that is drawn otherwise: latent attention, biases, no gate, shared experts.
+    ``memory`` is that of the GPU which one sequence may fill, in bytes. It opens on the tab ``kind`` with ``length``
+    tokens. Returns a widget whose ``values`` hold the inputs: kind, causal, S, E and the model's dimensions.
+    Raises ValueError for another kind.
     """
-    dims = {label: _dims(name, key) for label, key in models.items()}
-    active = {counts(key).inputs["k"] for key in models.values() if counts(key).moe} or {2}
-    if len(active) > 1:
-        raise ValueError(f"{name}: models: expected one number of active experts; got {sorted(active)}")
-    if kind not in KINDS:
-        raise ValueError(f"{name}: kind: expected {', '.join(KINDS)}; got {kind!r}")
-    start = {"kind": kind, "causal": 0, "S": length} | next(iter(dims.values()))
-    high = TOKENS[1]
+    dims = page["dims"]
+    if kind not in TABS:
+        raise ValueError(f"{name}: kind: expected {', '.join(TABS)}; got {kind!r}")
+    first = next(iter(dims))
+    most = {n: (1, max(of[n] for of in dims.values())) for n in dims[first] if n != "E"}
     return stage_figure(
         "layer",
         name=name,
         title=title,
         caption=caption,
-        start=start,
-        text=_text(start, active),
+        start={"kind": kind, "causal": 0, "S": length} | dims[first],
+        text=[f"{TABS[kind]} of {first}, {length:,} tokens; tabs: {', '.join(TABS.values())}"],
         choices={"kind": ("Area shows", TABS)},
         presets=dims,
-        within={"S": TOKENS, "E": (1, EXPERTS), "causal": (0, 1)}
-        | {n: (1, max(of[n] for of in dims.values())) for n in DIMS},
-        formulas=_formulas(),
+        within={"S": TOKENS, "E": (1, EXPERTS), "causal": (0, 1)} | most,
+        formulas=page["formulas"],
         units=UNITS,
         words=WORDS,
-        data={
-            "kinds": KINDS,
-            "rows": {"attention": ATTENTION, "mlp": MLP},
-            "blocks": {kind: [*layer_expressions()[kind], *end_expressions()[kind]] for kind in KINDS},
-            "k": active.pop(),
+        data={name: page[name] for name in ("kinds", "rows", "blocks", "k")}
+        | {
             "bytes": 2,
-            "hbm": gpu.hbm,
-            "memory": show(gpu.hbm, "B", short=True),
+            "hbm": memory,
+            "memory": show(memory, "B", short=True),
             "tokens": TOKENS,
-            "ticks": [(n, f"{n >> 10}k" if n < high else "1M") for n in (TOKENS[0] * 4**i for i in range(6))],
+            "ticks": [(n, f"{n >> 10}k" if n < TOKENS[1] else "1M") for n in (TOKENS[0] * 4**i for i in range(6))],
         },
         python="from gpuscale.llm import layer_blocks",
     )
-
-
-def _dims(figure: str, key: str) -> dict[str, int]:
-    """The dimensions of a model that is drawn like those of today."""
-    x = counts(key).inputs
-    if counts(key).mla or x["n_bias"] or x["n_mat"] != 3 or x["n_emb"] != 2 or x.get("n_shared") or x.get("L_dense"):
-        raise ValueError(
-            f"{figure}: {model(key).title}: expected grouped-query attention, gated MLPs or routed experts alone, "
-            "no biases and an output head of its own"
-        )
-    return {name: x[name] for name in DIMS} | {"E": x.get("E", 1)}
-
-
-def _formulas() -> dict:
-    """What the script calls: each kind of each block, and the lengths that its axis marks."""
-    found = {
-        f"{kind}_{name}": expression
-        for kind in KINDS
-        for name, expression in (layer_expressions()[kind] | end_expressions()[kind]).items()
-    }
-    mlp, today = transformer.mlp_params.rhs, {n_mat: 3, n_shared: 0}
-    scores = {"full": transformer.attention_flops.rhs, "causal": transformer.causal_attention_flops.rhs}
-    found |= {f"cross_{mask}": crossover(2 * flop * P_layer, of, S).expr for mask, of in scores.items()}
-    return found | {
-        "flops_scores_causal": scores["causal"],
-        "dense": transformer.attention_params.rhs + mlp.subs(today),
-        "routed": (
-            transformer.attention_params.rhs + transformer.moe_active_layer_params.rhs.subs(P_mlp, mlp).subs(today)
-        ),
-        "fills": crossover(kv_caches.kv_cache.rhs.subs(n_seq, 1), S_level, S).expr,
-    }
-
-
-def _text(start: dict, active: set) -> list[str]:
-    """The layer's sum of each kind, and the largest block."""
-    dims = {name: start[name] for name in DIMS if name not in ("L", "n_vocab")} | {"S": start["S"], "E": start["E"]}
-    lines = []
-    for kind, tab in TABS.items():
-        blocks = layer_blocks(kind, k=min(start["E"], *active), **dims)
-        most = max(blocks, key=blocks.get)
-        total, part = sum(blocks.values()), blocks[most] / sum(blocks.values())
-        amount = show(total, UNITS[kind]) if kind in UNITS else show(total, "count")
-        lines.append(f"{tab}: {amount}; {most} {show(part, '%', digits=2)}")
-    return lines

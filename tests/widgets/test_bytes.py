@@ -8,7 +8,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from gpuscale.book.served import tight_script
-from gpuscale.plan import evaluation, gpu_bytes, plan
+from gpuscale.plan import evaluation, gpu_bytes, memory_page, plan
 from gpuscale.plan.choice import RECOMPUTE
 from gpuscale.plan.memory_parts import dims, values
 from gpuscale.plan.requests import request
@@ -31,8 +31,8 @@ NUMBERS = """(spec, state) => {
 
 
 def figure(**options):
-    book = dict(gpu=chip("h100_sxm"), recipe=RECIPE, name="bytes", title="Bytes", caption="<b>Bytes.</b>")
-    return bytes_stage(MODELS, **book | options)
+    page = memory_page(MODELS, gpu=chip("h100_sxm"), recipe=RECIPE, **options)
+    return bytes_stage(page, name="bytes", title="Bytes", caption="<b>Bytes.</b>")
 
 
 @pytest.fixture(scope="module")
@@ -183,18 +183,16 @@ def test_it_opens_at_the_peak(page):
     assert show(shown["top"], "B") in repr(made) and RECOMPUTE[0] in shown["call"]
 
 
-@pytest.mark.parametrize(
-    ("models", "options", "said"),
-    [
-        ({"Mixtral": "mixtral_8x7b"}, {}, "expected a dense model"),
-        ({"GPT-3": "gpt3_175b"}, {}, "expected a dense model"),
-        (MODELS, {"dp": 12}, "dp: expected a power of two"),
-        (MODELS, {"dp": 128}, "dp: expected a power of two"),
-    ],
-)
-def test_what_it_cannot_draw_is_refused(models, options, said):
-    with pytest.raises(ValueError, match=said):
-        bytes_stage(models, gpu=chip("h100_sxm"), recipe=RECIPE, name="x", title="x", caption="x", **options)
+@pytest.mark.parametrize("model", ["mixtral_8x7b", "gpt3_175b", "deepseek_v3"])
+def test_a_model_that_it_cannot_draw_is_refused(model):
+    with pytest.raises(ValueError, match="expected a dense model"):
+        memory_page({"x": model}, gpu=chip("h100_sxm"), recipe=RECIPE)
+
+
+@pytest.mark.parametrize("dp", [12, 128])
+def test_replicas_that_it_cannot_draw_are_refused(dp):
+    with pytest.raises(ValueError, match="dp: expected a power of two"):
+        figure(dp=dp)
 
 
 def test_what_gpu_bytes_does_not_know_is_refused():

@@ -25,8 +25,8 @@ NUMBERS = """(spec, state) => {
 
 
 def figure(**options):
-    book = dict(gpu=chip("h100_sxm"), name="layer", title="A layer", caption="<b>A layer.</b>")
-    return layer_stage(MODELS, **book | options)
+    book = dict(memory=chip("h100_sxm").hbm, name="layer", title="A layer", caption="<b>A layer.</b>")
+    return layer_stage(llm.layer_page(MODELS), **book | options)
 
 
 @pytest.fixture(scope="module")
@@ -151,21 +151,25 @@ def test_its_sentence_has_the_numbers(page):
 def test_it_opens_on_the_first_model():
     made = figure()
     assert made.values["D"] == 4096 and made.values["kind"] == "flops"
-    assert "218,112,000" in repr(made) and "570 MFLOP" in repr(made).replace("\u00a0", " ")
+    assert "FLOPs of 8B, 8,192 tokens" in repr(made)
 
 
 @pytest.mark.parametrize(
-    ("models", "options", "said"),
+    ("models", "said"),
     [
-        ({"V3": "deepseek_v3"}, {}, "expected grouped-query attention"),
-        ({"GPT-3": "gpt3_175b"}, {}, "expected grouped-query attention"),
-        ({"Mixtral": "mixtral_8x7b", "V3": "qwen3_235b_a22b"}, {}, "expected one number of active experts"),
-        (MODELS, {"kind": "bytes"}, "kind: expected parameters, flops"),
+        ({"V3": "deepseek_v3"}, "expected grouped-query attention"),
+        ({"GPT-3": "gpt3_175b"}, "expected grouped-query attention"),
+        ({"Mixtral": "mixtral_8x7b", "Qwen3": "qwen3_235b_a22b"}, "expected one number of active experts"),
     ],
 )
-def test_what_it_cannot_draw_is_refused(models, options, said):
+def test_what_it_cannot_draw_is_refused(models, said):
     with pytest.raises(ValueError, match=said):
-        layer_stage(models, gpu=chip("h100_sxm"), name="x", title="x", caption="x", **options)
+        llm.layer_page(models)
+
+
+def test_another_tab_is_refused():
+    with pytest.raises(ValueError, match="kind: expected parameters, flops"):
+        figure(kind="weights")
 
 
 def test_a_kind_or_a_count_that_does_not_exist_is_refused():

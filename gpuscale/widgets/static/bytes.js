@@ -85,12 +85,12 @@
       { key: 'limit-of', tag: 'text', class: 'strong halo', ...(g.narrow ? { x: g.col - 4, y: line - 9, 'text-anchor': 'end' } : { x: g.col + 12, y: line }), words: data.memory },
       { key: 'sum', tag: 'text', class: 'strong halo', x: g.col / 2, y: max(9, top - 10), 'text-anchor': 'middle', words: GB(sum) },
       { key: 'me', tag: 'rect', ...own(0), x: 0, y: g.base + 4, width: g.col, height: 17, rx: 2 }, { key: 'me-of', tag: 'text', class: 'name', x: g.col / 2, y: g.base + 12.5, 'text-anchor': 'middle', words: words.me });
-    let low = g.base + 16;                                    // small blocks are named beside the column, one above another
+    let low = g.base + 16;                                    // small blocks are named next to the column, one above another
     for (const [k, mid] of outside) {
       let y = min(mid, low - 16);
       if (abs(y - line) < 16) y = line - 16;
       low = y;
-      out.push({ key: `${k}-lead`, tag: 'path', class: 'lead', d: `M${g.col + 2} ${px(mid)}L${g.col + 11} ${px(y)}` }, { key: `${k}-beside`, tag: 'text', class: 'soft', x: g.col + 14, y, words: `${words.names[k]} ${GB(now[k])}` });
+      out.push({ key: `${k}-lead`, tag: 'path', class: 'lead', d: `M${g.col + 2} ${px(mid)}L${g.col + 11} ${px(y)}` }, { key: `${k}-label`, tag: 'text', class: 'soft', x: g.col + 14, y, words: `${words.names[k]} ${GB(now[k])}` });
     }
     return out;
   }
