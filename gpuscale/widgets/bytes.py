@@ -52,6 +52,7 @@ WORDS = {
     "backward": "backward",
     "update": "optimizer",
     "passes": "{} microbatches: forward, backward",
+    "passesShort": "{} microbatches",
     "peak": "peak {}",
     "at": "{} of {}",
     "per": "{} billion parameters × {}",
@@ -64,7 +65,7 @@ WORDS = {
     "once": "The {} replicas of this rank store {} of training state, each byte once. ",
     "move": "On these GPUs, {} saves most: {}.",
     "moves": {
-        "zero": ["sharding the optimizer (ZeRO-1)", "sharding gradients (ZeRO-2)", "sharding weights (ZeRO-3)"],
+        "zero": ["sharding the optimizer", "sharding the gradients as well", "sharding the weights as well"],
         "recompute": "recomputing every layer",
         "host_optimizer": "offloading the optimizer",
     },

@@ -47,13 +47,13 @@
   }
 
   function place({ p, width, solved, data }) {
-    const narrow = width < 480, base = TOP + TALL, col = narrow ? 134 : 160, x = narrow ? 152 : 290, live = keys(ROWS).filter((k) => p[k] > 1).length, rows = {};
+    const narrow = width < 480, base = TOP + TALL, col = narrow ? 134 : 160, x = narrow ? 152 : 302, live = keys(ROWS).filter((k) => p[k] > 1).length, rows = {};
     let most = data.ruler, y = TOP - 8;
     while (most < solved.top * 1.04) most *= 2;
     const open = min(178, (TALL - HOST - (4 - live) * CLOSED) / max(1, live));
     for (const k of keys(ROWS)) {
       const h = p[k] > 1 ? open : CLOSED, tall = max(0, h - 44), pitch = narrow ? 23 : 32;
-      rows[k] = { y, h, base: y + h - 20, tall, pitch, w: narrow ? 17 : 24, shown: min(p[k] - 1, narrow ? 6 : 7) };
+      rows[k] = { y, h, base: y + h - 20, tall, pitch, w: narrow ? 17 : 24, shown: min(p[k] - 1, 7, floor((width - x - 20) / pitch)) };
       y += h;
     }
     const step = narrow ? 11 : 14, end = width - 9, chart = base + 42, high = 116;
@@ -81,8 +81,9 @@
     }
     const line = g.y(data.hbm), top = g.y(sum);
     if (sum > data.hbm) out.push({ key: 'over', tag: 'rect', class: 'over', fill: view.hatch, x: 0, y: top, width: g.col, height: line - top });
+    const taken = [top - 10, ...names.map((s) => s.y)], clear = [line - 9, line + 10].find((y) => !g.narrow || y < g.base - 8 && taken.every((other) => abs(other - y) > 14));
     out.push(names, { key: 'frame', tag: 'path', class: 'frame', d: `M.5 ${TOP - 6}V${g.base}H${g.col - .5}V${TOP - 6}` }, { key: 'limit', tag: 'path', class: 'limit', d: `M-4 ${px(line)}H${g.col + (g.narrow ? 4 : 8)}` },
-      { key: 'limit-of', tag: 'text', class: 'strong halo', ...(g.narrow ? { x: g.col - 4, y: line - 9, 'text-anchor': 'end' } : { x: g.col + 12, y: line }), words: data.memory },
+      clear !== undefined && { key: 'limit-of', tag: 'text', class: 'strong halo', ...(g.narrow ? { x: g.col - 4, y: clear, 'text-anchor': 'end' } : { x: g.col + 12, y: line }), words: data.memory },
       { key: 'sum', tag: 'text', class: 'strong halo', x: g.col / 2, y: max(9, top - 10), 'text-anchor': 'middle', words: GB(sum) },
       { key: 'me', tag: 'rect', ...own(0), x: 0, y: g.base + 4, width: g.col, height: 17, rx: 2 }, { key: 'me-of', tag: 'text', class: 'name', x: g.col / 2, y: g.base + 12.5, 'text-anchor': 'middle', words: words.me });
     let low = g.base + 16;                                    // small blocks are named next to the column, one above another
@@ -145,8 +146,8 @@
     for (const [kind, start, lasts] of solved.slots) passes[kind].push([g.tx(start), g.tx(start + lasts)]);
     out.push({ key: 'forward', tag: 'path', ...hue('activations'), d: bar(passes.F) }, { key: 'backward', tag: 'path', ...hue('logits'), d: bar(passes.B) }, { key: 'update', tag: 'path', ...hue('weights'), d: bar([[end, width]]) });
     const mid = (list) => (list[0][0] + list.at(-1)[1]) / 2, y = g.floor + 20, wide = width - end > 66;
-    if (passes.F.length === 1) out.push({ key: 'forward-of', tag: 'text', class: 'soft', x: mid(passes.F), y, 'text-anchor': 'middle', words: words.forward }, { key: 'backward-of', tag: 'text', class: 'soft', x: min(mid(passes.B), width - 110), y, 'text-anchor': 'middle', words: words.backward });
-    else out.push({ key: 'passes-of', tag: 'text', class: 'soft', x: 0, y, words: worded(words.passes, passes.F.length) });
+    if (passes.F.length === 1) out.push(end * solved.c.forward > 56 * (solved.c.forward + solved.c.backward) && { key: 'forward-of', tag: 'text', class: 'soft', x: mid(passes.F), y, 'text-anchor': 'middle', words: words.forward }, { key: 'backward-of', tag: 'text', class: 'soft', x: max(34, min(mid(passes.B), width - 110)), y, 'text-anchor': 'middle', words: words.backward });
+    else out.push({ key: 'passes-of', tag: 'text', class: 'soft', x: 0, y, words: worded(g.narrow ? words.passesShort : words.passes, passes.F.length) });
     out.push({ key: 'update-of', tag: 'text', class: 'soft', x: wide ? (end + width) / 2 : width, y, 'text-anchor': wide ? 'middle' : 'end', words: words.update });
     out.push({ key: 'now', tag: 'path', class: 'moment', d: `M${px(g.tx(t))} ${g.chart - 4}V${g.floor + 9}` }, { key: 'peak', tag: 'circle', class: 'peak', cx: px0, cy: py, r: 4 }, { key: 'peak-of', tag: 'text', class: 'strong halo', x: px0 + (right ? -9 : 9), y: py - 6, 'text-anchor': right ? 'end' : 'start', words: worded(words.peak, GB(solved.top)) });
     return out;

@@ -2,7 +2,7 @@
 {
   const GAP = 3, SLOT = 13, THIN = 1.2;      // between blocks; a block without area; the least width of one with it
   const BELOW = 30, OCTAVES = 6;              // below a row of blocks; from one expert to the most
-  const DARK = { norm_1: 20, Q: 52, K: 62, V: 62, scores: 100, out: 52, norm_2: 20, router: 75, gate: 30, up: 30, down: 30 };
+  const DARK = { norm_1: 20, Q: 52, K: 62, V: 62, scores: 100, out: 52, norm_2: 20, router: 44, gate: 30, up: 30, down: 30 };
   const HUE = { parameters: 'memory', flops: 'compute', activations: 'memory', kv_cache: 'memory' };
   const log2 = Math.log2, quarter = (S) => 2 ** floor(log2(S)) / 4, doubled = (n) => 2 ** round(log2(n)), sum = (o) => Object.values(o).reduce((a, b) => a + b, 0);
   const EXPERTS = ['gate', 'up', 'down'], CACHED = ['K', 'V'];
@@ -25,8 +25,8 @@
       y += r.h + BELOW;
     }
     const bottom = top + high, axis = bottom + 92, first = at[rows[0].live[0] ?? rows[1].live[0]];
-    const heads = min(wide - (narrow ? 100 : 230), p.n_q * (narrow ? 7 : 10.5)), step = heads / p.n_q, [lo, hi] = data.tokens;
-    const span = narrow ? 110 : 200;
+    const heads = min(wide - (narrow ? 100 : 290), p.n_q * (narrow ? 7 : 10.5)), step = heads / p.n_q, [lo, hi] = data.tokens;
+    const span = narrow ? min(110, wide - 190) : 200;
     return {
       narrow, x0, x1, top, rows, at, bottom, axis, strip: bottom + 44, model: axis + 44, heads, step, worth: solved.drawn[rows[0].live[0] ?? rows[1].live[0]] / (first.w * first.h),
       tx: (S) => x0 + (wide - 10) * log2(S / lo) / log2(hi / lo), tokens: (x) => lo * (hi / lo) ** clamp((x - x0) / (wide - 10), 0, 1),
@@ -85,8 +85,8 @@
         { key: `row${i}`, tag: 'text', class: 'name cover', x: g.x0 + 14, y: back, words: kind === 'kv_cache' ? text : `${text} ${percent(part)}` });
     });
     const lane = g.rows[0].y + g.rows[0].h + 12, s = g.at.scores;
-    if (kind === 'flops') out.push({ key: 'mask', tag: 'text', class: 'soft cover', x: g.x1 - 34, y: lane, 'text-anchor': 'end', words: words.masks[p.causal] });
-    else if (!s.on && kind !== 'kv_cache') out.push({ key: 'why', tag: 'text', class: 'soft cover', x: clamp(s.x, g.x0 + 180, g.x1 - 90), y: lane, 'text-anchor': 'middle', words: words.scoreless[kind] });
+    if (kind === 'flops') out.push({ key: 'mask', tag: 'text', class: 'soft cover', x: g.x1 - 34, y: lane, 'text-anchor': 'end', words: (g.narrow ? words.masksShort : words.masks)[p.causal] });
+    else if (!s.on && kind !== 'kv_cache') out.push({ key: 'why', tag: 'text', class: 'soft cover', ...(g.narrow ? { x: g.x1 - 34, 'text-anchor': 'end' } : { x: clamp(s.x, g.x0 + 180, g.x1 - 90), 'text-anchor': 'middle' }), y: lane, words: (g.narrow ? words.scorelessShort : words.scoreless)[kind] });
     if (kind === 'kv_cache') out.push({ key: 'saved', tag: 'text', class: 'soft cover', x: g.x1 - 34, y: lane, 'text-anchor': 'end', words: p.n_kv === p.n_q ? words.unshared : g.narrow ? words.saved : worded(words.shared, count(p.n_q / p.n_kv)) }, { key: 'none', tag: 'text', class: 'soft cover', x: g.x0 + 74, y: g.rows[1].y + g.rows[1].h / 2, words: words.nothing });
     return out;
   }
