@@ -49,7 +49,7 @@ def formulas(ask: Request, names, at: Mapping = DENSE) -> tuple[dict[str, Formul
     return found, {s: value for s, value in keep.items() if s in used}
 
 
-def cost(model: str, cluster: str, name: str = "step_peak") -> Callable:
+def cost(model: str, cluster: str, name: str = "step_at_peak") -> Callable:
     """A cost of the planner as a function of keywords: N_gpu, Y, N_stages, n_virt, B, and rates if they differ.
 
     ``cost("llama3_70b", "h100_superpod")(N_gpu=2048, Y=8, N_stages=4, n_virt=1, B=2**22)`` is the time of a step at

@@ -20,7 +20,8 @@ OUTSIDE = """(el) => {
   boxes.forEach(([words, a], i) => {
     if (a.left < box.left || a.right > box.right + 0.5) out.push(`outside: ${words}`);
     for (const [others, b] of boxes.slice(i + 1)) {
-      if (words !== others && shared(a, b, 'left', 'right') > 3 && shared(a, b, 'top', 'bottom') > 5) out.push(`${words} on ${others}`);
+      const over = shared(a, b, 'left', 'right') > 3 && shared(a, b, 'top', 'bottom') > 5;
+      if (over && words !== others) out.push(`${words} on ${others}`);
     }
   });
   return [...new Set(out)];

@@ -12,8 +12,8 @@ from gpuscale.plotting import Axis
 from gpuscale.symbols import B, N_gpu, N_stages, Y, n_virt
 from gpuscale.widgets import Call, Slider, explore
 
-NAMES = """memory microbatches math_peak kernels_peak tp_wait_peak dp_wait_peak bubble_peak step_peak step_reached
-mfu_peak dp_expected step_expected mfu_expected""".split()
+NAMES = """memory microbatches math_at_peak kernels_at_peak tp_wait_at_peak dp_wait_at_peak bubble_at_peak step_at_peak
+step_at_measured_rates mfu_at_peak dp_expected step_expected mfu_expected""".split()
 LAYOUTS = [(64, 8, 1, 1), (512, 8, 4, 1), (512, 4, 4, 5), (2048, 8, 8, 2), (512, 1, 16, 1)]
 
 
