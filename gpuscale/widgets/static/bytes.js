@@ -206,7 +206,7 @@
     },
     table(view, t) {
       const { solved, words } = view, now = moment(solved, t);
-      return [words.heads, ...KINDS.map((k) => [words.names[k], GB(solved.peak[k]), GB(now[k])]), [words.total, GB(solved.top), GB(all(now))]];
+      return [words.heads, ...KINDS.map((k) => [words.names[k], ...[solved.peak[k], now[k]].map((v) => v > 0 ? GB(v) : 0)]), [words.total, GB(solved.top), GB(all(now))]];
     },
     numbers(view, t) {
       const { solved } = view, { c, state, points, top, total, held, least, host: away } = solved, now = moment(solved, t);
