@@ -38,7 +38,8 @@ WORDS = {
     },
     "me": "this GPU, 0",
     "rows": {"dp": "data × {}", "tp": "tensor × {}", "pp": "pipeline × {}", "cp": "context × {}"},
-    "what": {"dp": "whole copies", "tp": "parts of matrices", "pp": "some layers each", "cp": "parts of sequences"},
+    "what": {"tp": "parts of matrices", "pp": "some layers each", "cp": "parts of sequences"},
+    "copies": ["whole copies", "optimizer sharded", "gradients too", "all state sharded"],
     "handles": {
         "dp": "Data-parallel replicas",
         "tp": "Tensor-parallel ranks",
@@ -46,7 +47,7 @@ WORDS = {
         "cp": "Context-parallel ranks",
     },
     "host": "host memory",
-    "offload": {"optimizer": "press: offload optimizer", "activations": "press: offload activations"},
+    "offload": {"optimizer": "offload optimizer", "activations": "offload activations"},
     "short": {"optimizer": "optimizer", "activations": "activations"},
     "forward": "forward",
     "backward": "backward",

@@ -100,7 +100,7 @@
     const { p, words, solved } = view, out = [];
     for (const [k, tone] of entries(ROWS)) {
       const r = g.rows[k], many = p[k], far = g.x + r.shown * r.pitch;
-      out.push({ key: `${k}-of`, tag: 'text', class: `rate ${tone}`, x: g.x, y: r.y + 9, words: worded(words.rows[k], many) }, { key: `${k}-track`, tag: 'path', class: 'frame', d: `M${px(g.end - g.step * log2(view.data.most[k]))} ${r.y + 9}H${g.end}` }, !g.narrow && { key: `${k}-what`, tag: 'text', class: 'soft', x: g.x + 88, y: r.y + 9, words: words.what[k] });
+      out.push({ key: `${k}-of`, tag: 'text', class: `rate ${tone}`, x: g.x, y: r.y + 9, words: worded(words.rows[k], many) }, { key: `${k}-track`, tag: 'path', class: 'frame', d: `M${px(g.end - g.step * log2(view.data.most[k]))} ${r.y + 9}H${g.end}` }, !g.narrow && { key: `${k}-what`, tag: 'text', class: 'soft', x: g.x + 88, y: r.y + 9, words: k === 'dp' ? words.copies[p.zero] : words.what[k] });
       if (many > 1 && many - 1 > r.shown) out.push({ key: `${k}-more`, tag: 'text', class: 'soft', x: far + 2, y: r.base - r.tall / 2, words: `+${many - 1 - r.shown}` });
       for (const i of range(r.shown)) {
         const x = g.x + i * r.pitch, at = `${k}${i}`, part = k !== 'pp' ? 1 : solved.last ? i + 2 : (many - 1 - i) / many;
