@@ -9,7 +9,6 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    area_chart="Areas areas",
     bar_chart="Bars bars",
     boxes="Block blocks",
     collectives="holdings_figure hops_figure",

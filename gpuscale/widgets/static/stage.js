@@ -24,6 +24,7 @@
      units                its time is counted in units of its own, so none is slowed
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
+     settles(view)        the moment, from 0 to 1, at which new inputs are shown
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -136,6 +137,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     cancelAnimationFrame(gliding); way = u;
     view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
+    share = figure.settles?.(view) ?? share;
     draw(source);
     onChange?.(structuredClone(view.p));
   }
@@ -291,8 +293,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     load(query) {
       const to = fromEntries(new URLSearchParams(query)), at = +to.at;
-      if (real(at)) share = clamp(at, 0, 1);
-      change(read(to)); root.scrollIntoView();
+      change(read(to));
+      if (real(at)) { share = clamp(at, 0, 1); draw(); }
+      root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() { return { p: view.p, share, gliding: way < 1, ...figure.numbers(view, now()) }; },
