@@ -24,7 +24,7 @@
      units                its time is counted in units of its own, so none is slowed
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
-     settles(view)        the moment, from 0 to 1, at which new inputs are shown
+     shows(view)          the moment, from 0 to 1, at which new inputs are shown
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -137,7 +137,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     cancelAnimationFrame(gliding); way = u;
     view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
-    share = figure.settles?.(view) ?? share;
+    share = figure.shows?.(view) ?? share;
     draw(source);
     onChange?.(structuredClone(view.p));
   }
