@@ -1,4 +1,4 @@
-"""One zoom from a pod to a Tensor Core, and the same bytes brought from six memories on one clock.
+"""One zoom from a pod to a Tensor Core, and the same bytes brought from six memories at once.
 
 ``widgets.powers_world`` says where things stand and the page's script (``static/powers.js``) draws them. The times are
 those of ``one_gpu.transfer_time``, the counts those of a GPU and of a network.
@@ -34,7 +34,7 @@ LABELS = {
     "unit": "{unit} per unit",
     "up": "to the spines {unit}",
     "column": "{column} from 4 nodes",
-    "nvswitch": ["NVSwitch", "switch"],
+    "nvswitch": ["NVSwitch", ""],
     "nic": ["NIC", ""],
     "cpu": ["CPU", ""],
     "nvlink": "NVLink {nvlink} per GPU",

@@ -35,12 +35,12 @@ function world(view, eye) {
   data.layers.forEach((layer, i) => {
     layer.d = pathOf(layer);
     data.frames[layer.in].forEach((at, n) => {
-      const opacity = layer.opacity * seenAt(layer.fade, at[3] * at[2] * s, layer.rest);
+      const opacity = layer.opacity * seenAt(layer.fade, at[3] * at[2] * s / unit, layer.rest);
       if (opacity > .02 && near(at)) out.push({ key: `${i}.${n}`, tag: 'path', d: layer.d, transform: stamp(at), class: layer.look, opacity, ...(layer.W && { 'stroke-width': layer.W * g }) });
     });
   });
   data.labels.forEach(({ in: frame, at, fade, look, words, anchor, by }, i) => {
-    const [[x, y, k, w]] = data.frames[frame], [X, Y] = to([x + at[0] * k, y + at[1] * k]), opacity = seenAt(fade.map((v) => v * unit), w * k * s), said = Array.isArray(words) ? words[+(unit < .8)] : words;
+    const [[x, y, k, w]] = data.frames[frame], [X, Y] = to([x + at[0] * k, y + at[1] * k]), opacity = seenAt(fade, w * k * s / unit), said = Array.isArray(words) ? words[+(unit < .8)] : words;
     if (opacity > .02 && said && X > f.x && X < f.x + f.w && Y > f.y && Y < f.y + h) out.push({ key: `label${i}`, tag: 'text', x: X + by[0], y: Y + by[1], words: said, class: look, 'text-anchor': anchor, opacity });
   });
   return { ...eye, out, stamp };
@@ -134,7 +134,7 @@ function ladder(view) {
   const { data } = view, low = small(view), [a, b] = [rung(view, 0), rung(view, 5)];
   return [{ key: 'rail', tag: 'path', d: `M${px(a[0])} ${px(a[1])}L${px(b[0])} ${px(b[1])}`, class: 'rail' }, data.levels.map(({ name, short, count }, k) => {
     const [x, y] = rung(view, k), at = low ? { x, 'text-anchor': 'middle' } : { x: x + 18 };
-    return [{ key: `level${k}`, tag: 'text', ...at, y: low ? 38 : y + 1, words: low ? short : name, class: k === round(view.p.zoom) ? 'rung strong' : 'rung', act: `z${k}`, group: 'levels', pressed: k === round(view.p.zoom), label: worded(view.words.into, name) }, { key: `count${k}`, tag: 'text', ...at, y: low ? 53 : y + 17, words: low ? show(count, COUNT) : worded(view.words.count, show(count, COUNT)), class: low ? 'small tiny' : 'small' }];
+    return [{ key: `level${k}`, tag: 'text', ...at, y: low ? 38 : y + 1, words: low ? short : name, class: k === round(view.p.zoom) ? 'rung strong' : 'rung', act: `z${k}`, group: 'levels', pressed: k === round(view.p.zoom), label: worded(view.words.into, name) }, { key: `count${k}`, tag: 'text', ...at, y: low ? 53 : y + 17, words: low ? show(count, COUNT) : worded(view.words.count, show(count, COUNT)), class: low ? 'tiny' : 'small' }];
   })];
 }
 /** Each memory: what it holds and delivers, and its time as latency and bytes. */
@@ -154,7 +154,7 @@ function rows(view, t) {
         low ? { ...text('low', worded(words.both, amount(view, m.holds), rate(view, m.W)), 0, 'start', 'small'), y: y + 25 } : [text('holds', amount(view, m.holds), 240, 'end', 'small'), text('delivers', rate(view, m.W), 316, 'end', 'small')],
         piece('ghost', 0, m.end, 'ghost'), piece('wait', 0, min(done, m.latency), 'lag'), piece('flow', m.latency, done, 'solid'),
         text('end', seconds(view, m.end), view.width, 'end', 'strong'),
-        { key: `row ${m.key}`, tag: 'rect', x: 0, y: y - 3, width: view.width, height: high - 2, class: 'bare', act: i + 1, told: i, group: 'rows', pressed: p.only === i + 1, label: worded(words.bring, amount(view, p.V), m.name) },
+        { key: `row ${m.key}`, tag: 'rect', x: 0, y: y - 3, width: view.width, height: high - 2, class: 'bare', act: i + 1, group: 'rows', pressed: p.only === i + 1, label: worded(words.bring, amount(view, p.V), m.name) },
       ];
     }),
   ];
