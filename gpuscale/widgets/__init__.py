@@ -7,10 +7,11 @@ __getattr__, __dir__ = face(
     live_figure="explore",
     parts="Bound Call Slider Value View",
     collective="collective_stepper primitive_stepper",
-    pipeline="pipeline_stepper",
+    pipeline="Scheduled pipeline_stage",
     warp="warp_stepper",
     rings="Collective ring_stage",
     race="Runner race_stage",
+    fabric="fabric_stage",
     powers="Memory powers_stage",
     assets="look",
 )
