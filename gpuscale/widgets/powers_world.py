@@ -143,11 +143,11 @@ def _unit(W):
     parts = {"fade": (356, 742, 1600, 3000), "rest": 0.3}
     yield _boxes("unit", "host", (1.1425, 10.57, 0.4275, 1.805), *nodes, (2, 0, 2.185), **parts)
     yield _boxes(
-        "unit", "solid scaleout", (2.1875, 10.404, 0.3325, 0.261), *nodes, (4, 0.95, 0), (2, 0, 4.061), **parts
+        "unit", "solid scaleout", (2.1875, 10.404, 0.3325, 0.261), (4, 0.95, 0), *nodes, (2, 0, 4.061), **parts
     )
-    yield _boxes("unit", "solid scaleup", (2.02, 12.413, 0.665, 0.304), *nodes, (4, 0.95, 0), **parts)
+    yield _boxes("unit", "solid scaleup", (1.9405, 12.413, 0.8265, 0.304), (4, 0.95, 0), *nodes, **parts)
     yield _boxes(
-        "unit", "solid compute", (1.95, 11.045, 0.8075, 0.8075), *nodes, *gpus, fade=(0, 0, 1600, 3000), rest=0.3
+        "unit", "solid compute", (1.95, 11.045, 0.8075, 0.8075), *gpus, *nodes, fade=(0, 0, 1600, 3000), rest=0.3
     )
 
 
@@ -175,7 +175,7 @@ def _home_node(W):
     yield _boxes("node", "host", (3, 12, 9, 38), (2, 0, 46), fade=seen)
     yield _boxes("node", "solid memory", (4.2, 19, 6.6, 2.5), (2, 0, 46), (8, 0, 3.8), fade=seen)
     yield _boxes("node", "solid scaleout", (25, 8.5, 7, 5.5), (4, 20, 0), (2, 0, 85.5), fade=seen)
-    yield _boxes("node", "solid scaleup", (21.5, 50.8, 14, 6.4), (4, 20, 0), fade=seen)
+    yield _boxes("node", "solid scaleup", (19.8, 50.8, 17.4, 6.4), (4, 20, 0), fade=seen)
 
 
 def _bend(a: Point, b: Point, c: Point, d: Point, count: int = 10) -> list[Point]:
@@ -232,7 +232,7 @@ def _in_quarters(look: str, box: Sequence[float], *by, **more):
     x, y, w, h = box
     for top in (0, 2):
         steps = [(many, dx, -dy if top else dy) for many, dx, dy in by]
-        yield _boxes("sm", look, (*_quarter(top, x, y, h), w, h), (2, 48, 0), *steps, **more)
+        yield _boxes("sm", look, (*_quarter(top, x, y, h), w, h), *steps, (2, 48, 0), **more)
 
 
 def _home_sm(W):

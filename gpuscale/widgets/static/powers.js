@@ -17,13 +17,16 @@ function camera(view) {
   const s = a.s * (b.s / a.s) ** u, v = (1 / s - 1 / a.s) / (1 / b.s - 1 / a.s), [x, y] = [0, 1].map((i) => a.at[i] + (b.at[i] - a.at[i]) * v);   // no swing: the center moves as 1/s
   return { f, h, s, g: SCALES[k] * (SCALES[k + 1] / SCALES[k]) ** u * min(f.w, f.h) / 560e9, unit: min(f.w, 560) / 560, to: ([X, Y]) => [(X - x) * s + f.x + f.w / 2, (Y - y) * s + f.y + h / 2] };
 }
-/** The path of a layer in units of its frame: a box and its copies, all pipes from some points to others, or lines. */
-function pathOf({ box, by, fan, d }) {
+/** The path of a layer in units of its frame: a box and its copies, all pipes from some points to others, or lines. Copies
+    without an outline are rows of dashes where their first step leads to the right. */
+function pathOf({ box, by, fan, d, look }) {
   if (d) return d;
   if (fan) return joined(fan[0], ([x, y]) => joined(fan[1], ([X, Y]) => `M${x} ${y}C${x} ${(y + Y) / 2} ${X} ${(y + Y) / 2} ${X} ${Y}`));
-  const [x, y, w, h] = box, [step, ...rest] = by;
-  return step ? joined(range(step[0]), (i) => pathOf({ box: [x + i * step[1], y + i * step[2], w, h], by: rest })) : `M${+x.toFixed(3)} ${+y.toFixed(3)}h${w}v${h}h${-w}z`;
+  const [x, y, w, h] = box, step = by.at(-1), of = (v) => +v.toFixed(3);
+  if (dashes({ box, by, look }) && by.length === 1) return `M${of(x)} ${of(y + h / 2)}h${of((step[0] - 1) * step[1] + w)}`;
+  return step ? joined(range(step[0]), (i) => pathOf({ box: [x + i * step[1], y + i * step[2], w, h], by: by.slice(0, -1), look })) : `M${of(x)} ${of(y)}h${w}v${h}h${-w}z`;
 }
+const dashes = ({ box, by: [row] = [], look = '' }) => row && row[2] === 0 && look.startsWith('solid') && { 'stroke-width': box[3], 'stroke-dasharray': `${box[2]} ${+(row[1] - box[2]).toFixed(4)}` };
 /** How much is seen of what fades in and out over the width of its frame. */
 const seenAt = ([a, b, c, d], w, rest = 0) => smooth(w, a, b) * (c ? 1 - (1 - rest) * smooth(w, c, d) : 1);
 
@@ -33,10 +36,10 @@ function world(view, eye) {
   const near = ([x, y, k, w, tall]) => { const [X, Y] = to([x, y]), m = 60; return X < f.x + f.w + m && Y < f.y + h + m && X + w * k * s > f.x - m && Y + tall * k * s > f.y - m; };
   const stamp = ([x, y, k, , tall, flip]) => { const [X, Y] = to([x, flip ? y + tall * k : y]), z = px3(k * s); return `translate(${px(X)} ${px(Y)}) scale(${z} ${flip ? -z : z})`; };
   data.layers.forEach((layer, i) => {
-    layer.d = pathOf(layer);
+    layer.row ??= dashes(layer) || 0; layer.d = pathOf(layer);
     data.frames[layer.in].forEach((at, n) => {
       const opacity = layer.opacity * seenAt(layer.fade, at[3] * at[2] * s / unit, layer.rest);
-      if (opacity > .02 && near(at)) out.push({ key: `${i}.${n}`, tag: 'path', d: layer.d, transform: stamp(at), class: layer.look, opacity, ...(layer.W && { 'stroke-width': layer.W * g }) });
+      if (opacity > .02 && near(at)) out.push({ key: `${i}.${n}`, tag: 'path', d: layer.d, transform: stamp(at), opacity, ...(layer.W ? { class: layer.look, 'stroke-width': layer.W * g } : layer.row ? { class: layer.look.replace('solid', 'dashes'), ...layer.row } : { class: layer.look }) });
     });
   });
   data.labels.forEach(({ in: frame, at, fade, look, words, anchor, by }, i) => {
