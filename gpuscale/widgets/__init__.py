@@ -14,5 +14,6 @@ __getattr__, __dir__ = face(
     rings="Collective ring_stage",
     race="Runner race_stage",
     fabric="fabric_stage",
+    powers="Memory powers_stage",
     assets="look",
 )

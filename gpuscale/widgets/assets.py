@@ -12,14 +12,8 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = (
-    "ring",
-    "race",
-    "fabric",
-    "pipeline",
-    "layer",
-    "bytes",
-)  # scripts that draw what stands on a stage, each with its style sheet
+# Scripts that draw what stands on a stage, each with its style sheet.
+FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers")
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),

@@ -60,6 +60,7 @@ EXTRA = {
     "pipeline.js": 16,
     "layer.js": 13,
     "bytes.js": 13,
+    "powers.js": 11,
 }
 
 

@@ -25,6 +25,8 @@
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
      shows(view)          the moment, from 0 to 1, at which new inputs are shown
+     steady               true where those inputs move everything, and shapes do not glide by themselves
+     runs(what)           whether a press on a shape, or the preset of that name, also starts the clock
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -162,7 +164,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
     const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
     if (calm.matches || !(shapes || smooth.length)) return change(to);
-    shapes?.depart();
+    if (!figure.steady) shapes?.depart();
     const beat = (time) => {
       const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
@@ -217,7 +219,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
   function press(el) {
     const to = figure.act(view, el.dataset.act);
-    if (to) glide(to);
+    if (to) pressed(to, el.dataset.act);
+  }
+  function pressed(to, what) {
+    const runs = figure.runs?.(what);
+    if (runs) { stop(); share = +calm.matches; }
+    glide(to);
+    if (runs && !calm.matches) play();
   }
   on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
   on(scene, 'keydown', (e) => {
@@ -264,7 +272,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
     if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
-    if (preset) glide(presets[preset][1]);
+    if (preset) pressed(presets[preset][1], presets[preset][0]);
     if (deed === 'reset') { share = spec.at; glide(structuredClone(start)); }
     if (deed === 'speed') { speed = (speed + 1) % SPEEDS.length; t.textContent = worded(SPEED, SPEEDS[speed]); tellState(); }
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
