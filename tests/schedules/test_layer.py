@@ -26,13 +26,13 @@ def test_arithmetic_waits_for_what_runs_before_and_after_it():
     assert lane(spans, 0)[1:3] == [("MLP", 3, 7), ("MLP", 10, 18)]
 
 
-def test_the_next_block_waits_for_what_runs_beside():
-    spans = layer_on_clock(WORK, [(Move("keys", False, "beside", "attention"), 3.0)])
+def test_the_next_block_waits_for_what_runs_during_a_block():
+    spans = layer_on_clock(WORK, [(Move("keys", False, "during", "attention"), 3.0)])
     assert lane(spans, 1) == [("keys", 0, 3)] and lane(spans, 0)[1] == ("MLP", 3, 7)
 
 
 def test_what_is_behind_a_pass_uses_the_link_when_nothing_else_does():
-    moves = [(Move("keys", True, "beside", "attention"), 1.0), (Move("gradients", True, "behind"), 13.0)]
+    moves = [(Move("keys", True, "during", "attention"), 1.0), (Move("gradients", True, "behind"), 13.0)]
     spans = layer_on_clock(WORK, moves)
     assert lane(spans, 1) == [("keys", 14, 15), ("gradients", 6, 14), ("gradients", 15, 20)]
 
@@ -48,7 +48,7 @@ def test_all_is_carried_and_no_lane_does_two_things_at_once(seed):
     work = {name: dice.uniform(0.1, 3) for name in ("a", "b", "c")}
     moves = []
     for i in range(8):
-        when = dice.choice(["before", "beside", "after", "behind"])
+        when = dice.choice(["before", "during", "after", "behind"])
         block = "" if when == "behind" else dice.choice("abc")
         moves.append((Move(f"m{i}", dice.random() < 0.5, when, block), dice.choice([0, dice.uniform(0.1, 4)])))
     spans = layer_on_clock(work, moves)

@@ -129,8 +129,8 @@ def worked_out(cut: str, which: int, n: int, seqs: int, S: int) -> dict:
     elif cut == "cp":
         held = float(gathered_kv_held(b=2, S=batch, n_kv=x["n_kv"], d_head=x["d_head"]))
         one = float(all_gather_bytes(V=held, N=n))
-        beside = [Move("keys and values", back, "beside", "attention") for back in (False, True)]
-        moves = [(beside[0], one), (beside[1], 2 * one), (behind["gradients"], grads)]
+        around = [Move("keys and values", back, "during", "attention") for back in (False, True)]
+        moves = [(around[0], one), (around[1], 2 * one), (behind["gradients"], grads)]
         since, here = float(ring_attention_limit(C=C, b=2, W=W, n_q=x["n_q"], n_kv=x["n_kv"])), S / n
     else:
         one = W * float(top_k_dispatch(b=2, B=batch, D=x["D"], Z=n, W=W, E=experts, k=active))

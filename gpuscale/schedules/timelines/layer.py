@@ -6,12 +6,12 @@ It places given times one after another and holds no cost of its own.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-_AT = "before", "beside", "after"
+_AT = "before", "during", "after"
 
 
 class Move(NamedTuple):
     """A transfer in each pass. ``when`` is where it runs: "before" or "after" the arithmetic of the block ``block``,
-    which waits for it; "beside" it, so that the next block waits for both; or "behind" the whole pass, in whatever time
+    which waits for it; "during" it, so that the next block waits for both; or "behind" the whole pass, in whatever time
     the link has left.
     """
 
@@ -58,11 +58,11 @@ def layer_on_clock(work: Mapping[str, float], moves: Sequence[tuple[Move, float]
             mine = {when: [(m.what, lasts) for m, lasts in here if (m.when, m.block) == (when, block)] for when in _AT}
             for what, lasts in mine["before"]:
                 now = carried(what, now, lasts)
-            beside, end = now, now + (2 * time if backward else time)
+            during, end = now, now + (2 * time if backward else time)
             spans.append(Span(0, block, backward, now, end))
-            for what, lasts in mine["beside"]:
-                beside = carried(what, beside, lasts)
-            now = max(end, beside)
+            for what, lasts in mine["during"]:
+                during = carried(what, during, lasts)
+            now = max(end, during)
             for what, lasts in mine["after"]:
                 now = carried(what, now, lasts)
         taken, free = list(link), begin
