@@ -152,7 +152,7 @@ WORDS = {
         "tp": "tokens",
         "pp": "none",
         "cp": "all weights",
-        "ep": "attention weights",
+        "ep": "attention",
     },
     "named": {
         "projections": "projections",
@@ -221,7 +221,7 @@ WORDS = {
     },
     "waits": "The GPU is <b class='wait'>idle {}</b> of the time.",
     "works": "The GPU is never idle.",
-    "heads": ["Split", "Repeated", "What moves", "Link", "Per layer", "Per step", "Pays", "Here", "Idle"],
+    "heads": ["Split", "Repeated", "Link", "Per layer", "Per step", "Threshold", "Here", "Idle"],
 }
 
 
@@ -239,6 +239,9 @@ def overview_stage(
     at: float = 0.5,
 ):
     """One layer of a model split in six ways, with the numbers of ``chip``. One model at least has experts.
+
+    Each split uses the link it usually gets. Tensor parallelism all-reduces the activations of both halves, forward and
+    backward, without sequence parallelism. Latency is left out, and all units reach their peak rates.
 
     It opens on the first model, the split ``cut`` over ``n`` GPUs, and ``seqs`` sequences of ``S`` tokens per step.
     Returns a widget whose ``values`` hold them.

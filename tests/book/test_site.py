@@ -60,6 +60,7 @@ EXTRA = {
     "pipeline.js": 16,
     "layer.js": 13,
     "bytes.js": 13,
+    "overview.js": 13,
 }
 
 

@@ -207,9 +207,9 @@ def test_words_say_the_same_numbers(shown):
         rate = CHIP.nvlink_bw if state["cut"] in ("tp", "cp", "ep") else CHIP.nic_bw
         assert words["wire"].endswith(plain(show(rate, "B/s")))
         assert plain(page["place"]).endswith(plain(f" of {show(want['total'], 's')}"))
-        for row, (_, layer, step, _, here, _) in zip(page["table"][1:], page["rows"], strict=True):
-            assert [plain(cell) for cell in row[4:6]] == [size(layer), size(step)]
-            assert plain(row[7]) == plain(show(here, "count"))
+        for row, (_, layer, step, since, here, idle) in zip(page["table"][1:], page["rows"], strict=True):
+            numbers = [size(layer), size(step), show(since, "count"), show(here, "count"), show(idle, "%")]
+            assert [plain(cell) for cell in row[3:]] == list(map(plain, numbers))
 
 
 def test_the_call_gives_the_bytes_per_layer(shown):

@@ -207,7 +207,7 @@ figures.overview = {
   },
   table(view) {
     const { data, words } = view;
-    return [words.heads, ...rowsOf(view).map(([cut, s]) => [data.splits[cut].name, words.copies[cut], words.moves[cut], data.splits[cut].link, bytes(view, s.layer), bytes(view, s.step), `${worded(words.marks[cut], count(s.from))} ${words.axis[cut]}`, count(s.here), show(s.idle, SHARE)])];
+    return [words.heads, ...rowsOf(view).map(([cut, s]) => [data.splits[cut].name, words.copies[cut], data.splits[cut].link, bytes(view, s.layer), bytes(view, s.step), count(s.from), count(s.here), show(s.idle, SHARE)])];
   },
   hover(view, el) {
     const s = view.solved.spans[el.dataset.told];
