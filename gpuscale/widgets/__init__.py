@@ -15,5 +15,6 @@ __getattr__, __dir__ = face(
     race="Runner race_stage",
     fabric="fabric_stage",
     powers="Memory powers_stage",
+    overview="overview_stage",
     assets="look",
 )

@@ -61,6 +61,7 @@ EXTRA = {
     "layer.js": 13,
     "bytes.js": 13,
     "powers.js": 11,
+    "overview.js": 13,
 }
 
 
