@@ -283,6 +283,14 @@ def program(schedule: str, latent: bool, wanted: tuple[str, ...] = NAMES):
 
 def printed(steps: list[TapeStep], wanted: list):
     """Steps as one numpy function that gives the wanted values, and the names of its inputs in order."""
+    lines, names = ordered(steps, wanted)
+    lines = [(value, of_two(expr)) for value, expr in lines]
+    function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (lines, exprs))
+    return function, tuple(name.name for name in names)
+
+
+def ordered(steps: list[TapeStep], wanted: list) -> tuple[list[tuple], list]:
+    """The lines of such a function, (value, expression), each after those that it needs; and its inputs in order."""
     needed = set(wanted)
     for step in reversed(steps):
         if step.value in needed:
@@ -291,14 +299,11 @@ def printed(steps: list[TapeStep], wanted: list):
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
-    lines = {value: of_two(expr) for value, expr in lines.items()}
     order = TopologicalSorter(
         {value: sorted(expr.free_symbols & lines.keys(), key=str) for value, expr in lines.items()}
     )
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
-    ordered = [(value, lines[value]) for value in order.static_order()]
-    function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))
-    return function, tuple(name.name for name in names)
+    return [(value, lines[value]) for value in order.static_order()], names
 
 
 def of_two(expr):
