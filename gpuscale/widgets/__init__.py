@@ -9,6 +9,7 @@ __getattr__, __dir__ = face(
     collective="collective_stepper primitive_stepper",
     pipeline="pipeline_stepper",
     warp="warp_stepper",
+    planner="planner_stage",
     rings="Collective ring_stage",
     assets="look",
 )

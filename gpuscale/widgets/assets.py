@@ -12,12 +12,13 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("ring",)  # scripts that draw what stands on a stage, each with its style sheet
+FIGURES = ("planner", "ring")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
+    "planner": ("layouts", "config", "planner"),
     "gantt": ("gantt",),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
