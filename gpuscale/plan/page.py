@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuscale import collectives, llm, specs
+from gpuscale.llm import model_counts
 from gpuscale.plan import evaluation, layouts, outcome, scripts
 from gpuscale.plan.choice import RECOMPUTE
 from gpuscale.plan.columns import NAMES
@@ -88,12 +89,41 @@ def _of_files() -> dict:
         name: {"known": sorted(kind.known), **{k: getattr(kind, k) for k in kind._fields if k != "known"}}
         for name, kind in hugging_face.KINDS.items()
     }
+    symbols = {"names": model_counts.FIELDS, "experts": model_counts.EXPERTS, "latents": model_counts.LATENT}
     return {
         "kinds": kinds,
         "inside": hugging_face.INSIDE,
         "ignored": " ".join(sorted(hugging_face.IGNORED)),
         "aside": sorted(hugging_face.ASIDE),
         "window": sorted(hugging_face.WINDOW),
+        "more": scripts.left_out(),
+        "largest": hugging_face.LARGEST,
+        "symbols": symbols | {"defaults": model_counts.DEFAULTS},
+        "wide": ("biases of queries, keys and values", "biases of the output matrices"),
+        "norms": "norms of queries and keys",
+        "said": SAID,
     }
 
 
+# What is wrong with a configuration
+SAID = {
+    "json": "config.json is not JSON ({}).",
+    "table": "config.json is not a JSON object.",
+    "strange": "Unknown fields: {}. Remove those that change no count.",
+    "type": "model_type {} is not known; expected one of {}.",
+    "field": "{}: {}; expected {}.",
+    "whole": "a whole number, {} or more",
+    "flag": "true or false",
+    "must": "{}: the formulas count nothing else",
+    "is": "{}",
+    "most": "at most {}",
+    "below": "fewer than the {} layers",
+    "first": "the first layers, such as [] or [0, 1]",
+    "multiple": "a multiple of {}",
+    "divisor": "a divisor of the {} query heads",
+    "bias": "false, or attention_bias as well",
+    "none": "null: this model attends to all tokens",
+    "listed": "{} of full_attention and sliding_attention",
+    "left": "The formulas leave out more than 1% of the parameters: {}.",
+    "other": "every other",
+}

@@ -18,6 +18,7 @@ from gpuscale.plan import costs, layouts
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.printed.calling import takes
+from gpuscale.specs import hugging_face
 
 ROW = (*MESH, *OPTIONS, "f_hit", "f_node")  # inputs of a plan; all others are those of a request
 
@@ -85,6 +86,8 @@ class _Code:
         return _Code(f"({_text(a)}{sign}{_text(b)})")
 
     def __array_ufunc__(self, function, method, *args):
+        if function is np.floor_divide:
+            return _Code(f"Math.floor({_text(args[0])}/{_text(args[1])})")
         if function in (np.minimum, np.maximum):
             return _Code(f"Math.{function.__name__[:3]}({','.join(map(_text, args))})")
         return self._joined(SIGNS[function], *args)
@@ -95,6 +98,7 @@ SIGNS = {
     np.greater_equal: ">=", np.bitwise_and: "&&",
 }  # fmt: skip
 _OPERATORS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "pow": np.power, "mod": np.mod}
+_OPERATORS |= {"floordiv": np.floor_divide}
 _OPERATORS |= {"eq": np.equal, "le": np.less_equal, "ge": np.greater_equal, "and": np.bitwise_and}
 for _name, _function in _OPERATORS.items():
     setattr(_Code, f"__{_name}__", lambda a, b, f=_function: f(a, b))
@@ -119,8 +123,25 @@ def counted(moe: bool, latent: bool) -> str:
         tape.known[q.P_mlp] = tape.value(llm.mlp_params, F=q.F_dense)
     vectors = llm.moe_layer_vectors if moe else llm.layer_vectors
     tape.take(llm.latent_layer_vectors if latent else vectors, llm.embedding_params)
-    tape.take(llm.moe_parameters if moe else llm.parameters, llm.moe_active_parameters if moe else llm.active_parameters)
+    tape.take(
+        llm.moe_parameters if moe else llm.parameters, llm.moe_active_parameters if moe else llm.active_parameters
+    )
     wanted = [tape.known[q.P], tape.known[q.P_act], *([tape.known[q.P_exp]] if moe else [])]
     lines, names = costs.ordered(tape.steps, wanted)
     found = ",".join(f"{name}:{value}" for name, value in zip(("P", "P_act", "P_exp"), [*wanted, 0], strict=False))
     return f"({{{','.join(name.name for name in names)}}})=>{{{javascript.statements(lines)}return{{{found}}};}}"
+
+
+class _Sizes:
+    """The sizes of a model by their names in the data, as code."""
+
+    def __getitem__(self, name: str) -> _Code:
+        return _Code(f"x.{name}")
+
+    def get(self, name: str, default) -> _Code:
+        return _Code(f"(x.{name}??{_text(default)})")
+
+
+def left_out() -> dict[str, str]:
+    """The parameters that the formulas leave out, by their names, as JavaScript functions of a model's sizes."""
+    return {name: f"(x)=>{count(_Sizes()).text}" for name, count in hugging_face.MORE.items()}

@@ -59,7 +59,7 @@ WORDS = {
     "binds": "What binds is {}: {} of the step.",
     "arithmetic": "What binds is arithmetic: {} of the step.",
     "over": (" over the network", " over NVLink"),
-    "extra": ("work of uneven stages", "recomputation"),
+    "extra": ("uneven stages", "recomputation"),
     "unlike": "No run of the calibration was like this plan, so the band is an estimate.",
     "nothing": "No layout fits. Take more GPUs, recompute more, or shard more with ZeRO.",
     "unread": "This configuration cannot be planned.",

@@ -57,7 +57,13 @@ def stage_figure(
     Raises ValueError for a slider, choice, preset or bound of an input that ``start`` lacks.
     """
     sliders = {getattr(key, "name", key): (key, slider) for key, slider in (sliders or {}).items()}
-    groups = {"sliders": sliders, "choices": choices or {}, "within": within or {}, "loose": loose, "texts": texts or {}}
+    groups = {
+        "sliders": sliders,
+        "choices": choices or {},
+        "within": within or {},
+        "loose": loose,
+        "texts": texts or {},
+    }
     groups |= {f"presets: {label}": changes for label, changes in (presets or {}).items()}
     for group, names in groups.items():
         if stray := sorted(set(names) - set(start)):

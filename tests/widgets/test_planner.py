@@ -1,11 +1,13 @@
 """The planner of the page in a JavaScript engine, against the planner of the library."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
-from support.planner_states import MODELS, asked, given, states
+from specs.test_hugging_face import CONFIGS, REFUSED, WINDOWS
+from support.planner_states import asked, given, states
 
 from gpuscale import specs
 from gpuscale.book.served import tight_script
@@ -13,7 +15,9 @@ from gpuscale.plan import Refusal, evaluate_choice, evaluation, layouts, page, s
 from gpuscale.plan.choice import MESH, OPTIONS, Choice
 from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.plan.layouts import Rows
+from gpuscale.plan.page import of_model
 from gpuscale.plan.search import solve
+from gpuscale.units import show
 from gpuscale.widgets import assets, planner_stage
 
 PLANS, STATES, SEARCHES = 10_000, 200, 24
@@ -24,8 +28,10 @@ OPEN = """(spec) => {
     const view = gpuscale.seen(spec, p);
     return JSON.stringify({ ...gpuscale.figures.planner.numbers(view), call: gpuscale.figures.planner.call(view) });
   };
+  const { call, data } = gpuscale.seen(spec);
+  globalThis.data = data;
   globalThis.listed = (p) => {
-    const { call, data } = gpuscale.seen(spec, p), found = [];
+    const found = [];
     const why = gpuscale.planning.laidOut(gpuscale.planning.asked(p, data.models[p.model], call, data), p.tp, p.pp,
       (k) => found.push([k.X, k.Y, k.n_cp, k.Z, k.N_stages, k.n_virt, k.n_seq]));
     return JSON.stringify({ found, why });
@@ -38,6 +44,16 @@ def figure(**more):
     """The planner with the models of the tests."""
     told = dict(name="planner", title="A planner", caption="<b>A planner.</b>", config="{}", start=START)
     return planner_stage(given(), page.FORMULAS, **told | more)
+
+
+def said(of) -> str:
+    """The sentence of a plan."""
+    room, unlike = show(of.room, "B"), "No run of the calibration was like this plan, so the band is an estimate."
+    if not of.fits:
+        return f"{of.choice}: It needs {show(of.memory, 'B')} of the {room} that a GPU has for a plan."
+    words = f"{of.choice}: a step is expected to take {show(of.step[2], 's')}, at an MFU of "
+    words += f"{show(of.mfu[2], '%', digits=2)}. What binds is {of.binds}."
+    return f"{words} {unlike if of.unlike else ''}".strip()
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +70,11 @@ def engine():
 def numbers(engine):
     """All numbers that the page shows in a state."""
     return lambda state: json.loads(engine.eval(f"numbers({json.dumps(state)})"))
+
+
+def read(engine, text: str) -> dict:
+    """What the page takes from a configuration."""
+    return json.loads(engine.eval(f"JSON.stringify(gpuscale.planning.readModel({json.dumps(text)}, data))"))
 
 
 def plans(many: int, seed: int = 7):
@@ -128,7 +149,7 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
     opened = 0
     for state in states(STATES, seed=4, most=2**8):
         page = numbers(state)
-        if not (out := page["out"]):
+        if not (out := page.get("out")):
             continue
         ask = asked(state)
         of = evaluate_choice(ask, Choice.of(dict(zip((*MESH, *OPTIONS), out["row"], strict=True))))
@@ -137,10 +158,42 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
         assert out["fits"] == of.fits and out["apart"] == bool(of.unlike) and out["tie"] == pytest.approx(of.closest)
         assert {name: spent / of.step[2] for name, spent in out["spent"].items()} == pytest.approx(of.losses, abs=1e-9)
         assert sum(page["out"]["parts"].values()) == pytest.approx(of.step[2], rel=1e-9)
-        assert plain(page["sentence"]) == said(of), state
+        assert re.sub("<.*?>", "", page["sentence"]).strip() == said(of), state
         for runner in page["runners"]:
             other = evaluate_choice(ask, Choice.of(dict(zip((*MESH, *OPTIONS), runner["row"], strict=True))))
             assert runner["ratio"] == pytest.approx(other.step[2] / of.step[2], rel=1e-10)
             assert runner["tie"] == other.ties_with(of), state
         opened += 1
     assert opened > STATES / 2
+
+
+FILES = {name: config for name, (config, _) in CONFIGS.items()} | {k: config for k, (config, _) in WINDOWS.items()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_configuration_gives_the_library_s_model(engine, tmp_path, name):
+    (tmp_path / "config.json").write_text(json.dumps(FILES[name]))
+    page, ours = read(engine, json.dumps(FILES[name])), of_model(specs.model(tmp_path))
+    assert "wrong" not in page, page["wrong"]
+    assert page["x"] == ours["x"]
+    assert {key: page[key] for key in ("window", "latent", "nodes", "experts")} == {
+        key: ours[key] for key in ("window", "latent", "nodes", "experts")
+    }
+
+
+@pytest.mark.parametrize(("config", "said"), REFUSED.values(), ids=REFUSED)
+def test_the_page_refuses_what_the_library_refuses(engine, config, said):
+    page = json.loads(
+        engine.eval(f"JSON.stringify(gpuscale.planning.readModel({json.dumps(json.dumps(config))}, data))")
+    )
+    field = re.search("field '(.*?)'|(unknown fields .*?);|(1%)", said)
+    named = next((part for part in (field.groups() if field else ()) if part), "")
+    assert named.removeprefix("unknown fields ") in page["wrong"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
+def test_what_is_no_configuration_gets_a_message(engine, text):
+    assert (
+        "config.json"
+        in json.loads(engine.eval(f"JSON.stringify(gpuscale.planning.readModel({json.dumps(text)}, data))"))["wrong"]
+    )

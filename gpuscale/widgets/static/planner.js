@@ -213,7 +213,7 @@ figures.planner = {
   numbers(view) {
     const { solved, solved: { cells, out, tried, fit } } = view;
     return {
-      tried, fit, cells: cells.map((c) => ({ tp: c.Y, pp: c.N_stages, best: c.best && { row: c.best.row, step: c.best.step }, least: c.least?.memory ?? null, why: c.why ?? null })),
+      tried, fit, cells: cells.map((c) => ({ tp: c.Y, pp: c.N_stages, best: c.best ? { row: c.best.row, step: c.best.step } : null, least: c.least?.memory ?? null, why: c.why ?? null })),
       out: out && { ...out, inside: undefined, binds: this.binds(view), parts: this.parts(out) }, runners: out ? this.runners(view) : [], sentence: this.sentence(view), wrong: solved.wrong ?? null,
     };
   },
