@@ -6,6 +6,7 @@ parameters of a model as ``llm.model_counts`` counts them.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from gpuscale.core import javascript
 from gpuscale.plan import costs, layouts
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, SOUGHT
+from gpuscale.plan.typed import some
 from gpuscale.printed.calling import takes
 from gpuscale.specs import hugging_face
 
@@ -60,18 +62,23 @@ GROUPS = {
 
 
 def conditions() -> dict[str, dict[str, Any]]:
-    """The constraints of ``layouts`` in their groups: ``words``, and ``broken``, a JavaScript function of the values of
-    quantities that gives the place of the first constraint that they break, or -1."""
+    """The constraints of ``layouts`` in their groups: ``words``, where a noun has its plural behind a line, and
+    ``broken``, a JavaScript function of quantities that gives the place of the first constraint they break, or -1."""
     out = {}
     for group, constraints in GROUPS.items():
         names = dict.fromkeys(name for one in constraints for name in takes(one.kept))
         tests = [one.kept(*map(_Code, takes(one.kept))).text for one in constraints]
         body = "".join(f"if(!({test}))return {place};" for place, test in enumerate(tests))
         out[group] = {
-            "words": [one.words for one in constraints],
+            "words": [re.sub(r"(?<=:)(\w+)", _both, one.words) for one in constraints],
             "broken": f"({{{','.join(names)}}})=>{{{body}return -1;}}",
         }
     return out
+
+
+def _both(noun: re.Match) -> str:
+    """A noun, and behind a line its plural."""
+    return f"{noun[0]}|{some(2, noun[0]).removeprefix('2 ')}"
 
 
 class _Code:

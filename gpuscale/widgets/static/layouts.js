@@ -31,7 +31,7 @@ function asked(p, model, call, data) {
   };
 }
 /** What a constraint says of a layout that breaks it. */
-const counted = (words, known) => words.replace(/{(\w+):?(\w*)}/g, (_, name, noun) => show(known[name], COUNT) + (noun && ` ${noun}${known[name] === 1 ? '' : 's'}`));
+const counted = (words, known) => words.replace(/{(\w+):?(?:(\w+)\|(\w+))?}/g, (_, name, one, many) => show(known[name], COUNT) + (one ? ` ${known[name] === 1 ? one : many}` : ''));
 
 /** Calls visit with each layout of a cell, in the order of layouts.py; gives the reason against the one that came closest. */
 function laidOut(ask, Y, N_stages, visit) {

@@ -1,8 +1,10 @@
 /* The planner: a map of layouts, TP across and PP down, colored by the expected time of the best plan of each cell; the
    chosen one opened into its times, the lanes of its step and the memory of its fullest stage. The search is in
    layouts.js, models from files in config.js.                                                                     */
+{
 const ROW = 34, GAP = 3, STRIP = 22, SHADES = [1.02, 1.1, 1.25, 1.5, 2], MOST_SLOTS = 24, DEEPEST = 64;
 const STOPS = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
+const SHADE = ['m0', 'm1', 'm2', 'm3', 'm4', 'm5'], STRENGTH = ['k0', 'k1', 'k2', 'k3', 'k4'];
 const powers = (most) => range(1 + floor(Math.log2(most))).map((i) => 2 ** i);
 const KINDS_OF_MEMORY = ['weights', 'gradients', 'optimizer', 'activations', 'working'];
 const rectangle = (key, cls, x, y, width, height, more) => ({ key, tag: 'rect', class: cls, x, y, width: max(0, width), height, ...more });
@@ -62,11 +64,11 @@ figures.planner = {
     for (const c of ordered) {
       const key = `${c.Y}x${c.N_stages}`, x = X(c.Y), y = Y(c.N_stages), mid = x + (w - GAP) / 2;
       const m = c.best ? SHADES.filter((f) => c.best.step <= f * best.best.step).length : 0;
-      shapes.push(rectangle(`c${key}`, c.best ? `cell compute m${m}` : 'cell no', x, y, w - GAP, ROW - GAP, {
+      shapes.push(rectangle(`c${key}`, c.best ? `cell compute ${SHADE[m]}` : 'cell no', x, y, w - GAP, ROW - GAP, {
         rx: 4, act: key, told: key, group: 'map', pressed: c === at, label: this.said(view, c), ...(!c.best && { fill: view.hatch }) }));
       const [one, two] = this.written(view, c);
-      shapes.push(label(`a${key}`, `celltext m${m} ${c.best ? '' : 'no'}`, mid, y + (two ? 13 : 20), one, 'middle'));
-      if (two) shapes.push(label(`b${key}`, `celltext under m${m}`, mid, y + 26, two, 'middle'));
+      shapes.push(label(`a${key}`, `celltext ${SHADE[m]} ${c.best ? '' : 'no'}`, mid, y + (two ? 13 : 20), one, 'middle'));
+      if (two) shapes.push(label(`b${key}`, `celltext under ${SHADE[m]}`, mid, y + 26, two, 'middle'));
     }
     const ring = (key, cls, c, by) => rectangle(key, cls, X(c.Y) - by, Y(c.N_stages) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
     if (best) shapes.push(ring('best', 'ring first', best, 1));
@@ -98,7 +100,7 @@ figures.planner = {
     let at = base, low = base + 8;
     KINDS_OF_MEMORY.forEach((name, i) => {
       const v = out.c[name], high = v * k, mid = min(at - high / 2, low - 15);
-      shapes.push(rectangle(`m-${name}`, `stack memory k${i}`, x, at - high, W, high), line(`l-${name}`, 'leader', `M${px(x + W + 2)} ${px(at - high / 2)}L${px(x + W + 12)} ${px(mid)}`));
+      shapes.push(rectangle(`m-${name}`, `stack memory ${STRENGTH[i]}`, x, at - high, W, high), line(`l-${name}`, 'leader', `M${px(x + W + 2)} ${px(at - high / 2)}L${px(x + W + 12)} ${px(mid)}`));
       shapes.push(label(`n-${name}`, 'small', x + W + 16, mid + 4, `${words.kinds[name]} ${show(v, units.bytes)}`));
       at -= high; low = mid;
     });
@@ -219,3 +221,4 @@ figures.planner = {
   },
 };
 globalThis.gpuscale.planning = { asked, cellOf, laidOut, outcome, readModel };
+}
