@@ -10,7 +10,11 @@ function programs(data) {
     broken: fromEntries(entries(data.conditions).map(([group, { broken }]) => [group, made(broken)])),
   };
 }
-const divisors = (n) => range(n).map((i) => i + 1).filter((d) => n % d === 0);
+function divisors(n) {
+  const out = [];
+  for (let d = 1; d <= n; d++) if (n % d === 0) out.push(d);
+  return out;
+}
 
 /** A request: all inputs of a plan's program that no plan changes, and what the search has to know. */
 function asked(p, model, call, data) {
@@ -24,8 +28,10 @@ function asked(p, model, call, data) {
     p, x, model, place, data, broken, room: place.room, sequences: p.batch / S, evaluate: plans[latent](x),
     /** Fractions of the GPUs and of the nodes of a group of experts that a token reaches. */
     hit(Z) {
-      const known = { ...x, Z, M_lim: model.nodes };
-      if (!hits.has(Z)) hits.set(Z, [call('hit_top_k', known), call(model.nodes ? 'limited_nodes_hit' : 'nodes_hit', known)]);
+      if (!hits.has(Z)) {
+        const known = { ...x, Z, M_lim: model.nodes };
+        hits.set(Z, [call('hit_top_k', known), call(model.nodes ? 'limited_nodes_hit' : 'nodes_hit', known)]);
+      }
       return hits.get(Z);
     },
   };
@@ -35,16 +41,18 @@ const counted = (words, known) => words.replace(/{(\w+):?(?:(\w+)\|(\w+))?}/g, (
 
 /** Calls visit with each layout of a cell, in the order of layouts.py; gives the reason against the one that came closest. */
 function laidOut(ask, Y, N_stages, visit) {
-  const { x, p, sequences, data: { conditions, tried } } = ask;
-  const known = { ...x, Y, N_stages, sequences }, few = range(tried.micro).map((n) => n + 1).filter((n) => sequences % n === 0);
-  const cuts = tried.cuts.filter((v) => v === 1 || (v <= x.L && N_stages > 1));
+  const { x: { n_q, n_kv, F, L, E, G, B, S }, p, sequences, data: { conditions, tried } } = ask;
+  const known = { n_q, n_kv, F, L, E, G, B, S, sequences, Y, N_stages, X: 1, n_cp: 1, ranks: 1, own: 1, Z: 1, n_seq: 1, N_MB: 1, n_virt: 1 };
+  const few = range(tried.micro).map((n) => n + 1).filter((n) => sequences % n === 0);
+  const cuts = tried.cuts.filter((v) => v === 1 || (v <= L && N_stages > 1));
+  const told = {};
   let far = -1, why = null;
   const keeps = (group, depth) => {
     const place = ask.broken[group](known);
-    if (place >= 0 && 10 * depth + place > far) { far = 10 * depth + place; why = counted(conditions[group].words[place], known); }
+    if (place >= 0 && 10 * depth + place > far) { far = 10 * depth + place; why = () => counted(conditions[group].words[place], told); Object.assign(told, known); }
     return place < 0;
   };
-  let e = x.E, g = p.gpus;
+  let e = E, g = p.gpus;
   while (g) [e, g] = [g, e % g];
   const ranks = divisors(e);
   for (const n_cp of divisors(p.gpus / (Y * N_stages)).filter((d) => d === 1 || d * tried.short <= p.seq)) {
@@ -56,7 +64,7 @@ function laidOut(ask, Y, N_stages, visit) {
       for (known.n_virt of cuts) if (keeps('all', 3)) visit(known);
     }
   }
-  return why;
+  return why?.() ?? null;
 }
 /** Values of ZeRO's stage, sequence parallelism and recomputation that change something for a layout; fixed ones are kept. */
 function optionsOf({ p }, { X, Y, n_cp, Z }) {
