@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gpuscale import collectives, llm, specs
 from gpuscale.llm import model_counts
 from gpuscale.plan import evaluation, layouts, outcome, scripts
-from gpuscale.plan.choice import RECOMPUTE
+from gpuscale.plan.choice import COLUMNS, RECOMPUTE
 from gpuscale.plan.columns import NAMES
 from gpuscale.plan.likeness import AXES, REACH, USUAL_BAND
 from gpuscale.plan.requests import Request, request
@@ -38,6 +38,7 @@ def page_data(models: Sequence[str], clusters: Sequence[str], recipes: Sequence[
         "clusters": {key: _of_cluster(key, known[0]) for key in clusters},
         "recipes": {part.key: _of_recipe(part) for part in (specs.part("recipe", key) for key in recipes)},
         "causes": outcome.CAUSES,
+        "choice": list(COLUMNS),
         "recompute": RECOMPUTE,
         "axes": AXES,
         "reach": REACH,

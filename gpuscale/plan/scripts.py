@@ -62,8 +62,9 @@ GROUPS = {
 
 
 def conditions() -> dict[str, dict[str, Any]]:
-    """The constraints of ``layouts`` in their groups: ``words``, where a noun has its plural behind a line, and
-    ``broken``, a JavaScript function of quantities that gives the place of the first constraint they break, or -1."""
+    """The constraints of ``layouts`` in their groups: ``words``, in which a noun has its plural behind a line, ``brief``
+    ones, and ``broken``, a JavaScript function of quantities: the place of the first constraint that they break, or -1.
+    """
     out = {}
     for group, constraints in GROUPS.items():
         names = dict.fromkeys(name for one in constraints for name in takes(one.kept))
@@ -71,6 +72,7 @@ def conditions() -> dict[str, dict[str, Any]]:
         body = "".join(f"if(!({test}))return {place};" for place, test in enumerate(tests))
         out[group] = {
             "words": [re.sub(r"(?<=:)(\w+)", _both, one.words) for one in constraints],
+            "brief": [one.name.split(" and ")[-1] for one in constraints],
             "broken": f"({{{','.join(names)}}})=>{{{body}return -1;}}",
         }
     return out
@@ -122,7 +124,7 @@ def counted(moe: bool, latent: bool) -> str:
 
     ``L_dense`` are its layers without experts. The formulas are those of ``llm.model_counts``.
     """
-    tape = costs.Tape(1)
+    tape = costs.Tape()
     tape.take(llm.latent_attention_params if latent else llm.attention_params)
     tape.take(llm.mlp_params)
     if moe:

@@ -32,7 +32,7 @@ OPEN = """(spec) => {
   globalThis.data = data;
   globalThis.listed = (p) => {
     const found = [];
-    const why = gpuscale.planning.laidOut(gpuscale.planning.asked(p, data.models[p.model], call, data), p.tp, p.pp,
+    const [why] = gpuscale.planning.laidOut(gpuscale.planning.asked(p, data.models[p.model], call, data), p.tp, p.pp,
       (k) => found.push([k.X, k.Y, k.n_cp, k.Z, k.N_stages, k.n_virt, k.n_seq]));
     return JSON.stringify({ found, why });
   };

@@ -49,7 +49,7 @@ function laidOut(ask, Y, N_stages, visit) {
   let far = -1, why = null;
   const keeps = (group, depth) => {
     const place = ask.broken[group](known);
-    if (place >= 0 && 10 * depth + place > far) { far = 10 * depth + place; why = () => counted(conditions[group].words[place], told); Object.assign(told, known); }
+    if (place >= 0 && 10 * depth + place > far) { far = 10 * depth + place; why = () => [counted(conditions[group].words[place], told), conditions[group].brief[place]]; Object.assign(told, known); }
     return place < 0;
   };
   let e = E, g = p.gpus;
@@ -64,7 +64,7 @@ function laidOut(ask, Y, N_stages, visit) {
       for (known.n_virt of cuts) if (keeps('all', 3)) visit(known);
     }
   }
-  return why?.() ?? null;
+  return why?.() ?? [];
 }
 /** Values of ZeRO's stage, sequence parallelism and recomputation that change something for a layout; fixed ones are kept. */
 function optionsOf({ p }, { X, Y, n_cp, Z }) {
@@ -81,7 +81,7 @@ function before(a, b) {
 /** The best layout of a cell by its expected time, the most frugal one if none fits, or the reason why there is none. */
 function cellOf(ask, Y, N_stages) {
   let best = null, least = null, tried = 0, fit = 0;
-  const why = laidOut(ask, Y, N_stages, (known) => {
+  const [why, brief] = laidOut(ask, Y, N_stages, (known) => {
     const { X, n_cp, Z, n_virt, n_seq } = known, [f_hit, f_node] = ask.hit(Z);
     let quick = Infinity, chosen = null;
     for (const [n_zero, n_sp, n_recompute] of optionsOf(ask, known)) {
@@ -94,7 +94,7 @@ function cellOf(ask, Y, N_stages) {
     const order = [+quick.toFixed(9), X, Y, n_cp, Z, N_stages, n_seq, n_virt];
     if (!best || before(order, best.order)) best = { order, step: quick, row: [X, Y, n_cp, Z, N_stages, n_virt, n_seq, ...chosen, 0] };
   });
-  return { Y, N_stages, best, least, tried, fit, why };
+  return { Y, N_stages, best, least, tried, fit, why, brief };
 }
 /** All columns of one plan, by name, with what follows from them: the parts of its time, what binds, the band. */
 function outcome(ask, row, call) {

@@ -33,18 +33,20 @@ figures.planner = {
     return { ...found, at, out: row && outcome(found.ask, row, call), first: found.best && outcome(found.ask, found.best.best.row, call) };
   },
   fit(p) {
-    return p;
+    const least = last?.data.clusters[p.cluster].x.G ?? 1;
+    return { ...p, gpus: max(p.gpus, least), batch: max(p.batch, p.seq) };
   },
+  typed: (view, k, text) => ({ [k]: text, model: PASTED, tp: 0, pp: 0 }),
   height(view) { return this.places(view).end; },
   /** Where the parts of the drawing are. */
-  places({ width, solved: { down } }) {
+  places({ width, solved: { down, out, wrong } }) {
     const wide = width >= 560, map = { x: 30, y: 62, w: (wide ? width - 246 : width) - 30 };
     const mapEnd = map.y + max(5, down.length) * ROW;
-    const memory = wide ? { x: width - 216, y: 62, w: 216, h: mapEnd - 62 } : { x: 0, y: mapEnd + 62, w: width, h: 190 };
+    const memory = wide ? { x: width - 216, y: 62, w: 216, h: mapEnd - 62 } : { x: 0, y: mapEnd + 76, w: width, h: 190 };
     const times = { x: 0, y: max(mapEnd, memory.y + memory.h) + 62, w: width };
-    const lanes = { x: wide ? 132 : 104, y: times.y + 3 * 32 + 44 }, next = lanes.y + 6 * STRIP + 74;
+    const lanes = { x: wide ? 132 : 118, y: times.y + 3 * 32 + 66 }, next = lanes.y + 6 * STRIP + 74;
     lanes.w = width - lanes.x - 8;
-    return { wide, map, memory, times, lanes, next, end: next + 3 * 42 + 4 };
+    return { wide, map, memory, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
   },
   draw(view) {
     const { solved, words, width } = view, at = this.places(view);
@@ -56,7 +58,7 @@ figures.planner = {
     const w = (map.w - wall) / across.length, X = (tp) => map.x + across.indexOf(tp) * w + (tp > G ? wall : 0), Y = (pp) => map.y + down.indexOf(pp) * ROW;
     const inside = across.filter((tp) => tp <= G), shapes = [label('map', 'head', 0, 14, words.map)];
     shapes.push(label('inside', 'small scaleup rate', X(1) + inside.length * w / 2, map.y - 24, words.inside, 'middle'));
-    if (wall) shapes.push(label('across', 'small scaleout rate', X(across.at(-1)) + w / 2, map.y - 24, words.across, 'middle'), line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 36}V${map.y + down.length * ROW}`));
+    if (wall) shapes.push(label('across', 'small scaleout rate', map.x + map.w, map.y - 24, words.across, 'end'), line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 36}V${map.y + down.length * ROW}`));
     shapes.push(label('PP', 'small soft', map.x - 8, map.y - 8, words.pp, 'end'));
     for (const tp of across) shapes.push(label(`h${tp}`, 'small', X(tp) + w / 2, map.y - 8, `${words.tp} ${tp}`, 'middle'));
     for (const pp of down) shapes.push(label(`v${pp}`, 'small', map.x - 8, Y(pp) + ROW / 2 + 3, pp, 'end'));
@@ -66,7 +68,7 @@ figures.planner = {
       const m = c.best ? SHADES.filter((f) => c.best.step <= f * best.best.step).length : 0;
       shapes.push(rectangle(`c${key}`, c.best ? `cell compute ${SHADE[m]}` : 'cell no', x, y, w - GAP, ROW - GAP, {
         rx: 4, act: key, told: key, group: 'map', pressed: c === at, label: this.said(view, c), ...(!c.best && { fill: view.hatch }) }));
-      const [one, two] = this.written(view, c);
+      const [one, two] = this.written(view, c, w);
       shapes.push(label(`a${key}`, `celltext ${SHADE[m]} ${c.best ? '' : 'no'}`, mid, y + (two ? 13 : 20), one, 'middle'));
       if (two) shapes.push(label(`b${key}`, `celltext under ${SHADE[m]}`, mid, y + 26, two, 'middle'));
     }
@@ -76,9 +78,10 @@ figures.planner = {
     return shapes;
   },
   /** What stands on a cell: its time and replicas, or why there is no plan. */
-  written({ words, spec: { units } }, c) {
+  written({ words, spec: { units } }, c, room) {
     if (c.best) return [show(c.best.step, units.time), worded(words.copies, c.best.row[0])];
-    return [c.least ? show(c.least.memory, units.bytes) : words.none, ''];
+    const why = c.least ? show(c.least.memory, units.bytes) : c.brief ?? words.gpus;
+    return [why.length * 6.4 < room ? why : '', ''];
   },
   /** The same in a sentence. */
   said({ words, spec: { units }, solved: { ask } }, c) {
@@ -94,19 +97,21 @@ figures.planner = {
     if (n_zero || X * n_cp > 1) out.push(n_zero ? worded(choice.zero, n_zero) : choice.unsharded);
     return `${out.join(', ')}, ${worded(choice.micro, n_seq)}${n_recompute ? `, ${choice.recompute[n_recompute]}` : ''}`;
   },
-  memory(view, { memory: { x, y, w, h } }) {
-    const { solved: { out, ask }, words, spec: { units } } = view, top = max(ask.place.hbm, out.c.memory) * 1.02, k = (h - 8) / top, base = y + h - 4;
-    const shapes = [label('mem', 'head', x, y - 44, worded(words.memory, show(out.c.memory, units.bytes)))], W = 62;
-    let at = base, low = base + 8;
+  memory(view, { memory: { x, y, h } }) {
+    const { solved: { out, ask }, words, spec: { units } } = view, { hbm } = ask.place, top = max(hbm, out.c.memory), k = (h - 8) / top, base = y + h - 4, W = 62;
+    const shapes = [label('mem', 'head', x, y - 48, worded(words.memory, show(out.c.memory, units.bytes))), label('room', 'small', x, y - 28, worded(words.room, show(ask.room, units.bytes)))];
+    let at = base, low = base + 10;
+    shapes.push(rectangle('gpu', 'gpu', x, base - hbm * k, W, hbm * k));
     KINDS_OF_MEMORY.forEach((name, i) => {
       const v = out.c[name], high = v * k, mid = min(at - high / 2, low - 15);
-      shapes.push(rectangle(`m-${name}`, `stack memory ${STRENGTH[i]}`, x, at - high, W, high), line(`l-${name}`, 'leader', `M${px(x + W + 2)} ${px(at - high / 2)}L${px(x + W + 12)} ${px(mid)}`));
-      shapes.push(label(`n-${name}`, 'small', x + W + 16, mid + 4, `${words.kinds[name]} ${show(v, units.bytes)}`));
-      at -= high; low = mid;
+      shapes.push(rectangle(`m-${name}`, `stack memory ${STRENGTH[i]}`, x, at - high, W, high));
+      at -= high;
+      if (!v) return;
+      shapes.push(line(`l-${name}`, 'leader', `M${px(x + W + 5)} ${px(at + high / 2)}L${px(x + W + 14)} ${px(mid)}`), label(`n-${name}`, 'small', x + W + 18, mid + 4, `${words.kinds[name]} ${show(v, units.bytes)}`));
+      low = mid;
     });
-    const over = max(0, out.c.memory - ask.room) * k, limit = base - ask.room * k;
-    shapes.push(rectangle('over', 'over', x, at, W, over, { fill: view.hatch }), line('limit', 'limit', `M${px(x - 4)} ${px(limit)}H${px(x + w)}`));
-    shapes.push(label('room', 'small', x + w, limit - 6, worded(words.room, show(ask.room, units.bytes)), 'end'));
+    const limit = base - ask.room * k;
+    shapes.push(rectangle('over', 'over', x, at, W, max(0, limit - at), { fill: view.hatch }), line('limit', 'limit', `M${px(x - 5)} ${px(limit)}H${px(x + W + 5)}`));
     return shapes;
   },
   /** The three times: two bounds and the expected one with its band, on the axis of the lanes. */
@@ -120,7 +125,7 @@ figures.planner = {
     });
     const top = y + 2 * 32 + 18;
     shapes.push(line('band', 'band', `M${px(X(out.low))} ${top - 8}V${top + 8}M${px(X(out.low))} ${top}H${px(X(out.high))}M${px(X(out.high))} ${top - 8}V${top + 8}`));
-    shapes.push(label('bandwords', 'small soft', X(out.high), top - 13, worded(words.band, show(out.low, units.time), show(out.high, units.time)), 'end'));
+    shapes.push(label('bandwords', 'small soft', X(out.high), top + 22, worded(words.band, show(out.low, units.time), show(out.high, units.time)), 'end'));
     return shapes;
   },
   /** The parts of the expected step by lane. */
@@ -133,7 +138,7 @@ figures.planner = {
     const over = (axis) => out.inside(axis) ? 'scaleup' : 'scaleout', cp = out.degrees.cp > 1 ? 'cp' : 'ep';
     const hue = { compute: 'compute', tp: over('tp'), cp: over(cp), pp: 'scaleout', dp: over('dp'), bubble: 'wait' }, names = keys(parts);
     const many = out.c.microbatches, each = ceil(many / MOST_SLOTS), slots = ceil(many / each), top = (i) => y + i * STRIP;
-    const shapes = [label('lanes', 'head', 0, y - 14, worded(each > 1 ? words.grouped : words.lanes, show(many, COUNT), each))];
+    const shapes = [label('lanes', 'head', 0, y - 14, worded(each > 1 ? words.grouped : words.lanes[+(many > 1)], show(many, COUNT), each))];
     names.forEach((name, i) => {
       const share = parts[name] / out.step;
       shapes.push(label(`i-${name}`, `small ${hue[name]} ${parts[name] ? 'rate' : 'soft'}`, 0, top(i) + 14, words.parts[name]), label(`s-${name}`, 'small', x - 10, top(i) + 14, show(share, SHARE, false, 2), 'end'));
@@ -164,7 +169,7 @@ figures.planner = {
       const other = outcome(ask, c.best.row, call), later = other.step >= out.step;
       const parts = this.parts(other), own = this.parts(out), by = (name) => (parts[name] - own[name]) * (later ? 1 : -1);
       const cause = keys(parts).reduce((a, b) => by(b) > by(a) ? b : a);
-      return { c, row: c.best.row, ratio: other.step / out.step, tie: max(other.step / out.step, out.step / other.step) < max(other.tie, out.tie), cause, there: parts[cause], here: own[cause] };
+      return { c, row: c.best.row, ratio: other.step / out.step, tie: out.fits && max(other.step / out.step, out.step / other.step) < max(other.tie, out.tie), cause, there: parts[cause], here: own[cause] };
     });
   },
   next(view, { next, wide }) {
@@ -173,7 +178,7 @@ figures.planner = {
       const y = next + i * 42, key = `${c.Y}x${c.N_stages}`, percent = `${ratio < 1 ? '−' : '+'}${show(abs(ratio - 1), SHARE, false, 2)}`;
       shapes.push(line(`r${i}`, 'lane', `M0 ${y - 4}H${width}`), rectangle(`p${i}`, 'row', 0, y - 2, width, 38, { act: key, group: 'next', label: `${this.named(view, row)}: ${percent}` }));
       shapes.push(label(`q${i}`, 'strong', 0, y + 12, this.named(view, row, true)), label(`d${i}`, 'strong', width, y + 12, tie ? worded(words.tied, percent) : percent, 'end'));
-      shapes.push(label(`w${i}`, 'small soft', 0, y + 29, worded(words.loses, words.parts[cause], show(there, units.time), show(here, units.time))));
+      shapes.push(label(`w${i}`, 'small soft', 0, y + 29, worded(here ? words.loses : words.adds, words.parts[cause], show(there, units.time), show(here, units.time))));
     });
     return shapes;
   },
@@ -207,10 +212,24 @@ figures.planner = {
     const { words, spec: { units } } = view, time = (v) => show(v, units.time);
     return [words.heads, ...this.rows(view).map(({ c, out }) => [this.said(view, c), ...(out ? [time(out.c.step_peak), time(out.c.step_reached), time(out.step), show(out.c.mfu_expected, SHARE, false, 2), show(out.c.memory, units.bytes)] : ['', '', '', '', ''])])];
   },
-  call({ p, spec: { data, calls } }) {
-    const tokens = p.batch % 2 ** 20 ? `${p.batch / 1024}k` : `${p.batch / 2 ** 20}M`, fixed = [['zero', p.zero], ['recompute', data.recompute[p.recompute]]].filter(([, v]) => v !== ANY && v !== undefined);
-    const named = [['recipe', p.recipe], ...fixed.map(([k, v]) => [k, v]), ...(p.tp ? [['tp', p.tp], ['pp', p.pp]] : [])].map(([k, v]) => `, ${k}=${real(+v) ? v : `"${v}"`}`).join('');
+  call({ p, spec: { data, calls }, solved: { at, best } }) {
+    const tokens = p.batch % 2 ** 20 ? `${p.batch / 2 ** 10}k` : `${p.batch / 2 ** 20}M`;
+    const fixed = [['zero', p.zero], ['recompute', data.recompute[p.recompute]], ...(at && at !== best ? [['tp', at.Y], ['pp', at.N_stages]] : [])];
+    const named = [['recipe', p.recipe], ...fixed.filter(([, v]) => v !== ANY && v !== undefined)].map(([k, v]) => `, ${k}=${real(+v) ? v : `"${v}"`}`).join('');
     return `plan("${p.model === PASTED ? calls.file : p.model}", "${p.cluster}", ${p.gpus}, "${tokens}", seq=${p.seq}${named}${data.clusters[p.cluster].called})`;
+  },
+  /** All plans of the map as records, for a program or a table. */
+  records(view) {
+    const { p, solved: { cells }, spec: { data } } = view, sizes = (row) => fromEntries(data.choice.map((name, i) => [name, name === 'recompute' ? data.recompute[row[i]] : row[i]]));
+    return {
+      request: { ...p, model: p.model === PASTED ? JSON.parse(p.config) : p.model },
+      rows: this.rows(view).filter(({ out }) => out).map(({ out }) => ({ ...sizes(out.row), low: out.low, high: out.high, ...out.c })),
+      refused: cells.filter((c) => !c.best).map((c) => ({ tp: c.Y, pp: c.N_stages, why: this.said(view, c) })),
+    };
+  },
+  copied(view, what) {
+    const found = view.solved.wrong ? { wrong: view.solved.wrong, rows: [] } : this.records(view), heads = keys(found.rows[0] ?? {});
+    return what === 'csv' ? [heads, ...found.rows.map(Object.values)].map((row) => row.join()).join('\n') : JSON.stringify(found, null, 1);
   },
   numbers(view) {
     const { solved, solved: { cells, out, tried, fit } } = view;
