@@ -20,9 +20,11 @@ PER_NODE = {"gb200_nvl72": 64}  # GPUs used of each node, where all of them divi
 SEQ = 2048  # tokens of the sequence of which every model has a plan
 OF_LENGTH = ("S", "S_win", "ops_attn", "ops_tok")  # inputs of a model that follow from the length of its sequences
 # What the page evaluates one by one
-FORMULAS = [llm.mean_attention_flops, llm.mean_causal_attention_flops, llm.latent_attention_flops]
-FORMULAS += [llm.causal_latent_attention_flops, llm.token_flops, collectives.hit_top_k, llm.nodes_hit]
-FORMULAS += [llm.limited_nodes_hit, llm.level_time]
+FORMULAS = [
+    *(llm.mean_attention_flops, llm.mean_causal_attention_flops, llm.token_flops),
+    *(llm.latent_attention_flops, llm.causal_latent_attention_flops),
+    *(collectives.hit_top_k, llm.nodes_hit, llm.limited_nodes_hit, llm.level_time),
+]
 
 
 def page_data(models: Sequence[str], clusters: Sequence[str], recipes: Sequence[str]) -> dict:

@@ -62,9 +62,8 @@ GROUPS = {
 
 
 def conditions() -> dict[str, dict[str, Any]]:
-    """The constraints of ``layouts`` in their groups: ``words``, in which a noun has its plural behind a line, ``brief``
-    ones, and ``broken``, a JavaScript function of quantities: the place of the first constraint that they break, or -1.
-    """
+    """The constraints of ``layouts`` in their groups: ``words``, where a noun has its plural behind a line, a ``brief``
+    word, and ``broken``, a JavaScript function of quantities: the place of the first constraint they break, or -1."""
     out = {}
     for group, constraints in GROUPS.items():
         names = dict.fromkeys(name for one in constraints for name in takes(one.kept))

@@ -20,7 +20,7 @@ from gpuscale.plan.search import solve
 from gpuscale.units import show
 from gpuscale.widgets import assets, planner_stage
 
-PLANS, STATES, SEARCHES = 10_000, 200, 24
+PLANS, STATES, SEARCHES, RUNNERS = 10_000, 200, 24, 30
 START = dict(model="llama3_70b", cluster="h100_superpod", gpus=1024, batch=2**23, seq=8192, zero="1", recompute="1")
 START |= {"recipe": "bf16_fp32_grads"}
 OPEN = """(spec) => {
@@ -159,10 +159,10 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
         assert {name: spent / of.step[2] for name, spent in out["spent"].items()} == pytest.approx(of.losses, abs=1e-9)
         assert sum(page["out"]["parts"].values()) == pytest.approx(of.step[2], rel=1e-9)
         assert re.sub("<.*?>", "", page["sentence"]).strip() == said(of), state
-        for runner in page["runners"]:
+        for runner in page["runners"] if opened < RUNNERS else ():
             other = evaluate_choice(ask, Choice.of(dict(zip((*MESH, *OPTIONS), runner["row"], strict=True))))
             assert runner["ratio"] == pytest.approx(other.step[2] / of.step[2], rel=1e-10)
-            assert runner["tie"] == other.ties_with(of), state
+            assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
     assert opened > STATES / 2
 
