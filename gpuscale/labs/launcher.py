@@ -59,9 +59,11 @@ def run(function, *inputs, ranks: int = 4, seconds: float = 60, output: str = "o
 def warm_up() -> None:
     """Load PyTorch in the background, so that the first call of `run` need not wait for it.
 
-    Does nothing where `run` starts no processes: under ``torchrun``, on Windows, and without PyTorch.
+    Prints why `run` will not work, if so: on Windows, and without PyTorch. Does nothing under ``torchrun``.
     """
-    if not (torchrun.inside() or sys.platform == "win32" or _missing()):
+    if reason := _reason():
+        print(reason)
+    elif not torchrun.inside():
         _server()
 
 
@@ -74,15 +76,16 @@ def _checked(function, ranks: int, seconds: float, output: str) -> None:
         raise ValueError(f"run: seconds={seconds!r}; a positive number was expected")
     if output not in OUTPUTS:
         raise ValueError(f"run: output={output!r}; one of {', '.join(map(repr, OUTPUTS))} was expected")
+    if reason := _reason():
+        raise ImportError(reason)
+
+
+def _reason() -> str:
+    """Why no ranks can be started here, and what to do; empty if they can."""
     if sys.platform == "win32":
-        raise ImportError("gpuscale.labs starts ranks by fork, which Windows does not have: use WSL (Linux on Windows)")
-    if missing := _missing():
-        raise ImportError(f'the labs need {" and ".join(missing)}: pip install "gpuscale[labs]"')
-
-
-def _missing() -> list[str]:
-    """What the labs need and is not installed."""
-    return [name for name in ("torch", "cloudpickle") if importlib.util.find_spec(name) is None]
+        return "The labs start ranks by fork, which Windows does not have: use WSL (Linux on Windows)"
+    missing = [name for name in ("torch", "cloudpickle") if importlib.util.find_spec(name) is None]
+    return f'The labs need {" and ".join(missing)}: pip install "gpuscale[labs]"' if missing else ""
 
 
 def _packed(function, inputs) -> bytes:

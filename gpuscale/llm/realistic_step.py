@@ -23,8 +23,9 @@ microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_m
     needs=(at_most(L_stage * ops_attn, ops_stage),),
     assumes="for matmuls at one rate and attention at another; kernels, the loss and the sums of gradients move bytes")
 microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T_host,
-    L_stage * (t_host + t_cross * Y * Min(N_stages - 1, 1) * Piecewise((0, X * Y * n_cp < G), (1, True))) + t_head,
-    source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer")
+    L_stage * (t_host + t_cross * Y * Min(N_stages - 1, 1) * Piecewise((0, N_gpu <= G), (1, True))) + t_head,
+    source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer; a pipeline on several nodes "
+    "crosses them, whichever of its stages share a node")
 grouped_time = Formula("Time that grouped matmuls add to a microbatch in a stage", T_grp,
     6 * flop * k * n_mat * D * F * L_stage * (L - L_dense) / L * B_mb / (Y * C) * (g_grp - 1), source=_MEGABLOCKS,
     needs=(at_most(L_dense, L),),

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 
 from gpuscale import specs
-from gpuscale.plan import clusters
+from gpuscale.plan import calibration, clusters
 from gpuscale.plan.choice import PINS, RECOMPUTE
 from gpuscale.plan.columns import explained
 from gpuscale.plan.errors import Refusal
@@ -77,7 +78,10 @@ def parser() -> PlanParser:
     )
     out.add_argument("--wait", dest="waits", help="fractions of TP,CP,EP communication that are exposed (1,1,1)")
     out.add_argument(
-        "--calibrated", dest="calibration", metavar="FILE", help="constants of measured runs (those of the cluster)"
+        "--calibrated",
+        dest="calibration",
+        metavar="FILE",
+        help="constants of measured runs: a file, or a calibration from --list (that of the cluster)",
     )
     for name, meaning in PINS.items():
         more = f": {', '.join(RECOMPUTE)}" if name == "recompute" else " (0 or 1)" if name in ("sp", "even") else ""
@@ -86,7 +90,9 @@ def parser() -> PlanParser:
     out.add_argument("--why", action="store_true", help="also say why the other choices are excluded")
     out.add_argument("--explain", action="store_true", help="also say where the time of the first plan goes")
     out.add_argument("--json", action="store_true", help="print plain data, in base units")
-    out.add_argument("--list", action="store_true", help="list the known models, clusters, chips and recipes")
+    out.add_argument(
+        "--list", action="store_true", help="list the known models, clusters, chips, recipes and calibrations"
+    )
     return out
 
 
@@ -98,7 +104,7 @@ def _place_options(out: PlanParser) -> None:
 
 
 def listing() -> str:
-    """Models, clusters, chips and recipes by key; of the chips those that --gpu takes."""
+    """Models, clusters, chips, recipes and calibrations by key; of the chips those that --gpu takes."""
     chips = clusters.chips()
     heads = {"model": "models:", "cluster": "clusters:"}
     heads |= {"chip": "chips, each with the options that --gpu needs besides it:", "recipe": "recipes:"}
@@ -109,6 +115,9 @@ def listing() -> str:
             if kind != "chip" or key in chips:
                 needed = f" ({', '.join(chips[key])})" if kind == "chip" and chips[key] else ""
                 lines += [f"  {key.replace('_', '-'):20} {part.title}{needed}"]
+    lines += ["calibrations:"]
+    for name, path in calibration.shipped_files().items():
+        lines += [f"  {name.replace('_', '-'):20} {calibration.load_calibration(path).source}"]
     return "\n".join(lines)
 
 
@@ -177,7 +186,6 @@ def calibrate_runs(arguments: list[str]) -> int:
     options = calibrate_parser().parse_args(arguments)
     for path in options.spec:
         clusters.load(path)
-    from gpuscale.plan.calibration import summary
     from gpuscale.plan.fit import calibrate
     from gpuscale.plan.network_fit import fit_network
     from gpuscale.plan.network_logs import read_logs
@@ -201,7 +209,7 @@ def calibrate_runs(arguments: list[str]) -> int:
         Path(options.output).write_text(found.text(), encoding="utf-8")
     except OSError as error:
         raise Refusal(f"{options.output}: {error.strerror}; expected a file that can be written") from None
-    print("\n".join([*([network.summary()] if network else []), *([summary(found)] if runs else [])]))
+    print("\n".join([*([network.summary()] if network else []), *([calibration.summary(found)] if runs else [])]))
     return 0
 
 
@@ -236,5 +244,16 @@ def main(arguments=None) -> int:
     return 0 if found.rows else 1
 
 
+def run() -> int:
+    """The exit status of the program. A reader that has enough, such as ``head``, is no error."""
+    try:
+        status = main()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to write goes nowhere
+        return 0
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -160,7 +160,9 @@ def _rows(far: tuple[int, ...]) -> str:
 
 
 def load_calibration(path: str | Path) -> Calibration:
-    """A calibration from its TOML file. Raises Refusal naming the file and what is wrong."""
+    """A calibration from its TOML file, or one that comes with the library, by its name. Raises Refusal naming the file
+    and what is wrong."""
+    path = shipped_files().get(str(path).replace("-", "_"), path)
     try:
         with open(path, "rb") as file:
             found = tomllib.load(file)
@@ -187,7 +189,9 @@ def load_calibration(path: str | Path) -> Calibration:
             tuple(Check(**check) for check in found.get("memory_checks", ())),
         )
     except OSError as error:
-        raise Refusal(f"{_place(path)}: {error.strerror}; expected a calibration") from None
+        raise Refusal(
+            f"{_place(path)}: {error.strerror}; expected a calibration: a file, or one of {', '.join(shipped_files())}"
+        ) from None
     except ValueError as error:  # a Refusal too, or a text that is no TOML or no file name
         said = str(error) if isinstance(error, Refusal) else f"not a calibration: {error}"
     except KeyError as error:
@@ -217,11 +221,16 @@ def _constant(name: str, value) -> float:
 
 def shipped(name: str) -> Path:
     """The file of a calibration that comes with the library, such as "nanotron_h100". Raises Refusal naming all."""
-    folder = Path(__file__).parent / "data"
-    known = sorted(path.name.removesuffix(".calibration.toml") for path in folder.glob("*.calibration.toml"))
+    known = shipped_files()
     if name not in known:
         raise Refusal(f"no calibration {name!r}; expected one of {', '.join(known)}")
-    return folder / f"{name}.calibration.toml"
+    return known[name]
+
+
+def shipped_files() -> dict[str, Path]:
+    """The files of all calibrations that come with the library, by name."""
+    found = sorted((Path(__file__).parent / "data").glob("*.calibration.toml"))
+    return {path.name.removesuffix(".calibration.toml"): path for path in found}
 
 
 def usual(place: Cluster) -> Calibration:

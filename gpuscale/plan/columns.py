@@ -63,9 +63,9 @@ class ExpectedTimes:
 class Costs:
     """The costs of a choice, or arrays of the costs of many.
 
-    ``peak`` are the times at data-sheet rates, a bound for this schedule and this overlap. ``reached`` are the same
-    bound at the best rates measured on such machines or similar ones. ``expected`` are the times with the constants of
-    the request's calibration.
+    ``at_peak`` are the times at data-sheet rates, a bound for this schedule and this overlap. ``at_measured_rates`` are
+    the same bound at the best rates measured on such machines or similar ones. ``expected`` are the times with the
+    constants of the request's calibration.
     """
 
     microbatches: float = described("microbatches per step", unit="1")
@@ -88,8 +88,8 @@ class Costs:
     dp_nvlink: float = described("data parallelism per step, into a GPU over NVLink", unit="B")
     dp_network_node: float = described("data parallelism per step, into a node over the network", unit="B")
     pp_bytes: float = described("between a GPU and the next stage per step, both directions", unit="B")
-    peak: StepTimes
-    reached: StepTimes
+    at_peak: StepTimes
+    at_measured_rates: StepTimes
     expected: ExpectedTimes
 
     @classmethod
@@ -97,21 +97,21 @@ class Costs:
         """From one value, or one array, for each of NAMES."""
         left = iter(values)
         own = [next(left) for _ in _OWN]
-        times = {name: kind(*(next(left) for _ in fields(kind))) for name, (kind, _) in GROUPS.items()}
+        times = {name: kind(*(next(left) for _ in fields(kind))) for name, kind in GROUPS.items()}
         return cls(*own, **times)
 
     def record(self) -> dict:
         """The values by NAMES."""
         own = {column.name: getattr(self, column.name) for column in _OWN}
-        for name, (_, suffix) in GROUPS.items():
-            own |= {f"{column}{suffix}": value for column, value in vars(getattr(self, name)).items()}
+        for name in GROUPS:
+            own |= {f"{column}_{name}": value for column, value in vars(getattr(self, name)).items()}
         return own
 
 
-# The three sets of times: the class of each, and what ends the names of its columns
-GROUPS = {"peak": (StepTimes, "_peak"), "reached": (StepTimes, "_reached"), "expected": (ExpectedTimes, "_expected")}
+# The three sets of times, by what ends the names of their columns: the class of each
+GROUPS = {"at_peak": StepTimes, "at_measured_rates": StepTimes, "expected": ExpectedTimes}
 _OWN = [column for column in fields(Costs) if column.metadata]
-_TIMES = {f"{column.name}{suffix}": column for kind, suffix in GROUPS.values() for column in fields(kind)}
+_TIMES = {f"{column.name}_{name}": column for name, kind in GROUPS.items() for column in fields(kind)}
 NAMES = (*(column.name for column in _OWN), *_TIMES)
 SOUGHT = ("memory", "states", "step_expected")  # those by which a search decides
 
@@ -129,7 +129,7 @@ def explained() -> str:
 
     out = [line(column.name, column) for column in _OWN]
     out += ["times at data-sheet rates, a bound for this schedule and this overlap:"]
-    out += [line(f"{c.name}_peak", c) for c in fields(StepTimes)]
-    out += ["  ..._reached        the same bound at the best rates measured on such machines or similar ones"]
+    out += [line(f"{c.name}_at_peak", c) for c in fields(StepTimes)]
+    out += ["  ..._at_measured_rates  the same bound at the best rates measured on such machines or similar ones"]
     out += ["expected times:", *(line(f"{c.name}_expected", c) for c in fields(ExpectedTimes))]
     return "\n".join(out)

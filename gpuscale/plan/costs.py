@@ -17,7 +17,7 @@ from gpuscale import llm
 from gpuscale import symbols as q
 from gpuscale.core.evaluation import expected, inputs
 from gpuscale.core.formula import Formula
-from gpuscale.plan.columns import GROUPS, NAMES
+from gpuscale.plan.columns import NAMES
 
 # Formulas that need only the inputs and the values of the formulas before them
 WORK = """mean_layer_matrices microbatches microbatch_tokens head_layers stage_room stage_layers stage_flops
@@ -260,14 +260,14 @@ def compose(schedule: str, latent: bool) -> tuple[list[TapeStep], dict]:
     state, held, idle, exposed = SCHEDULES[schedule]
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | memory(tape, state, held)
     out |= _bytes(tape, moved)
-    times = {"peak": _times(tape, moved, idle, exposed)}
+    times = {"at_peak": _times(tape, moved, idle, exposed)}
     peaks = {q.W_nvl: q.eta_1, q.W_node: q.eta_2, q.W_hbm: q.eta_hbm}
     tape.known[q.C] = tape.value(llm.reached_flops, C_ref=q.C)
     tape.known |= {rate: tape.value(llm.reached_bandwidth, W_ref=rate, eta=share) for rate, share in peaks.items()}
-    times["reached"] = _times(tape, moved, idle, exposed)
+    times["at_measured_rates"] = _times(tape, moved, idle, exposed)
     times["expected"] = _expected(tape, moved, idle, exposed)
     for group, found in times.items():
-        out |= {f"{name}{GROUPS[group][1]}": value for name, value in found.items()}
+        out |= {f"{name}_{group}": value for name, value in found.items()}
     return tape.steps, out
 
 

@@ -62,6 +62,17 @@ def held_out(
     return checks, off, shortfalls(told)
 
 
+def both_held_out(problem, runs: Sequence[Run], near: np.ndarray, start: np.ndarray) -> Check:
+    """The Check of each model on each number of GPUs, by the fit to the runs that share neither with it."""
+    every, groups, parts = np.arange(len(runs)), groups_of(runs), []
+    models, counts = kinds(runs).values()
+    for model, count in dict.fromkeys(zip(models[near], counts[near], strict=True)):
+        counted = near[(models[near] == model) & (counts[near] == count)]
+        known = problem.fit(every[(models != model) & (counts != count)], start)
+        parts.append((problem.seconds[counted], problem.expected(known, counted), groups[counted]))
+    return judged("each model and number of GPUs, both at once", parts)
+
+
 def shortfalls(parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> np.ndarray:
     """By how much less than expected the slower run of a pair was slower, as logarithms of ratios: at most the expected
     distance where the order was as expected, more where it was the other.

@@ -12,16 +12,16 @@ from gpuscale.units import show
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
 _HEADS = (
     "Choice",
-    *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "Measured rates")),
+    *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "At measured rates")),
     "Bottleneck",
 )
 
 
 def _row(row, tie: bool) -> tuple[str, ...]:
     choice = re.sub(r"(?<=[A-Z×]) (?=\d|×)|(?<=\d) (?=×)", "&nbsp;", escape(str(row.choice)).replace("-", NO_BREAK))
-    peak, reached, expected = (show(step, "s") for step in row.step)
+    peak, measured, expected = (show(step, "s") for step in row.step)
     step = f"{expected}<br><small>{text.seconds(*row.band)}{', tie' if tie else ''}</small>"
-    bounds = f"{reached}<br><small>peak {peak}</small>"
+    bounds = f"{measured}<br><small>at peak {peak}</small>"
     return choice, show(row.memory, "B"), step, show(row.mfu[2], "%", digits=2), bounds, escape(row.binds)
 
 

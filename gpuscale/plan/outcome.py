@@ -52,7 +52,7 @@ class _Numbers:
         """Seconds of a step: at the peaks, at measured rates, and expected. The first two are bounds for the
         schedule and the overlap that are assumed: at data-sheet rates, and at the best rates measured on such machines
         or similar ones."""
-        return self.costs.peak.step, self.costs.reached.step, self.costs.expected.step
+        return self.costs.at_peak.step, self.costs.at_measured_rates.step, self.costs.expected.step
 
     @property
     def band(self) -> tuple[float, float]:
@@ -67,7 +67,7 @@ class _Numbers:
         As in reports of runs: attention is counted over whole sequences although a mask hides half of the scores (the
         sum of times counts what fused attention does), and the peak is that of dense bf16 matmuls for every recipe.
         """
-        return self.costs.peak.mfu, self.costs.reached.mfu, self.costs.expected.mfu
+        return self.costs.at_peak.mfu, self.costs.at_measured_rates.mfu, self.costs.expected.mfu
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gpuscale.plan.calibration import Check
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.fit import FAR, Problem
-from gpuscale.plan.held_out import groups_of, held_out, judged, kinds
+from gpuscale.plan.held_out import both_held_out, groups_of, held_out, judged, kinds
 from gpuscale.plan.memory_fit import Peaks, fit_memory
 from gpuscale.plan.runs import Run
 
+UNEXPLAINED = "with unexplained runs"
 DRAWN, DRAWS = 20, 5  # runs of a small fit, and how many such fits
 
 
@@ -37,17 +38,24 @@ def time_quality(
     drawn: int = DRAWN,
     draws: int = DRAWS,
 ) -> list[Check]:
-    """The Check of fits without each model and each number of GPUs (see held_out), and of fits to a few random runs
-    alone, ``drawn`` of them, ``draws`` times.
+    """The Check of fits without each model, each number of GPUs (see held_out) and both, and of fits to a few random
+    runs alone, ``drawn`` of them, ``draws`` times.
 
-    Errors are those of the runs that the fit to all runs explains. Raises ImportError without SciPy, which the extra
-    ``calibrate`` installs.
+    Errors are those of the runs that the fit to all runs explains, except in a row that says otherwise.
+    Raises ImportError without SciPy, which the extra ``calibrate`` installs.
     """
     problem = Problem(runs, cluster(place) if isinstance(place, str) else place, recipe)
     every, groups = np.arange(len(runs)), groups_of(runs)
     whole = problem.fit(every)
     near = every[problem.off(whole, every) < FAR]
     found, *_ = held_out(problem, runs, near, whole)
+    if all(len(set(names)) > 1 for names in kinds(runs).values()):
+        found.append(both_held_out(problem, runs, near, whole))
+    if len(near) < len(runs):
+        every_run, *_ = held_out(problem, runs, every, whole)
+        found += [
+            replace(one, left_out=f"{one.left_out}, {UNEXPLAINED}") for one in every_run if "in turn" in one.left_out
+        ]
     if drawn < len(near):
         parts = []
         for seed in range(draws):

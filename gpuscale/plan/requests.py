@@ -87,7 +87,8 @@ def request(
     """A checked Request. Raises Refusal, saying what was requested and what would work.
 
     ``reserve`` bytes of each GPU's memory stay free, 5% of it by default, for what a run needs besides the plan.
-    ``calibration`` is a Calibration or the path of its file; by default, that of the cluster, or the usual one.
+    ``calibration`` is a Calibration, the path of its file, or the name of a shipped one; by default, that of the
+    cluster, or the usual one.
     """
     model, place = _model_and_place(model, cluster_key)
     place = place if per_node is None else place.with_node(whole("GPUs per node", per_node))
@@ -183,7 +184,8 @@ def _shares(what: str, values, least: float, count: int) -> tuple:
         values = ()
     if len(values) != count or not all(least <= v <= 1 for v in values):
         many = {3: "three", 4: "four"}[count]
-        raise Refusal(f"{what}: expected {many} numbers, above 0 and at most 1; got {shown(given)!r}")
+        limits = "above 0 and at most 1" if least else "from 0 to 1"
+        raise Refusal(f"{what}: expected {many} numbers, {limits}; got {shown(given)!r}")
     return values
 
 

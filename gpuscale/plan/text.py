@@ -12,7 +12,7 @@ from gpuscale.units import show
 
 HEADS = (
     *("", "TP", "CP", "EP", "PP", "DP", "micro", "ZeRO", "recompute", "memory"),
-    *("expected", "band", "MFU", "at rates", "at peak", "bottleneck"),
+    *("expected", "band", "MFU", "at measured rates", "at peak", "bottleneck"),
 )
 LEFT = ("", "recompute", "bottleneck")
 TIE = "="  # in front of a plan that the expected times cannot tell from the first
@@ -63,7 +63,7 @@ def columns(plan) -> list[str]:
     else:
         out += [f"band: an estimate, a factor of {known.band:.2f} either way; --calibrated takes runs of your own."]
     out += ["at peak: a bound for this schedule and this overlap, at data-sheet rates."]
-    out += ["at rates: the same bound at the best rates measured on such machines or similar ones."]
+    out += ["at measured rates: the same bound at the best rates measured on such machines or similar ones."]
     if any(tied(plan.rows)):
         closest = max(row.closest for row, tie in zip(plan.rows, tied(plan.rows), strict=True) if tie)
         out += [f"{TIE}: a tie. Plans closer than a factor of {closest:.2f} may well come in the other order."]
@@ -100,8 +100,8 @@ def cells(row: Outcome, tie: bool) -> list[str]:
     c = row.choice
     shared = "+SP" if c.sp and c.tp > 1 else ""
     degrees = [f"{c.tp}{shared}", str(c.cp), str(c.ep), stages(c), str(c.dp), str(c.micro), str(c.zero)]
-    peak, reached, expected = (show(step, "s") for step in row.step)
-    times = [expected, seconds(*row.band), show(row.mfu[2], "%", digits=2), reached, peak]
+    peak, measured, expected = (show(step, "s") for step in row.step)
+    times = [expected, seconds(*row.band), show(row.mfu[2], "%", digits=2), measured, peak]
     return [TIE if tie else "", *degrees, c.recompute, show(row.memory, "B"), *times, row.binds]
 
 

@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, minimum, where
 
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
@@ -57,7 +57,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t138 = W_nvl*eta_nvl  # reached_bandwidth
     t100 = W_hbm*eta_hbm  # reached_bandwidth
     t136 = C*eta_mat  # reached_flops
-    x113 = greater_equal(G, N_gpu)
+    x105 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t137 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
@@ -73,7 +73,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x107 = x25*(N_stages*(n_virt - 1) + 1)
+    x108 = x25*(N_stages*(n_virt - 1) + 1)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
@@ -134,13 +134,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
     t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
     x102 = x101*x62
-    x112 = x12*x62
+    x113 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
     t41 = (
         where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x77*x87, t40)))
     )  # layer_kept
     t166 = (
-        where(x37, 0, where(x113, alpha_1, alpha_2)) + where(x37, 0, where(x113, x112*x93, x112/minimum(t138,
+        where(x37, 0, where(x105, alpha_1, alpha_2)) + where(x37, 0, where(x105, x113*x93, x113/minimum(t138,
         t139*x65)))
     )  # expected_hop
     x29 = t12 - x28
@@ -155,7 +155,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t142 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
+    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(x105, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x103 = t15*x36
@@ -224,17 +224,17 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x91) + maximum(t163, g_cp*t147 + g_ep*t150 + g_tp*t144 + t161 + t162)
     )  # expected_microbatch
     t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x106 = 2*t154
-    x110 = t158 - t159
-    x105 = -t160
-    x108 = -t160*x107
+    x107 = 2*t154
+    x111 = t158 - t159
+    x106 = -t160
+    x109 = -t160*x108
     t167 = t164*x25*x27  # interleaved_bubble
-    t169 = where(x67, x106, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
-    x111 = maximum(maximum(0, x110*x25), t158 - t159*x107)
-    x109 = t154 + x105
+    t169 = where(x67, x107, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
+    x112 = maximum(maximum(0, x111*x25), t158 - t159*x108)
+    x110 = t154 + x106
     t165 = (
-        where(x67, maximum(maximum(0, x106 + x108), x25*(x105 + x106)), where(x68, x111 + maximum(maximum(0, x109*x25),
-        t154 + x108), where(x69, t9*maximum(0, x109) + x111, t9*(maximum(0, x110) + maximum(0, t158 + x109)))))
+        where(x67, maximum(maximum(0, x107 + x109), x25*(x106 + x107)), where(x68, x112 + maximum(maximum(0, x110*x25),
+        t154 + x109), where(x69, t9*maximum(0, x110) + x112, t9*(maximum(0, x111) + maximum(0, t158 + x110)))))
     )  # exposed_dp
     t171 = (
         alpha_dp*t170*x89 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x88 + t165)
@@ -434,7 +434,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t42 = t13*t38*x25  # flying_layers
     t45 = t13*t41 + t44*x38  # last_stage_activations
     t142 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(greater(G, x93), 0, 1) + t_host)  # microbatch_host_time
+    t163 = t_head + t13*(Y*t_cross*minimum(1, x27)*where(x123, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
     x106 = t15*x36
@@ -664,12 +664,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }

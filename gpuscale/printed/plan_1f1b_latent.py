@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, minimum, where
 
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
@@ -59,7 +59,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t139 = W_nvl*eta_nvl  # reached_bandwidth
     t101 = W_hbm*eta_hbm  # reached_bandwidth
     t137 = C*eta_mat  # reached_flops
-    x114 = greater_equal(G, N_gpu)
+    x106 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t138 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -78,7 +78,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
-    x108 = x26*(N_stages*(n_virt - 1) + 1)
+    x109 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -136,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
     x103 = x102*x63
-    x113 = x4*x63
+    x114 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t167 = (
-        where(x38, 0, where(x114, alpha_1, alpha_2)) + where(x38, 0, where(x114, x113*x94, x113/minimum(t139,
+        where(x38, 0, where(x106, alpha_1, alpha_2)) + where(x38, 0, where(x106, x114*x94, x114/minimum(t139,
         t140*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -157,7 +157,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t143 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x96), 0, 1) + t_host)  # microbatch_host_time
+    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(x106, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x104 = t16*x37
@@ -226,17 +226,17 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t164, g_cp*t148 + g_ep*t151 + g_tp*t145 + t162 + t163)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x107 = 2*t155
-    x111 = t159 - t160
-    x106 = -t161
-    x109 = -t161*x108
+    x108 = 2*t155
+    x112 = t159 - t160
+    x107 = -t161
+    x110 = -t161*x109
     t168 = t165*x26*x28  # interleaved_bubble
-    t170 = where(x68, x107, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
-    x112 = maximum(maximum(0, x111*x26), t159 - t160*x108)
-    x110 = t155 + x106
+    t170 = where(x68, x108, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
+    x113 = maximum(maximum(0, x112*x26), t159 - t160*x109)
+    x111 = t155 + x107
     t166 = (
-        where(x68, maximum(maximum(0, x107 + x109), x26*(x106 + x107)), where(x69, x112 + maximum(maximum(0, x110*x26),
-        t155 + x109), where(x70, t10*maximum(0, x110) + x112, t10*(maximum(0, x111) + maximum(0, t159 + x110)))))
+        where(x68, maximum(maximum(0, x108 + x110), x26*(x107 + x108)), where(x69, x113 + maximum(maximum(0, x111*x26),
+        t155 + x110), where(x70, t10*maximum(0, x111) + x113, t10*(maximum(0, x112) + maximum(0, t159 + x111)))))
     )  # exposed_dp
     t172 = (
         alpha_dp*t171*x90 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x89 + t166)
@@ -438,7 +438,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t143 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    t164 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(x124, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x107 = t16*x37
@@ -668,12 +668,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }

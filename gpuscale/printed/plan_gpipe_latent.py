@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, minimum, where
 
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
@@ -58,7 +58,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x115 = greater_equal(G, N_gpu)
+    x106 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -77,7 +77,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
-    x109 = x26*(N_stages*(n_virt - 1) + 1)
+    x110 = x26*(N_stages*(n_virt - 1) + 1)
     x105 = minimum(1, x28)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
@@ -136,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x78 + where(x82, x81, where(x50, x39*x85 + x84, x39*(x85 + x86)))  # whole_layer
     t41 = x78 + where(x82, x81, where(x50, x84, x39*x86))  # coreless_layer
     x102 = x101*x63
-    x114 = x4*x63
+    x115 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x87*(x47 + x6)), where(x36, x77*x87, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x115, alpha_1, alpha_2)) + where(x38, 0, where(x115, x114*x93, x114/minimum(t143,
+        where(x38, 0, where(x106, alpha_1, alpha_2)) + where(x38, 0, where(x106, x115*x93, x115/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -157,7 +157,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*x105*where(greater(G, x95), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*x105*where(x106, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x103 = t16*x37
@@ -226,19 +226,19 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x91) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x108 = 2*t159
-    x112 = t163 - t164
-    x107 = -t165
-    x110 = -t165*x109
-    x106 = t169/(t164 + t165)
-    t177 = where(x68, x108, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
-    x113 = maximum(maximum(0, x112*x26), t163 - t164*x109)
-    x111 = t159 + x107
-    t170 = t164*x106  # forward_slot
-    t171 = t165*x106  # backward_slot
+    x109 = 2*t159
+    x113 = t163 - t164
+    x108 = -t165
+    x111 = -t165*x110
+    x107 = t169/(t164 + t165)
+    t177 = where(x68, x109, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x114 = maximum(maximum(0, x113*x26), t163 - t164*x110)
+    x112 = t159 + x108
+    t170 = t164*x107  # forward_slot
+    t171 = t165*x107  # backward_slot
     t173 = (
-        where(x68, maximum(maximum(0, x108 + x110), x26*(x107 + x108)), where(x69, x113 + maximum(maximum(0, x111*x26),
-        t159 + x110), where(x70, t10*maximum(0, x111) + x113, t10*(maximum(0, x112) + maximum(0, t163 + x111)))))
+        where(x68, maximum(maximum(0, x109 + x111), x26*(x108 + x109)), where(x69, x114 + maximum(maximum(0, x112*x26),
+        t159 + x111), where(x70, t10*maximum(0, x112) + x114, t10*(maximum(0, x113) + maximum(0, t163 + x112)))))
     )  # exposed_dp
     t175 = x28*(t170 + t171)  # bubble_time
     t176 = t174*(2*N_stages - 2) + x105*(t10 - 1)*(maximum(0, -t170 - x116) + maximum(0, -t171 - x116))  # gpipe_exposed
@@ -441,7 +441,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*x128*where(greater(G, x93), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*x128*where(x125, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x106 = t16*x37
@@ -685,12 +685,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }

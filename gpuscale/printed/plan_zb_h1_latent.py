@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import ceil, greater, greater_equal, less, less_equal, logical_or, maximum, minimum, where
+from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, minimum, where
 
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
@@ -58,7 +58,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t143 = W_nvl*eta_nvl  # reached_bandwidth
     t103 = W_hbm*eta_hbm  # reached_bandwidth
     t141 = C*eta_mat  # reached_flops
-    x116 = greater_equal(G, N_gpu)
+    x107 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
@@ -77,7 +77,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x20 = n_seq*x19
     x72 = x18*x19
     x27 = x25*x26
-    x110 = x26*(N_stages*(n_virt - 1) + 1)
+    x111 = x26*(N_stages*(n_virt - 1) + 1)
     x55 = where(x35, 0, where(x36, 1, 0))
     t19 = x2*(n_mat*x7 + x3*(n_mat*x8 + 2*x44))  # mean_kept_mlp
     t20 = x2*(x3*(x44 + x45*x8) + x45*x7)  # mean_few_mlp
@@ -136,13 +136,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t40 = x79 + where(x83, x82, where(x50, x39*x86 + x85, x39*(x86 + x87)))  # whole_layer
     t41 = x79 + where(x83, x82, where(x50, x85, x39*x87))  # coreless_layer
     x103 = x102*x63
-    x115 = x4*x63
+    x116 = x4*x63
     t13 = n_virt*minimum(ceil(x27*(L + t12)), ceil(L*x26/maximum(1, x28)))  # stage_room
     t42 = (
         where(x33, t40, where(x35, x21*(b_kept*x39*(t20 + t4) + x88*(x47 + x6)), where(x36, x78*x88, t41)))
     )  # layer_kept
     t174 = (
-        where(x38, 0, where(x116, alpha_1, alpha_2)) + where(x38, 0, where(x116, x115*x94, x115/minimum(t143,
+        where(x38, 0, where(x107, alpha_1, alpha_2)) + where(x38, 0, where(x107, x116*x94, x116/minimum(t143,
         t144*x66)))
     )  # expected_hop
     x30 = t13 - x29
@@ -159,7 +159,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x96), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(x107, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x105 = t16*x37
@@ -228,22 +228,22 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
     t51 = t38 + t47 + t48 + maximum(t44, t46)  # gpu_memory
-    x109 = 2*t159
+    x110 = 2*t159
     t164 = t25*x100 + x104  # stage_forward
     t172 = x104  # stage_forward
-    x108 = -t165
-    x111 = -t165*x110
-    t177 = where(x68, x109, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
-    x107 = t169/(t164 + t165)
-    x113 = t163 - t164
-    x112 = t159 + x108
-    t170 = t164*x107  # forward_slot
-    t171 = t165*x107  # backward_slot
-    x114 = maximum(maximum(0, x113*x26), t163 - t164*x110)
+    x109 = -t165
+    x112 = -t165*x111
+    t177 = where(x68, x110, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
+    x108 = t169/(t164 + t165)
+    x114 = t163 - t164
+    x113 = t159 + x109
+    t170 = t164*x108  # forward_slot
+    t171 = t165*x108  # backward_slot
+    x115 = maximum(maximum(0, x114*x26), t163 - t164*x111)
     x117 = t171 - t172
     t173 = (
-        where(x68, maximum(maximum(0, x109 + x111), x26*(x108 + x109)), where(x69, x114 + maximum(maximum(0, x112*x26),
-        t159 + x111), where(x70, t10*maximum(0, x112) + x114, t10*(maximum(0, x113) + maximum(0, t163 + x112)))))
+        where(x68, maximum(maximum(0, x110 + x112), x26*(x109 + x110)), where(x69, x115 + maximum(maximum(0, x113*x26),
+        t159 + x112), where(x70, t10*maximum(0, x113) + x115, t10*(maximum(0, x114) + maximum(0, t163 + x113)))))
     )  # exposed_dp
     t175 = x28*(t170 + x117) - (x77 - 1)*minimum(minimum(t170, t172), x117)  # zb_bubble
     t179 = (
@@ -447,7 +447,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t43 = t14*t39*x26  # flying_layers
     t46 = t14*t42 + t45*x39  # last_stage_activations
     t147 = where(less(Y, 2), 0, t14*x54*(3*n_sp + x55*(n_sp + 1) + 2))  # tp_calls
-    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(greater(G, x94), 0, 1) + t_host)  # microbatch_host_time
+    t168 = t_head + t14*(Y*t_cross*minimum(1, x28)*where(x126, 0, 1) + t_host)  # microbatch_host_time
     x40 = P_exp*x37
     x64 = x3*x37
     x107 = t16*x37
@@ -691,12 +691,14 @@ PROGRAMS = {
     (
         "microbatches", "stage_layers", "weights", "gradients", "optimizer", "states", "activations", "working",
         "memory", "tp_nvlink", "tp_network_node", "cp_nvlink", "cp_network_node", "ep_nvlink", "ep_network_node",
-        "dp_nvlink", "dp_network_node", "pp_bytes", "need_peak", "math_peak", "kernels_peak", "tp_wait_peak",
-        "cp_wait_peak", "ep_wait_peak", "dp_wait_peak", "pp_wait_peak", "bubble_peak", "step_peak", "mfu_peak",
-        "need_reached", "math_reached", "kernels_reached", "tp_wait_reached", "cp_wait_reached", "ep_wait_reached",
-        "dp_wait_reached", "pp_wait_reached", "bubble_reached", "step_reached", "mfu_reached", "need_expected",
-        "matmuls_expected", "attention_expected", "experts_expected", "kernels_expected", "loss_expected",
-        "sums_expected", "tp_expected", "cp_expected", "ep_expected", "host_expected", "bubble_expected", "pp_expected",
-        "dp_expected", "update_expected", "step_expected", "mfu_expected",
+        "dp_nvlink", "dp_network_node", "pp_bytes", "need_at_peak", "math_at_peak", "kernels_at_peak",
+        "tp_wait_at_peak", "cp_wait_at_peak", "ep_wait_at_peak", "dp_wait_at_peak", "pp_wait_at_peak", "bubble_at_peak",
+        "step_at_peak", "mfu_at_peak", "need_at_measured_rates", "math_at_measured_rates", "kernels_at_measured_rates",
+        "tp_wait_at_measured_rates", "cp_wait_at_measured_rates", "ep_wait_at_measured_rates",
+        "dp_wait_at_measured_rates", "pp_wait_at_measured_rates", "bubble_at_measured_rates", "step_at_measured_rates",
+        "mfu_at_measured_rates", "need_expected", "matmuls_expected", "attention_expected", "experts_expected",
+        "kernels_expected", "loss_expected", "sums_expected", "tp_expected", "cp_expected", "ep_expected",
+        "host_expected", "bubble_expected", "pp_expected", "dp_expected", "update_expected", "step_expected",
+        "mfu_expected",
     ): columns,
 }

@@ -113,7 +113,13 @@ KINDS = {
         known=_QWEN | _LISTED | {"attention_bias"},
     ),
     "gemma": _GEMMA._replace(must=_NO_BIAS),
-    "gemma2": _GEMMA._replace(title="Gemma 2", must=_NO_BIAS, more=("two more norms per layer",), window="every other"),
+    "gemma2": _GEMMA._replace(
+        title="Gemma 2",
+        must=_NO_BIAS,
+        more=("two more norms per layer",),
+        window="every other",
+        known=frozenset({"sliding_window_size"}),
+    ),
     "gemma3_text": _GEMMA._replace(
         title="Gemma 3",
         default=_TIED
@@ -194,13 +200,15 @@ IGNORED = frozenset(
     exponential_decay_length_penalty suppress_tokens begin_suppress_tokens forced_bos_token_id forced_eos_token_id
     remove_invalid_values output_scores return_dict_in_generate hidden_act hidden_activation swiglu_limit
     swiglu_alpha initializer_range initializer_factor rms_norm_eps layer_norm_eps norm_eps attention_dropout
-    hidden_dropout embd_pdrop resid_pdrop attn_pdrop rope_theta rope_scaling rope_parameters rope_interleave
+    hidden_dropout attention_probs_dropout_prob hidden_dropout_prob embd_pdrop
+    resid_pdrop attn_pdrop rope_theta rope_scaling rope_parameters rope_interleave
     rope_local_base_freq partial_rotary_factor rotary_pct rotary_emb_base initial_context_length
     query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping cache_implementation use_parallel_residual
     use_bidirectional_attention router_aux_loss_coef router_jitter_noise output_router_logits aux_loss_alpha seq_aux
     norm_topk_prob routed_scaling_factor scoring_func ep_size pretraining_tp quantization_config
     """.split()
 )
+DROPOUT = "attention_dropout hidden_dropout attention_probs_dropout_prob hidden_dropout_prob".split()
 ASIDE = frozenset({"text_config", "vision_config"})
 WINDOW = frozenset({"sliding_window", "layer_types", "tie_word_embeddings"})
 
@@ -242,6 +250,7 @@ class _Reading:
             raise where.at(field="model_type").wrong(said, f"one of {', '.join([*KINDS, *INSIDE])}")
         self.name, self.kind = name, KINDS[name]
         self.file = {key: value for key, value in found.items() if value is not None}
+        self.null = found.keys() - self.file.keys()
         self._known(self.file, IGNORED | WINDOW | self.kind.known | {*self.kind.fields.values(), *self.kind.must})
         for field, good in self.kind.must.items():
             if field in self.file and self.file[field] not in good:
@@ -287,7 +296,8 @@ class _Reading:
             elif isinstance(default.get(theirs), int):
                 x[ours], said[ours] = default[theirs], f"{theirs}: what the type has where a file does not say"
             elif theirs not in default and ours != "max_tokens":
-                raise self.where.at(field=theirs).wrong("is missing", f"a whole number, the model's {ours}")
+                said = "is null" if theirs in self.null else "is missing"
+                raise self.where.at(field=theirs).wrong(said, f"a whole number, the model's {ours}")
         x |= self.kind.fixed
         x.setdefault("kv_heads", x["heads"])
         told = f"model type {self.name}"
@@ -346,6 +356,8 @@ class _Reading:
     def _window(self, x: dict, said: dict) -> None:
         layers, size = x["layers"], self.file.get("sliding_window")
         listed = self.file.get("layer_types")
+        if self.file.get("sliding_window_size", size) != size:
+            raise self._wrong("sliding_window_size", f"{size}, as sliding_window says")
         if size is not None and not self.kind.window:
             raise self._wrong("sliding_window", f"null: {self.kind.title} attends to all tokens")
         if listed is not None:
@@ -389,7 +401,7 @@ class _Reading:
             raise self._wrong(self.kind.fields["kv_heads"], f"a divisor of the {x['heads']} query heads")
         if "head_dim" not in x and "kv_rank" not in x and x["d_model"] % x["heads"]:
             raise self._wrong("hidden_size", f"a multiple of the {x['heads']} heads, or head_dim as well")
-        if self.file.get("attention_dropout") or self.file.get("hidden_dropout"):
+        if any(self.file.get(name) for name in DROPOUT):
             self.notes.append("without the dropout that the file states")
 
     def _left_out(self, x: dict, said: dict) -> None:

@@ -12,7 +12,7 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("planner", "ring")  # scripts that draw what stands on a stage, each with its style sheet
+FIGURES = ("ring", "race", "planner")  # scripts that draw what stands on a stage, each with its style sheet
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
@@ -48,7 +48,7 @@ def _named(*parts: str) -> str:
 
 _PARTS = _named(PARTS)
 _PLAIN = (
-    "{ abs, ceil, floor, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
+    "{ abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
 )
 _HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
@@ -86,10 +86,14 @@ def style(name: str = "gpuscale") -> str:
 
 @functools.cache
 def esm() -> str:
-    """The module that a notebook widget loads: all scripts of figures and quizzes."""
+    """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
+    stage names is its own, as on a page."""
     parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    return f"{_closed(_read((*names, NOTEBOOK), 'js'))}export default {{ render: globalThis.gpuscale.render }};\n"
+    apart = [
+        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
+    ]
+    return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
 @functools.cache

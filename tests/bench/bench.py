@@ -30,7 +30,7 @@ from gpuscale.plan import (
     time_quality,
 )
 from gpuscale.plan import layouts as layouts_of_plan
-from gpuscale.plan.quality import DRAWN
+from gpuscale.plan.quality import DRAWN, UNEXPLAINED
 from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree
 
@@ -249,6 +249,8 @@ ASKED = {
     "each number of GPUs in turn": ("8%", "25%", "0.94 / 0.82", "6% / 20%"),
     "each model in turn": ("9%", "", "0.92", ""),
 }
+ASKED["each model and number of GPUs, both at once"] = ASKED["each number of GPUs in turn"]
+ASKED[f"each number of GPUs in turn, {UNEXPLAINED}"] = ("12%", "", "", "13%")
 ASKED[f"all but {DRAWN} runs"] = ("12%", "", "", "")
 BLANK = ("",) * 4
 READ = ((read_runs, ""), (read_failures, "_failed"))
@@ -260,7 +262,7 @@ def calibrations() -> None:
     specs.load(folder / "nanotron_models.toml")
     runs, failed = (read(folder / f"nanotron_h100{name}.csv") for read, name in READ)
     place = "h100_superpod"
-    cells = "{:36}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
+    cells = "{:52}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
     heads = (
         "left out, nanotron on H100",
         "runs",

@@ -66,54 +66,6 @@ def test_every_number_is_that_of_the_schedule(ring):
         assert shown["note"].endswith(plain(show(sent, "B"))), state
 
 
-def test_mouse_finger_and_key_pull_the_same_handle(ring):
-    """A link is slowed by each, and by as much."""
-    start(ring)
-    page, grip = ring.page, ring.locator("[data-grip='share.3']")
-
-    def middle(one):
-        box = one.bounding_box()
-        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-    def pulled() -> float:
-        return ring.evaluate(STATE)["p"]["share"][3]
-
-    def way():
-        """From the handle toward the middle of the ring."""
-        (x, y), (cx, cy) = middle(grip.locator(".knob")), middle(ring.locator(".scene svg"))
-        return (x, y), (x + 0.2 * (cx - x), y + 0.2 * (cy - y))
-
-    (x, y), inner = way()
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(*inner, steps=4)
-    page.mouse.up()
-    by_mouse = pulled()
-    assert 0.1 <= by_mouse < 0.9
-    grip.dblclick()
-    until(page, lambda: pulled() == 1)
-
-    (x, y), inner = way()  # the page may have scrolled
-    hand = page.context.new_cdp_session(page)
-    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    hand.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": inner[0], "y": inner[1]}]})
-    hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    hand.detach()
-    until(page, lambda: pulled() == by_mouse)
-
-    grip.focus()
-    page.keyboard.press("End")
-    assert pulled() == 1
-    for _ in range(round((1 - by_mouse) / 0.05)):
-        page.keyboard.press("ArrowDown")
-    assert pulled() == pytest.approx(by_mouse)
-    assert grip.get_attribute("aria-valuetext").replace("\u00a0", " ").endswith("GB/s")
-    page.keyboard.press("Home")
-    assert pulled() == 0.1
-
-
 def test_it_plays_to_the_end_and_steps(ring):
     start(ring)
     page = ring.page
@@ -158,24 +110,6 @@ def test_presets_glide_and_tabs_change_the_collective(ring):
     assert state["kind"] == "all_reduce"
     assert ring.evaluate(SHOWN)["sentence"] == plain(sentence(state))
     assert ring.locator("[data-choice][aria-pressed=true]").text_content() == "All-reduce"
-
-
-@pytest.mark.parametrize("width", [1280, 390, 320])
-def test_nothing_leaves_the_stage(ring, width):
-    page = ring.page
-    page.set_viewport_size({"width": width, "height": 900})
-    for ranks in (2, 8, 12):
-        put(ring, {**states(1, seed=3)[0], "N": ranks, "kind": "all_reduce"})
-        drawn = "(el) => el.querySelector('.scene svg').getAttribute('width') == el.querySelector('.scene').clientWidth"
-        page.wait_for_function(drawn, arg=ring.element_handle())
-        out = ring.evaluate(
-            """(el) => [...el.querySelectorAll('.scene text')].filter((t) => {
-              const a = t.getBoundingClientRect(), b = el.getBoundingClientRect();
-              return a.width && (a.left < b.left || a.right > b.right);
-            }).map((t) => t.textContent)"""
-        )
-        assert out == [], (width, ranks)
-    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_the_table_has_a_row_for_each_link(ring):

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import torch
 from engines.fake_layers import Layer, flash_kernel, none, scores
-from support.alike import ALIKE
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
@@ -37,8 +36,6 @@ def counted(layer: nn.Module, x: torch.Tensor) -> tuple[int, int]:
 def flops() -> Iterator:
     """A layer of each model without experts: forward, trained, recomputed in two ways, and with a fused attention."""
     for name, m in specs.models().items():
-        if name in ALIKE:
-            continue
         if "experts" in m:
             continue
         row = [name, SEQUENCES, TOKENS]

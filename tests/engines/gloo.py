@@ -38,6 +38,14 @@ _POWERS = [(n,) for n in (2, 4, 8)]
 _DEGREES = [((2, 2),), ((3, 2),), ((2, 3),), ((4, 2),), ((2, 4),), ((2, 2, 2),)]
 _SWITCHES = [((2, 2),), ((4,),), ((7,),)]
 _AXES = [((4,),), ((5,),), ((2, 3),), ((4, 2),), ((2, 2, 2),)]
+_ROUTED = [(n, 0) for n in NODES] + [(4, 2), (6, 2), (6, 3), (8, 2), (8, 4)]  # shards, and those of a node
+
+
+def picks(shards: int) -> tuple:
+    """Two of the experts for each of two tokens per shard; two experts are on a shard."""
+    return tuple(map(tuple, exchange.random_choice(2 * shards, 2 * shards, 2).tolist()))
+
+
 PLAYED = {
     "all_gather": [
         (ring.all_gather, _ANY),
@@ -83,6 +91,7 @@ PLAYED = {
         (bruck.all_to_all, _ANY),
         (torus.all_to_all, _AXES),
     ],
+    "dispatch": [(exchange.dispatch, [(picks(n), 2 * n, n, node) for n, node in _ROUTED])],
     "broadcast": [
         (direct.broadcast, _ANY),
         (ring.broadcast, [(n, 3) for n in NODES]),
@@ -127,7 +136,7 @@ def count(path: str, schedules: dict) -> dict[object, Ports]:
 
     rank, ranks = dist.get_rank(), dist.get_world_size()
     meeting, found = Meeting(path, rank, ranks), {}
-    for key, act in [*collectives(rank, ranks).items(), *((key, player(key[0], s)) for key, s in schedules.items())]:
+    for key, act in [*collectives(rank, ranks).items(), *((key, player(key, s)) for key, s in schedules.items())]:
         before = meeting.sent()
         act()
         found[key] = more(before, meeting.sent())
@@ -201,12 +210,19 @@ def collectives(rank: int, ranks: int) -> dict[str, Callable[[], None]]:
     return {act.__name__: act for act in acts} | {"barrier": dist.barrier}
 
 
-def player(kind: str, schedule) -> Callable[[], None]:
+def routed(inputs: list, choice: tuple, experts: int, shards: int, _) -> list:
+    """What each shard ends with by definition: every token that picked an expert there, once."""
+    tokens = np.concatenate(inputs).reshape(len(choice), UNIT)
+    reached = [{expert * shards // experts for expert in picked} for picked in choice]
+    return [tokens[[shard in some for some in reached]].ravel() for shard in range(shards)]
+
+
+def player(key: tuple, schedule) -> Callable[[], None]:
     """Play a schedule: in each step one message to each partner, with all chunks for it; switches are ranks too."""
     import torch
     import torch.distributed as dist
 
-    me, dice = dist.get_rank(), np.random.default_rng(1)
+    (kind, _, made), me, dice = key, dist.get_rank(), np.random.default_rng(1)
     length = int(max(schedule.start @ schedule.size)) * UNIT
     inputs = [dice.integers(0, 9, length, dtype=np.uint8) for _ in range(schedule.ranks)]
     sizes = [UNIT * int(size) for size in schedule.size]
@@ -239,7 +255,8 @@ def player(kind: str, schedule) -> Callable[[], None]:
                     held[transfer.chunk] = held[transfer.chunk] + part if adds else part
         if me < schedule.ranks:
             got = [held[chunk].numpy() for chunk in np.flatnonzero(schedule.end[me]).tolist()]
-            expected = getattr(primitives, kind)(inputs)[me]
+            results = routed(inputs, *made) if kind == "dispatch" else getattr(primitives, kind)(inputs)
+            expected = results[me]
             assert np.array_equal(np.concatenate([*got, expected[:0]]), expected), schedule.title
 
     return play

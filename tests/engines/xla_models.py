@@ -7,13 +7,13 @@ Where layers are recomputed, the compiler must not merge what runs twice. What i
 """
 
 import functools
+import math
 from collections.abc import Iterator
 
 import jax
 import jax.numpy as jnp
 from engines.xla_compile import MERGES, array, built
 from engines.xla_hlo import matmul_flops
-from support.alike import ALIKE
 
 from gpuscale import specs
 
@@ -107,6 +107,12 @@ def layer(w: dict, x, active: int, how: str):
     return x + experts(w, into, active) + (mlp(w["shared"], into) if "shared" in w else 0)
 
 
+def even(m, sequences: int, tokens: int) -> int:
+    """The tokens of a sequence, less those that keep the experts from an even load."""
+    count = m.get("experts", 1)
+    return tokens - tokens % (count // math.gcd(count, sequences * m.get("active_experts", 1)))
+
+
 def program(m, how: str):
     """A function of the weights, the head, the embedded tokens and, to train, the gradient of the logits."""
     one = functools.partial(layer, active=m.get("active_experts", 0), how=how)
@@ -127,12 +133,11 @@ def program(m, how: str):
 def flops() -> Iterator:
     """FLOPs of the forward pass, of a training step, and with recomputation of layers or of attention."""
     for name, m in specs.models().items():
-        if name in ALIKE:
-            continue
         weights = [layer_weights(m, number) for number in range(LAYERS)]
         latent, sparse = "kv_rank" in m, "experts" in m
         kind = "latent" if latent else "experts" if sparse else "dense"
-        for sequences, tokens in SHAPES:
+        for sequences, most in SHAPES:
+            tokens = even(m, sequences, most)
             x, logits = array(sequences, tokens, m.d_model), array(sequences, tokens, m.vocab)
             inputs = weights, array(m.d_model, m.vocab), x
             for how in HOW if sequences > 1 else HOW[:2]:

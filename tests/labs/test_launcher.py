@@ -1,6 +1,8 @@
 """Ranks from a notebook: results and prints in order, errors and time limits by rank, nothing left behind."""
 
+import importlib.util
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -166,11 +168,20 @@ def test_what_is_not_a_function_is_named():
         run(3)
 
 
-def test_a_missing_package_is_named(monkeypatch):
-    import importlib.util
+MISSING = 'The labs need torch and cloudpickle: pip install "gpuscale[labs]"'
+WINDOWS = "The labs start ranks by fork, which Windows does not have: use WSL (Linux on Windows)"
 
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r'need torch and cloudpickle: pip install "gpuscale\[labs\]"'):
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "said"),
+    [(importlib.util, "find_spec", lambda name: None, MISSING), (sys, "platform", "win32", WINDOWS)],
+    ids=["package", "Windows"],
+)
+def test_what_is_missing_is_named_when_a_lab_begins_and_at_a_run(monkeypatch, capsys, place, name, value, said):
+    monkeypatch.setattr(place, name, value)
+    launcher.warm_up()
+    assert capsys.readouterr().out == f"{said}\n"
+    with pytest.raises(ImportError, match=f"^{re.escape(said)}$"):
         run(square)
 
 

@@ -179,14 +179,14 @@ def numbers(expr, known):
 def test_columns_have_the_units_of_their_formulas(schedule, latent):
     steps, out = compose(schedule, latent)
     made = {step.value: step.formula.lhs.unit for step in steps}
-    ends = "|".join(suffix for _, suffix in GROUPS.values())
+    ends = "|".join(f"_{name}" for name in GROUPS)
     assert {name: UNITS[re.sub(f"({ends})$", "", name)] for name in NAMES} == {name: made[out[name]] for name in NAMES}
 
 
 def test_every_column_says_what_it_is():
     told = explained()
     own = {column.name: column for column in fields(Costs) if column.metadata}
-    own |= {f"{column.name}_peak": column for column in fields(StepTimes)}
+    own |= {f"{column.name}_at_peak": column for column in fields(StepTimes)}
     own |= {f"{column.name}_expected": column for column in fields(ExpectedTimes)}
     for name, column in own.items():
         assert column.metadata["meaning"] in told and f"  {name} " in told

@@ -60,7 +60,7 @@ def test_fewer_microbatches_than_stages_is_slow_and_no_more():
     ask = request("llama3_8b", "h100_superpod", 64, 16 * 8192)
     deep = evaluate_choice(ask, Choice(dp=8, pp=8))
     assert deep.costs.microbatches == 2 and deep.fits
-    peak = deep.costs.peak
+    peak = deep.costs.at_peak
     assert peak.bubble == pytest.approx(7 / 2 * (peak.math + peak.kernels))
     flat = evaluate_choice(ask, Choice(dp=8, tp=4, pp=2, sp=True))
     assert flat.costs.microbatches == 2 and deep.step[2] > 2 * flat.step[2]
@@ -104,7 +104,7 @@ def test_no_step_is_faster_than_its_head(cut):
             out = evaluate_choice(ask, Choice(tp=8, pp=pp, sp=True, even=even))
             head = 3 * 2 * tokens * words * width / (8 * ask.cluster.C)
             assert out.step[0] > head and out.step[2] > head / ask.calibration.constants["eta_mat"]
-            assert out.costs.peak.math > head * (1 - 1e-9)
+            assert out.costs.at_peak.math > head * (1 - 1e-9)
 
 
 # ---- ties and columns
@@ -148,14 +148,14 @@ def test_data_have_the_band_and_the_three_columns(capsys):
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert len(rows) == 10
     for row in rows:
-        assert row["step_peak"] < row["step_reached"] < row["step_expected"]
+        assert row["step_at_peak"] < row["step_at_measured_rates"] < row["step_expected"]
         assert row["low"] < row["step_expected"] < row["high"]
         assert row["high"] / row["step_expected"] == pytest.approx(row["step_expected"] / row["low"])
     table = repr(plan("llama3_8b", "a100", 64, "512k"))
     head = next(line for line in table.splitlines() if line.lstrip().startswith("TP"))
-    assert all(name in head for name in ("expected", "band", "at rates", "at peak"))
+    assert all(name in head for name in ("expected", "band", "at measured rates", "at peak"))
     assert table.index("at peak: a bound for this schedule and this overlap, at data-sheet rates.") < table.index(head)
-    assert "at rates: the same bound at the best rates measured on such machines or similar ones." in table
+    assert "at measured rates: the same bound at the best rates measured on such machines or similar ones." in table
 
 
 # ---- which calibration
@@ -223,6 +223,9 @@ def test_a_calibration_is_taken_from_a_file(tmp_path, capsys):
     line = "--model llama3-8b --cluster a100 --gpus 64 --batch 512k --calibrated".split()
     assert main([*line, str(path)]) == 0
     assert "Constants: our own runs" in capsys.readouterr().out
+    for name in ("nanotron_h100", "nanotron-h100"):  # one that comes with the library, by its name
+        assert main([*line, name]) == 0
+        assert "Constants: nanotron on AWS" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

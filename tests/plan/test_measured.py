@@ -68,7 +68,7 @@ def test_mfu_counts_whole_sequences_and_time_what_a_mask_leaves():
     active = model_counts.counts("llama3_8b").P_act
     done = 2**20 * (6 * active + 12 * 32 * 32 * 128 * 8192)
     assert out.mfu[0] * out.step[0] * 8 * 989.5e12 == pytest.approx(done, rel=1e-3)
-    assert out.costs.peak.need * 8 * 989.5e12 < 0.95 * done
+    assert out.costs.at_peak.need * 8 * 989.5e12 < 0.95 * done
 
 
 def test_half_of_the_layers_of_gpt_oss_see_a_window():

@@ -70,7 +70,7 @@ def agrees(ask, choice):
 
 @pytest.mark.parametrize("run", RUNS)
 def test_the_function_agrees_with_counting(run, monkeypatch):
-    """Memory by term, bytes by axis and level, times at peaks and at reached rates: 16 random choices."""
+    """Memory by term, bytes by axis and level, times at peaks and at measured rates: 16 random choices."""
     monkeypatch.setattr(layouts, "SHORT", 8)  # short sequences are fast to count: split them all the same
     ask = request(*RUNS[run], **RATES)
     for choice in some_choices(ask, 16):
@@ -113,7 +113,7 @@ def test_transfers_longer_than_a_pass_are_exposed(microbatches):
     shares = (1, 1, 2**-10, 1)
     ask = request("llama3_8b", "h100_superpod", 16, microbatches * 128, 128, schedule="gpipe", shares=shares)
     choice = Choice(tp=4, pp=4)
-    reached = evaluate_choice(ask, choice).costs.reached
+    reached = evaluate_choice(ask, choice).costs.at_measured_rates
     assert reached.pp_wait > 2 * (reached.math + reached.kernels + reached.tp_wait) / 3
     agrees(ask, choice)
 
@@ -177,7 +177,7 @@ def test_deepseek_as_it_was_trained():
     """2,048 GPUs, PP 16, EP 64, ZeRO-1, no TP; cheap parts recomputed: it fits."""
     ask = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3", schedule="dualpipe")
     row = evaluate_choice(ask, Choice(dp=128, ep=64, pp=16, recompute="selective"))
-    assert row.fits and row.costs.peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was reported
+    assert row.fits and row.costs.at_peak.tp_wait == 0 and row.mfu[1] > 0.44  # 44% was reported
     hours = specs.measured("deepseek_v3_cost").row(stage="pre-training")["gpu_hours"]
     took = hours * 3600 / 2048 * 15360 * 4096 / 14.8e12
     plain = request("deepseek_v3", "h800", 2048, 15360 * 4096, 4096, "deepseek_v3")
@@ -209,7 +209,7 @@ def test_megatron_rows_fit(model, tp, pp, gpus, batch):
     reported = specs.measured("megatron_weak_scaling").row(model=model)["rate"]
     done = given(training_compute.megatron_flops, model, B=batch * 2048, S=2048) / gpus
     assert reported < done / row.step[1] < done / row.step[0]  # the sum is a bound, and so is that at the peaks
-    without = row.step[1] - row.costs.reached.kernels
+    without = row.step[1] - row.costs.at_measured_rates.kernels
     assert done / row.step[1] < 1.5 * reported and done / without > 1.04 * done / row.step[1]
 
 
@@ -301,8 +301,8 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"reserve": 90e9}, "leaves nothing of the 80 GB"),
         ({"reserve": -1}, "reserve, in bytes: -1; expected"),
         ({"shares": (1, 1, 1)}, "expected four numbers"),
-        ({"shares": (1, 1, 1, 2)}, "expected four numbers"),
-        ({"waits": "x"}, "expected three numbers"),
+        ({"shares": (1, 1, 1, 2)}, "expected four numbers, above 0 and at most 1; got"),
+        ({"waits": "x"}, "expected three numbers, from 0 to 1; got"),
         ({"speed": 3}, "'speed' is not an option of a plan"),
         ({"micro": 7}, "a replica's 2 sequences cannot be split into microbatches of 7"),
         ({"schedule": "gpipe", "virtual": 2, "pp": 2}, "only 1F1B has 2 virtual stages"),
@@ -376,6 +376,14 @@ def test_the_shell(line, status, capsys):
         assert out and not err
     if "--json" in line:
         assert len(json.loads(out)["rows"]) == 2
+
+
+def test_a_reader_that_has_enough_is_no_error():
+    """As in ``python -m gpuscale.plan --list | head -1``."""
+    command = [sys.executable, "-m", "gpuscale.plan", "--list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert not running.stderr.read() and running.wait() == 0
 
 
 @pytest.mark.parametrize(

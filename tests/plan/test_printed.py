@@ -135,12 +135,12 @@ def test_a_result_that_is_no_number_is_refused():
 
 
 def test_other_columns_are_composed():
-    function, names = program("gpipe", False, ("bubble_peak", "weights"))
+    function, names = program("gpipe", False, ("bubble_at_peak", "weights"))
     ask = request("llama3_8b", "h100_superpod", 64, "1M", schedule="gpipe")
     rows, _ = possible_rows(ask, [Choice(dp=8, tp=2, pp=4)])
     known, found = evaluation.known(ask, rows), evaluation.table(ask, rows)
     bubble, weights = function(*(known[name] for name in names))
-    assert bubble == pytest.approx(found.peak.bubble) and weights == pytest.approx(found.weights)
+    assert bubble == pytest.approx(found.at_peak.bubble) and weights == pytest.approx(found.weights)
 
 
 @pytest.mark.parametrize("n", [*range(1, 60), 4096, 999_983, 997**2, 720_720])

@@ -19,11 +19,13 @@ def test_known_runs_are_foreseen_whatever_is_left_out(judged):
     runs = made_up(150)
     sizes = {f"{run.gpus:,} GPUs" for run in runs}
     alone = sizes | {"llama3_8b", "llama3_70b"}
-    assert set(judged) == alone | {"each number of GPUs in turn", "each model in turn", "all but 40 runs"}
-    assert judged["each number of GPUs in turn"].runs == judged["each model in turn"].runs == 150
+    both = "each model and number of GPUs, both at once"
+    assert set(judged) == alone | {"each number of GPUs in turn", "each model in turn", both, "all but 40 runs"}
+    assert judged["each number of GPUs in turn"].runs == judged["each model in turn"].runs == judged[both].runs == 150
     assert judged["all but 40 runs"].runs == 2 * 110
     for size in sizes:
         assert judged[size].runs == sum(f"{run.gpus:,} GPUs" == size for run in runs)
+    assert judged[both].median < 0.03 and judged[both].rank > 0.95 and judged[both].worst_cost < 0.1
     for name in ("each number of GPUs in turn", "all but 40 runs"):
         one = judged[name]
         assert one.median < 0.03 and one.median < one.ninth < 0.1
@@ -36,6 +38,8 @@ def test_runs_that_none_explain_do_not_count():
     found = {one.left_out: one for one in time_quality([*runs[:5], odd, *runs[6:]], "h100_superpod", draws=1)}
     assert found["each model in turn"].runs == 59 and found["each model in turn"].ninth < 0.2
     assert found["all but 20 runs"].runs in (39, 40)  # those drawn may have the odd one
+    with_it = found["each model in turn, with unexplained runs"]
+    assert with_it.runs == 60 and found["each model in turn"].ninth < with_it.ninth < 0.2  # 59 of 60 are as before
 
 
 def test_a_model_that_is_slower_than_the_others_shows():
@@ -44,6 +48,7 @@ def test_a_model_that_is_slower_than_the_others_shows():
             for run in made_up(120, seed=2)]  # fmt: skip
     found = {one.left_out: one for one in time_quality(runs, "h100_superpod", drawn=1000)}
     assert found["llama3_70b"].median == pytest.approx(1 - 1 / 1.3, abs=0.06)
+    assert found["each model and number of GPUs, both at once"].median > 0.15  # each model seen from the other
     assert "all but 1000 runs" not in found  # there are not so many
 
 

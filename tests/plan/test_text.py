@@ -100,13 +100,19 @@ def test_names_of_the_output_say_what_they_count(capsys):
     line = "--model llama3-8b --cluster h100-superpod --gpus 16 --batch 512k --top 1 --json".split()
     assert main(line) == 0
     row = json.loads(capsys.readouterr().out)["rows"][0]
-    assert {"dp_nvlink", "dp_network_node", "step_peak", "step_reached", "step_expected", "low", "high"} <= set(
-        row
-    ) and "dp_network" not in row
+    assert {
+        "dp_nvlink",
+        "dp_network_node",
+        "step_at_peak",
+        "step_at_measured_rates",
+        "step_expected",
+        "low",
+        "high",
+    } <= set(row) and "dp_network" not in row
     with pytest.raises(SystemExit):
         main(["--help"])
     said = capsys.readouterr().out
-    assert "tp_network_node" in said and "5% of it" in said and "_reached" in said
+    assert "tp_network_node" in said and "5% of it" in said and "_at_measured_rates" in said
 
 
 def test_sequence_parallelism_over_one_rank_is_nothing():

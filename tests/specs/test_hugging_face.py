@@ -87,7 +87,8 @@ CONFIGS = {
     ),
     "gemma_7b": (sizes("gemma", 28, 3072, 24576, 16, 16, 256000, head_dim=256), 8_537_680_896),
     "gemma2_9b": (
-        sizes("gemma2", 42, 3584, 14336, 16, 8, 256000, head_dim=256, sliding_window=4096, **SOFT),
+        sizes("gemma2", 42, 3584, 14336, 16, 8, 256000, head_dim=256, sliding_window=4096, **SOFT)
+        | {"sliding_window_size": 4096},
         9_241_705_984,
     ),
     "gemma3_1b": (
@@ -148,7 +149,8 @@ CONFIGS = {
     "gpt_neox_20b": (
         {k: v for k, v in sizes("gpt_neox", 44, 6144, 24576, 64, 0, 50432).items() if k != "num_key_value_heads"}
         | {"rotary_pct": 0.25, "rotary_emb_base": 10000, "use_parallel_residual": True, "layer_norm_eps": 1e-5}
-        | {"hidden_dropout": 0.0, "attention_dropout": 0.0, "tie_word_embeddings": False},
+        | {"hidden_dropout": 0.0, "attention_dropout": 0.0, "tie_word_embeddings": False}
+        | {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0},
         20_554_567_680,
     ),
 }
@@ -273,7 +275,11 @@ REFUSED = {
     "only": (Q | {"mlp_only_layers": [3]}, r"field 'mlp_only_layers': value \[3\]; expected the first layers"),
     "active": (Q | {"num_experts_per_tok": 129}, "field 'num_experts_per_tok': value 129; expected at most 128"),
     "shared": (M | {"shared_expert_intermediate_size": 5000}, "expected a multiple of 1408"),
-    "latent": (D | {"q_lora_rank": None}, "field 'q_lora_rank': is missing"),
+    "latent": (D | {"q_lora_rank": None}, "field 'q_lora_rank': is null"),
+    "two windows": (
+        CONFIGS["gemma2_9b"][0] | {"sliding_window_size": 8192},
+        "field 'sliding_window_size': value 8192; expected 4096, as sliding_window says",
+    ),
     "latent heads": (D | {"num_key_value_heads": 8}, "expected 128, one per query head"),
     "dense": (D | {"first_k_dense_replace": 61}, "expected fewer than the 61 layers"),
     "left out": (Q | {"vocab_size": 10, "hidden_size": 16, "moe_intermediate_size": 4}, "to be below 1%"),

@@ -63,7 +63,7 @@ def _size(m: shapes.Model) -> int:
 
 
 class Slow:
-    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks and at the reached rates.
+    """``Slow(request, choice).numbers()``: the same names as the planner's, at the peaks and at the measured rates.
 
     Ranks hold whole heads: with more of them than key heads, it counts a model with one key head per rank.
     """
@@ -306,8 +306,8 @@ class Slow:
         node = F(place.W_node) * self.node / place.node
         peaks = F(place.C), F(place.W_nvl), node, F(place.W_hbm)
         reached = [peak * F(share) for peak, share in zip(peaks, self.ask.shares, strict=True)]
-        out |= {f"{name}_peak": value for name, value in self._times(*peaks).items()}
-        out |= {f"{name}_reached": value for name, value in self._times(*reached).items()}
+        out |= {f"{name}_at_peak": value for name, value in self._times(*peaks).items()}
+        out |= {f"{name}_at_measured_rates": value for name, value in self._times(*reached).items()}
         return out | {f"{name}_expected": value for name, value in self._expected().items()}
 
     def _times(self, rate, nvlink, network, hbm) -> dict:
@@ -380,7 +380,7 @@ class Slow:
         waits = {axis: wait(axis, ranks[axis], calls[axis]) for axis in calls}
         seen = {axis: F(part) * waits[axis] for axis, part in zip(waits, self.ask.waits, strict=True)}
         ours = c.dp * c.tp * c.cp
-        cross = k["t_cross"] * c.tp if c.pp > 1 and ours >= self.node else 0
+        cross = k["t_cross"] * c.tp if c.pp > 1 and self.ask.gpus > self.node else 0
         host = self.layers * (k["t_host"] + cross) + k["t_head"]
         busy = sum(gpu.values()) + sum(seen.values())
         waves = F(c.tp, self.node) if c.pp > 1 else 1

@@ -77,6 +77,7 @@ function expertsOf(x, { type, kind, file, whole, wrong, said }) {
 function windowOf({ layers }, { kind, file, whole, flag, wrong, said }) {
   const { sliding_window: size, layer_types: listed } = file;
   let many = 0;
+  if ((file.sliding_window_size ?? size) !== size) wrong('sliding_window_size', said.is, size);
   if (size !== undefined && !kind.window) wrong('sliding_window', said.none);
   if (listed !== undefined) {
     if (!Array.isArray(listed) || listed.length !== layers || listed.some((v) => v !== 'full_attention' && v !== 'sliding_attention')) wrong('layer_types', said.listed, layers);

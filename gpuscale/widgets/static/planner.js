@@ -44,7 +44,7 @@ figures.planner = {
     const mapEnd = map.y + max(5, down.length) * ROW;
     const memory = wide ? { x: width - 216, y: 62, w: 216, h: mapEnd - 62 } : { x: 0, y: mapEnd + 76, w: width, h: 190 };
     const times = { x: 0, y: max(mapEnd, memory.y + memory.h) + 62, w: width };
-    const lanes = { x: wide ? 132 : 118, y: times.y + 3 * 32 + 66 }, next = lanes.y + 6 * STRIP + 74;
+    const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 }, next = lanes.y + 6 * STRIP + 74;
     lanes.w = width - lanes.x - 8;
     return { wide, map, memory, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
   },
@@ -118,7 +118,7 @@ figures.planner = {
   times(view, { times: { x, y, w }, lanes }) {
     const { solved: { out }, words, spec: { units } } = view, most = nice(out.high), k = lanes.w / most, X = (t) => lanes.x + t * k;
     const shapes = [label('times', 'head', 0, y - 18, words.times)];
-    [['peak', out.c.step_peak], ['reached', out.c.step_reached], ['expected', out.step]].forEach(([name, t], i) => {
+    [['peak', out.c.step_at_peak], ['reached', out.c.step_at_measured_rates], ['expected', out.step]].forEach(([name, t], i) => {
       const top = y + i * 32;
       shapes.push(label(`t-${name}`, 'small', lanes.x, top + 9, words[name]), label(`v-${name}`, 'small strong', lanes.x - 10, top + 21, show(t, units.time), 'end'));
       shapes.push(rectangle(`b-${name}`, `time compute ${name}`, lanes.x, top + 14, t * k, 8, { rx: 2 }));
@@ -157,9 +157,9 @@ figures.planner = {
       if (i === fill) put('idle', 'bubble', parts.bubble);
     });
     put('sum', 'dp', parts.dp); put('upd', 'compute', update);
-    const foot = top(names.length) + 2, most = nice(out.high), ticks = range(6).map((i) => most * i / 5).filter((v, i) => w > 340 || i % 2 === 0 || i === 5);
+    const foot = top(names.length) + 2, most = nice(out.high), ticks = range(6).map((i) => most * i / 5).filter((v, i) => w > 340 || i % 2 === 0);
     shapes.push(line('end', 'end', `M${px(x + out.step * k)} ${y - 4}V${foot}`));
-    ticks.forEach((v, i) => shapes.push(label(`tick${i}`, 'small soft', x + v * k, foot + 14, i ? show(+v.toPrecision(4), units.time, true) : 0, i === ticks.length - 1 ? 'end' : 'middle')));
+    ticks.forEach((v, i) => shapes.push(label(`tick${i}`, 'small soft', x + v * k, foot + 14, i ? show(+v.toPrecision(4), units.time, true) : 0, v === most ? 'end' : 'middle')));
     return shapes;
   },
   /** The next best cells: how much longer they take than the chosen plan, and the part of the step that does it. */
@@ -195,7 +195,8 @@ figures.planner = {
     if (!out.fits) return worded(words.full, show(out.c.memory, units.bytes), show(ask.room, units.bytes));
     if (out.spent[worst] / out.step < .02) return worded(words.arithmetic, of(out.useful));
     const name = worst === 'extra' ? words.extra[+(out.row[9] > 0)] : data.causes[worst], level = ['tp', 'cp', 'ep', 'dp'].includes(worst) ? words.over[+out.inside(worst)] : '';
-    return worded(words.binds, name + level, of(out.spent[worst]));
+    const hue = level ? words.hues[+out.inside(worst)] : words.hue[worst] ?? words.hue.other;
+    return worded(words.binds, hue, name + level, of(out.spent[worst]));
   },
   sentence(view) {
     const { solved, words, spec: { units } } = view, { out, ask } = solved;
@@ -210,7 +211,7 @@ figures.planner = {
   },
   table(view) {
     const { words, spec: { units } } = view, time = (v) => show(v, units.time);
-    return [words.heads, ...this.rows(view).map(({ c, out }) => [this.said(view, c), ...(out ? [time(out.c.step_peak), time(out.c.step_reached), time(out.step), show(out.c.mfu_expected, SHARE, false, 2), show(out.c.memory, units.bytes)] : ['', '', '', '', ''])])];
+    return [words.heads, ...this.rows(view).map(({ c, out }) => [out ? this.named(view, c.best.row) : this.said(view, c), ...(out ? [time(out.c.step_at_peak), time(out.c.step_at_measured_rates), time(out.step), show(out.c.mfu_expected, SHARE, false, 2), show(out.c.memory, units.bytes)] : ['', '', '', '', ''])])];
   },
   call({ p, spec: { data, calls }, solved: { at, best } }) {
     const tokens = p.batch % 2 ** 20 ? `${p.batch / 2 ** 10}k` : `${p.batch / 2 ** 20}M`;

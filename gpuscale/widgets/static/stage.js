@@ -11,9 +11,10 @@
      numbers(view, t)     all numbers that are shown, for tests
      call(view)           the call that gives this state in Python
    and where it has them:
-     pace(p)              how long one second of computed time takes on the page [s]; without it there is no clock
+     pace(p, solved)      how long one second of computed time takes on the page [s]; without it there is no clock
      place(view, t)       where the clock stands, in words
-     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, value, words }]; the id 'share.1' is p.share[1]
+     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, grid, value, words }]; the id 'share.1' is p.share[1], a
+                          value is a multiple of grid, or of step where there is none
      pull(view, id, x, y) the value that the handle has at a point
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
@@ -133,7 +134,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     $('.scroll', numbers).innerHTML = `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
   }
   /** Computed seconds in a second of the page. */
-  const pace = () => SPEEDS[speed] / figure.pace(view.p);
+  const pace = () => SPEEDS[speed] / figure.pace(view.p, view.solved);
 
   /** Takes new inputs: builds the drawing again if it has to be, else bends it. */
   function change(to, source, u = 1) {
@@ -187,8 +188,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
   function put(id, value) {
-    const h = handle(id);
-    change(replaced(view.p, id, clamp(+(round(value / h.step) * h.step).toFixed(9), h.lo, h.hi)));
+    const h = handle(id), grid = h.grid ?? h.step;
+    change(replaced(view.p, id, clamp(+(round(value / grid) * grid).toFixed(9), h.lo, h.hi)));
   }
   const point = (e) => { const box = rect(svg); return [e.clientX - box.left, e.clientY - box.top]; };
   on(grips, 'pointerdown', (e) => {

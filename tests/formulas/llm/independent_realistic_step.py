@@ -56,16 +56,21 @@ def matmuls_and_attention_one_by_one(lib, case):
     assert at(lib.microbatch_gpu_time, **given) == seconds + moved / memory
 
 
-@checks("microbatch_host_time", over=st.tuples(st.tuples(*[SMALL] * 6), TIME, TIME, TIME), examples=400)
+NODE = st.sampled_from([1, 2, 4, 8])
+
+
+@checks(
+    "microbatch_host_time",
+    over=st.tuples(st.tuples(SMALL, *[st.integers(1, 2)] * 3, SMALL, NODE), TIME, TIME, TIME),
+    examples=400,
+)
 def a_host_launches_layer_by_layer(lib, case):
     (stages, copies, ranks, pieces, layers, node), each, more, head = case
     where = {}  # the nodes of a stage's ranks: stages are outermost
     for stage in range(stages):
         first = stage * copies * ranks * pieces
         where[stage] = {(first + i) // node for i in range(copies * ranks * pieces)}
-    crosses = stages > 1 and copies * ranks * pieces >= node
-    if crosses and copies * ranks * pieces % node == 0:
-        assert not where[0] & where[1]
+    crosses = any(len(where[stage - 1] | where[stage]) > 1 for stage in range(1, stages))
     now = head
     for _ in range(layers):
         now += each
@@ -73,9 +78,8 @@ def a_host_launches_layer_by_layer(lib, case):
     given = {
         "L_stage": layers,
         "N_stages": stages,
-        "X": copies,
+        "N_gpu": stages * copies * ranks * pieces,
         "Y": ranks,
-        "n_cp": pieces,
         "G": node,
         "t_host": each,
         "t_cross": more,

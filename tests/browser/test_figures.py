@@ -1,0 +1,200 @@
+"""Every figure on a stage: mouse, finger and keys move the same handles, shapes can be pressed, states come back."""
+
+import json
+
+import pytest
+from browser.bookpages import calling, clipboard, said, until
+
+from gpuscale import widgets
+
+MAKERS = [name for name in dir(widgets) if name.endswith("_stage")]
+PAGES = calling(f"(?:{'|'.join(MAKERS)})")
+STATE = "(el) => gpuscale.upgrade(el).state"
+MOVES = ((24, 0), (-24, 0), (0, 24), (0, -24), (60, 60), (-60, -60))
+OUTSIDE = """(el) => {
+  const box = el.getBoundingClientRect(), out = [];
+  const seen = (t) => t.textContent.trim() && +getComputedStyle(t).opacity;
+  const texts = [...el.querySelectorAll('.scene svg text')].filter(seen);
+  const boxes = texts.map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, a]) => a.width);
+  const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
+  boxes.forEach(([words, a], i) => {
+    if (a.left < box.left || a.right > box.right + 0.5) out.push(`outside: ${words}`);
+    for (const [others, b] of boxes.slice(i + 1)) {
+      const over = shared(a, b, 'left', 'right') > 3 && shared(a, b, 'top', 'bottom') > 5;
+      if (over && words !== others) out.push(`${words} on ${others}`);
+    }
+  });
+  return [...new Set(out)];
+}"""
+CHOICES = """(el) => [...el.querySelectorAll('[data-choice]')].filter((b) => b.checkVisibility())
+  .map((b) => `[data-choice='${b.dataset.choice}'][data-v='${b.dataset.v}']`)"""
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def page(request, tab):
+    """A page with a figure; things jump to their places, so that no test waits for them."""
+    opened = tab(request.param).locator("body").page
+    opened.emulate_media(reduced_motion="reduce")
+    opened.set_viewport_size({"width": 1280, "height": 900})
+    yield opened
+    opened.set_viewport_size({"width": 1280, "height": 900})
+
+
+def figures(page) -> list:
+    found = page.locator("[data-gpuscale=stage]").all()
+    assert found
+    return found
+
+
+def inputs(figure) -> dict:
+    return figure.evaluate(STATE)["p"]
+
+
+def reset(figure) -> dict:
+    """Back to the opening state, and that state."""
+    figure.scroll_into_view_if_needed()
+    figure.locator("[data-do=reset]").click()
+    return inputs(figure)
+
+
+def middle(one) -> tuple[float, float]:
+    box = one.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def dragged(figure, grip, move, hand) -> dict:
+    """The inputs after a pull from the opening state, by mouse, or by finger if there is a ``hand``."""
+    page = figure.page
+    reset(figure)
+    grip.scroll_into_view_if_needed()
+    x, y = middle(grip.locator(".knob"))
+    to = x + move[0], y + move[1]
+    if hand is None:
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(*to, steps=2)
+        page.mouse.up()
+    else:
+        hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+        hand.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        hand.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": to[0], "y": to[1]}]})
+        hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    return inputs(figure)
+
+
+def test_mouse_finger_and_keys_move_every_handle(page):
+    wrong, hand = [], page.context.new_cdp_session(page)
+    for figure in figures(page):
+        opening = reset(figure)
+        names = [grip.get_attribute("data-grip") for grip in figure.locator(".grip").all()]
+        for name in names:
+            grip = figure.locator(f"[data-grip='{name}']")
+            for move in MOVES:
+                by_mouse = dragged(figure, grip, move, None)
+                if by_mouse != opening:
+                    break
+            else:
+                wrong.append(f"{name}: the mouse does not move it")
+                continue
+            if (by_finger := dragged(figure, grip, move, hand)) != by_mouse:
+                wrong.append(f"{name}: by mouse {by_mouse}, by finger {by_finger}")
+            reset(figure)
+            grip.focus()
+            page.keyboard.press("ArrowUp")
+            if inputs(figure) == opening:
+                page.keyboard.press("ArrowDown")
+            if inputs(figure) == opening or not figure.locator(f"[data-grip='{name}']").get_attribute("aria-valuetext"):
+                wrong.append(f"{name}: keys do not move it, or it has no words for its value")
+    hand.detach()
+    assert not wrong, said(wrong)
+
+
+def test_shapes_are_pressed_by_pointer_and_by_key(page):
+    wrong = []
+    for figure in figures(page):
+        opening = reset(figure)
+        acts = figure.evaluate("(el) => [...el.querySelectorAll('.scene [data-act]')].map((s) => s.dataset.act)")
+        changed = 0
+        for act in acts[:: max(1, len(acts) // 6)]:
+            shape = f".scene [data-act='{act}']"
+            reset(figure)
+            figure.locator(shape).first.dispatch_event("click")
+            by_click = inputs(figure)
+            reset(figure)
+            figure.locator(shape).first.focus()
+            page.keyboard.press("Enter")
+            changed += by_click != opening
+            if (by_key := inputs(figure)) != by_click:
+                wrong.append(f"{act}: by click {by_click}, by key {by_key}")
+            if not (
+                figure.locator(shape).first.get_attribute("aria-label") or figure.locator(shape).first.inner_text()
+            ):
+                wrong.append(f"{act}: has no name")
+        if acts and not changed:
+            wrong.append(f"{figure.get_attribute('id')}: no press changes anything")
+    assert not wrong, said(wrong)
+
+
+def test_a_link_and_a_call_bring_the_state_back(page):
+    for figure in figures(page):
+        opening = reset(figure)
+        for grip in figure.locator(".grip").all()[:2]:
+            grip.focus()
+            page.keyboard.press("ArrowDown")
+        if figure.locator("[data-preset]").count():
+            figure.locator("[data-preset]").last.click()
+        figure.locator("[data-copy=link]").click()
+        kept, link = figure.evaluate(STATE)["p"], clipboard(page)
+        assert reset(figure) == opening
+        page.evaluate("(hash) => { location.hash = ''; location.hash = hash; }", link.partition("#")[2])
+        until(page, lambda figure=figure, kept=kept: inputs(figure) == kept)
+        figure.locator("[data-copy=py]").click()
+        names: dict = {}
+        *lines, call = clipboard(page).strip().splitlines()
+        exec("\n".join(lines), names)
+        assert eval(call, names) is not None
+    page.evaluate("() => { location.hash = ''; }")
+
+
+def test_it_plays_to_the_end(page):
+    for figure in figures(page):
+        reset(figure)
+        if not figure.locator(".player").count():
+            continue
+        page.emulate_media(reduced_motion="no-preference")
+        figure.evaluate("(el) => gpuscale.upgrade(el).load('at=0.97')")
+        figure.locator(".player .main").click()
+        until(page, lambda figure=figure: figure.evaluate(STATE)["share"] == 1)
+        page.emulate_media(reduced_motion="reduce")
+        until(page, lambda figure=figure: figure.locator(".player .main").get_attribute("aria-label") == "Play")
+        figure.locator("[data-do=back]").click()
+        assert figure.evaluate(STATE)["share"] < 1
+        figure.locator("[data-do=start]").click()
+        assert figure.evaluate(STATE)["share"] == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_labels_stay_inside_and_apart(page, width):
+    """A label may lie on its own copy: a chunk that has just left its slot."""
+    page.set_viewport_size({"width": width, "height": 900})
+    wrong = []
+    for figure in figures(page):
+        figure.scroll_into_view_if_needed()
+        drawn = "(el) => el.querySelector('.scene svg').getAttribute('width') == el.querySelector('.scene').clientWidth"
+        page.wait_for_function(drawn, arg=figure.element_handle())
+        presses = ["[data-do=reset]"] + [f"[data-preset='{i}']" for i in range(figure.locator("[data-preset]").count())]
+        presses += figure.evaluate(CHOICES)
+        for press in presses:
+            reset(figure)
+            figure.locator(press).first.click()
+            wrong += [f"{figure.get_attribute('id')}, {press}: {line}" for line in figure.evaluate(OUTSIDE)]
+        reset(figure)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert not wrong, said(wrong)
+
+
+def test_the_opening_state_is_the_start_of_the_spec(page):
+    for figure in figures(page):
+        start = json.loads(figure.evaluate("(el) => el.querySelector('script[type$=json]').textContent"))["start"]
+        assert reset(figure) == start
