@@ -11,8 +11,8 @@ from support.planner_states import asked, given, states
 
 from gpuscale import specs
 from gpuscale.book.served import tight_script
-from gpuscale.plan import Refusal, evaluate_choice, evaluation, layouts, page, scripts
-from gpuscale.plan.choice import MESH, OPTIONS, Choice
+from gpuscale.plan import Refusal, evaluate_choice, evaluation, layouts, page, plan, scripts
+from gpuscale.plan.choice import MESH, OPTIONS, PINS, Choice
 from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.plan.layouts import Rows
 from gpuscale.plan.page import of_model
@@ -26,7 +26,8 @@ START |= {"recipe": "bf16_fp32_grads"}
 OPEN = """(spec) => {
   globalThis.numbers = (p) => {
     const view = gpuscale.seen(spec, p);
-    return JSON.stringify({ ...gpuscale.figures.planner.numbers(view), call: gpuscale.figures.planner.call(view) });
+    const { planner } = gpuscale.figures, copied = ['json', 'csv'].map((what) => planner.copied(view, what));
+    return JSON.stringify({ ...planner.numbers(view), call: planner.call(view), copied });
   };
   const { call, data } = gpuscale.seen(spec);
   globalThis.data = data;
@@ -165,6 +166,31 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
             assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
     assert opened > STATES / 2
+
+
+def test_what_is_copied_is_the_plan(numbers):
+    """As Python it is the same plan, as JSON and CSV all plans of the map with their columns."""
+    copied = 0
+    for state in states(30, seed=5, most=2**8):
+        page = numbers(state)
+        found, table = json.loads(page["copied"][0]), page["copied"][1].splitlines()
+        planned = [cell for cell in page["cells"] if cell["best"]]
+        assert [row["step_expected"] for row in found["rows"]] == [cell["best"]["step"] for cell in planned]
+        assert len(found["refused"]) == len(page["cells"]) - len(planned) and len(table) == len(planned) + bool(planned)
+        if planned:
+            heads = table[0].split(",")
+            assert heads == list(found["rows"][0]) and heads[: len(PINS)] == list(PINS) and set(NAMES) < set(heads)
+        if page.get("out") and page["out"]["fits"] and copied < 12:
+            assert eval(page["call"], {"plan": plan}).best.step[2] == pytest.approx(page["out"]["step"], rel=1e-9), (
+                state
+            )
+            copied += 1
+    assert copied == 12
+
+
+def test_a_start_that_is_not_given_is_refused():
+    with pytest.raises(ValueError, match="planner: cluster 'cloud': expected one of h100_superpod"):
+        figure(start=START | {"cluster": "cloud"})
 
 
 FILES = {name: config for name, (config, _) in CONFIGS.items()} | {k: config for k, (config, _) in WINDOWS.items()}

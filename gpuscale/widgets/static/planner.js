@@ -68,9 +68,9 @@ figures.planner = {
       const m = c.best ? SHADES.filter((f) => c.best.step <= f * best.best.step).length : 0;
       shapes.push(rectangle(`c${key}`, c.best ? `cell compute ${SHADE[m]}` : 'cell no', x, y, w - GAP, ROW - GAP, {
         rx: 4, act: key, told: key, group: 'map', pressed: c === at, label: this.said(view, c), ...(!c.best && { fill: view.hatch }) }));
-      const [one, two] = this.written(view, c, w);
-      shapes.push(label(`a${key}`, `celltext ${SHADE[m]} ${c.best ? '' : 'no'}`, mid, y + (two ? 13 : 20), one, 'middle'));
-      if (two) shapes.push(label(`b${key}`, `celltext under ${SHADE[m]}`, mid, y + 26, two, 'middle'));
+      const [one, two] = this.written(view, c, w), close = w < 43 ? 'tiny' : '';
+      shapes.push(label(`a${key}`, `celltext ${SHADE[m]} ${c.best ? close : 'no'}`, mid, y + (two && !close ? 13 : 20), one, 'middle'));
+      if (two && !close) shapes.push(label(`b${key}`, `celltext under ${SHADE[m]}`, mid, y + 26, two, 'middle'));
     }
     const ring = (key, cls, c, by) => rectangle(key, cls, X(c.Y) - by, Y(c.N_stages) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
     if (best) shapes.push(ring('best', 'ring first', best, 1));
@@ -91,7 +91,7 @@ figures.planner = {
     return `${head} ${c.why ?? worded(words.many, show(c.Y * c.N_stages, COUNT))}`;
   },
   named({ words: { choice } }, [X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute], brief) {
-    const parts = [[Y, worded(choice.tp, Y) + (n_sp ? choice.sp : '')], [n_cp, worded(choice.cp, n_cp)], [Z, worded(choice.ep, Z)], [N_stages, worded(choice.pp, N_stages) + (n_virt > 1 ? worded(choice.virtual, n_virt) : '')]];
+    const parts = [[Y, worded(choice.tp, Y) + (n_sp && !brief ? choice.sp : '')], [n_cp, worded(choice.cp, n_cp)], [Z, worded(choice.ep, Z)], [N_stages, worded(choice.pp, N_stages) + (n_virt > 1 ? worded(choice.virtual, n_virt) : '')]];
     const out = parts.filter(([n]) => n > 1).map(([, said]) => said).concat(worded(choice.dp, X));
     if (brief) return out.join(', ');
     if (n_zero || X * n_cp > 1) out.push(n_zero ? worded(choice.zero, n_zero) : choice.unsharded);
@@ -138,7 +138,7 @@ figures.planner = {
     const over = (axis) => out.inside(axis) ? 'scaleup' : 'scaleout', cp = out.degrees.cp > 1 ? 'cp' : 'ep';
     const hue = { compute: 'compute', tp: over('tp'), cp: over(cp), pp: 'scaleout', dp: over('dp'), bubble: 'wait' }, names = keys(parts);
     const many = out.c.microbatches, each = ceil(many / MOST_SLOTS), slots = ceil(many / each), top = (i) => y + i * STRIP;
-    const shapes = [label('lanes', 'head', 0, y - 14, worded(each > 1 ? words.grouped : words.lanes[+(many > 1)], show(many, COUNT), each))];
+    const shapes = [label('lanes', 'head', 0, y - 14, worded(each > 1 && x + w > 420 ? words.grouped : words.lanes[+(many > 1)], show(many, COUNT), each))];
     names.forEach((name, i) => {
       const share = parts[name] / out.step;
       shapes.push(label(`i-${name}`, `small ${hue[name]} ${parts[name] ? 'rate' : 'soft'}`, 0, top(i) + 14, words.parts[name]), label(`s-${name}`, 'small', x - 10, top(i) + 14, show(share, SHARE, false, 2), 'end'));
@@ -177,7 +177,7 @@ figures.planner = {
     this.runners(view).forEach(({ c, row, ratio, tie, cause, there, here }, i) => {
       const y = next + i * 42, key = `${c.Y}x${c.N_stages}`, percent = `${ratio < 1 ? '−' : '+'}${show(abs(ratio - 1), SHARE, false, 2)}`;
       shapes.push(line(`r${i}`, 'lane', `M0 ${y - 4}H${width}`), rectangle(`p${i}`, 'row', 0, y - 2, width, 38, { act: key, group: 'next', label: `${this.named(view, row)}: ${percent}` }));
-      shapes.push(label(`q${i}`, 'strong', 0, y + 12, this.named(view, row, true)), label(`d${i}`, 'strong', width, y + 12, tie ? worded(words.tied, percent) : percent, 'end'));
+      shapes.push(label(`q${i}`, 'strong', 0, y + 12, this.named(view, row, true)), label(`d${i}`, 'strong', width, y + (wide ? 12 : 29), tie ? worded(words.tied, percent) : percent, 'end'));
       shapes.push(label(`w${i}`, 'small soft', 0, y + 29, worded(here ? words.loses : words.adds, words.parts[cause], show(there, units.time), show(here, units.time))));
     });
     return shapes;
