@@ -125,13 +125,13 @@ def measure(browser, width: int) -> None:
 
 
 def planning(browser, many: int = 1_000_000) -> None:
-    """Print how many plans a second the page evaluates, and how long its search takes."""
+    """Print the plans per second that the page evaluates, and how long its search takes."""
     page = browser.new_page()
     page.goto((SITE / "chapters" / "planner.html").as_uri())
     page.evaluate(SETTLED)
     found = page.evaluate(PLANS, many)
     page.close()
-    print(f"{found['rate']:12,.0f} plans a second, one by one")
+    print(f"{found['rate']:12,.0f} plans per second, one by one")
     for tried, taken in sorted(map(tuple, found["searches"]))[::3]:
         print(f"{tried:12,} plans searched in {taken:.0f} ms")
 
