@@ -62,6 +62,8 @@ EXTRA = {
     "bytes.js": 13,
     "powers.js": 11,
     "overview.js": 13,
+    "gantt.js": 3,
+    "planner.js": 22,
 }
 
 
