@@ -19,11 +19,16 @@
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     fit(p)               the inputs made possible
+     fit(p, was)          the inputs made possible; was are those before
+     settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
+     units                its time is counted in units of its own, so none is slowed
      typed(view, k, text) the inputs that a typed text changes
      copied(view, what)   what a button of `copies` puts on the clipboard
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
+     shows(view)          the moment, from 0 to 1, at which new inputs are shown
+     steady               true where those inputs move everything, and shapes do not glide by themselves
+     runs(what)           whether a press on a shape, or the preset of that name, also starts the clock
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -108,7 +113,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     $('span', bar).innerHTML = m.name;
     $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
-    $('s', bar).style.left = `${100 * m.mark / m.full}%`;
+    $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
     $('.note', bar).innerHTML = m.label;
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
@@ -116,7 +121,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     words.innerHTML = figure.sentence(view, now());
     code.textContent = figure.call(view);
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    if (figure.pace) $('.slowed', body).textContent = slower(1 / pace());
+    if (figure.pace && !figure.units) $('.slowed', body).textContent = slower(1 / pace());
     shownAt(source);
     for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
     for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
@@ -139,8 +144,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Takes new inputs: builds the drawing again if it has to be, else bends it. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding); way = u;
-    view.p = figure.fit?.({ ...view.p, ...to }) ?? { ...view.p, ...to };
+    view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
+    share = figure.shows?.(view) ?? share;
     draw(source);
     onChange?.(structuredClone(view.p));
   }
@@ -165,7 +171,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
     const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
     if (calm.matches || !(shapes || smooth.length)) return change(to);
-    shapes?.depart();
+    if (!figure.steady) shapes?.depart();
     const beat = (time) => {
       const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
@@ -194,7 +200,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const point = (e) => { const box = rect(svg); return [e.clientX - box.left, e.clientY - box.top]; };
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
-    held.setPointerCapture(e.pointerId); held.focus(); e.preventDefault();
+    held.setPointerCapture(e.pointerId); held.focus(); e.preventDefault(); view.held = held.dataset.grip;
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
@@ -202,7 +208,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     pointed = e.target.closest('[data-told], .grip') && { el: held ?? e.target.closest('[data-told], .grip'), at: point(e) };
     if (pointed) tell(); else readout.hidden = true;
   });
-  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { held = null; });
+  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
   on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
@@ -220,7 +226,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
   function press(el) {
     const to = figure.act(view, el.dataset.act);
-    if (to) glide(to);
+    if (to) pressed(to, el.dataset.act);
+  }
+  function pressed(to, what) {
+    const runs = figure.runs?.(what);
+    if (runs) { stop(); share = +calm.matches; }
+    glide(to);
+    if (runs && !calm.matches) play();
   }
   on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
   on(scene, 'keydown', (e) => {
@@ -269,7 +281,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
     if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
-    if (preset) glide(presets[preset][1]);
+    if (preset) pressed(presets[preset][1], presets[preset][0]);
     if (deed === 'reset') { share = spec.at; glide(structuredClone(start)); }
     if (deed === 'speed') { speed = (speed + 1) % SPEEDS.length; t.textContent = worded(SPEED, SPEEDS[speed]); tellState(); }
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).filter(([k, v]) => !(k in texts) || v !== start[k]).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
@@ -299,8 +311,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     load(query) {
       const to = fromEntries(new URLSearchParams(query)), at = +to.at;
-      if (real(at)) share = clamp(at, 0, 1);
-      change(read(to)); root.scrollIntoView();
+      change(read(to));
+      if (real(at)) { share = clamp(at, 0, 1); draw(); }
+      root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() { return { p: view.p, share, gliding: way < 1, ...figure.numbers(view, now()) }; },
