@@ -58,7 +58,7 @@ figures.planner = {
     const w = (map.w - wall) / across.length, X = (tp) => map.x + across.indexOf(tp) * w + (tp > G ? wall : 0), Y = (pp) => map.y + down.indexOf(pp) * ROW;
     const inside = across.filter((tp) => tp <= G), shapes = [label('map', 'head', 0, 14, words.map)];
     shapes.push(label('inside', 'small scaleup rate', X(1) + inside.length * w / 2, map.y - 24, words.inside, 'middle'));
-    if (wall) shapes.push(label('across', 'small scaleout rate', map.x + map.w, map.y - 24, words.across, 'end'), line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 36}V${map.y + down.length * ROW}`));
+    if (wall) shapes.push(label('across', 'small scaleout rate', map.x + map.w, map.y - 24, words.across, 'end'), line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 18}V${map.y + down.length * ROW}`));
     shapes.push(label('PP', 'small soft', map.x - 8, map.y - 8, words.pp, 'end'));
     for (const tp of across) shapes.push(label(`h${tp}`, 'small', X(tp) + w / 2, map.y - 8, `${words.tp} ${tp}`, 'middle'));
     for (const pp of down) shapes.push(label(`v${pp}`, 'small', map.x - 8, Y(pp) + ROW / 2 + 3, pp, 'end'));
