@@ -11,5 +11,6 @@ __getattr__, __dir__ = face(
     warp="warp_stepper",
     rings="Collective ring_stage",
     race="Runner race_stage",
+    sms="sms_stage",
     assets="look",
 )
