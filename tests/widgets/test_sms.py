@@ -7,10 +7,21 @@ import re
 import pytest
 
 from gpuscale.book.frames import engine
-from gpuscale.one_gpu import matmul_math_time, wave_fill
+from gpuscale.one_gpu import (
+    block_limit,
+    issue_share,
+    matmul_math_time,
+    occupancy,
+    register_limit,
+    resident_warps,
+    slot_limit,
+    smem_limit,
+    wave_fill,
+)
+from gpuscale.schedules.timelines.hiding import turns as played
 from gpuscale.schedules.timelines.waves import cut, dealt, used
 from gpuscale.specs import chip
-from gpuscale.units import show
+from gpuscale.units import KiB, show
 from gpuscale.widgets import sms_stage
 from gpuscale.widgets.sms import MOST, TILES
 
@@ -28,7 +39,8 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
 
 
 def figure(**options):
-    book = dict(rows=896, columns=2432, name="waves", title="Tiles on SMs", caption="<b>Whole waves.</b>")
+    loads = {"L1": 34, "L2": 266, "HBM": 650}
+    book = dict(rows=896, columns=2432, loads=loads, name="waves", title="Tiles on SMs", caption="<b>Whole waves.</b>")
     return sms_stage(H100, **book | options)
 
 
@@ -45,6 +57,8 @@ def states(many: int) -> list[dict]:
             "M": dice.randrange(128, MOST + 1, 32),
             "N": dice.randrange(256, MOST + 1, 32),
             "tile": "x".join(map(str, tile)),
+            "level": "die",
+            "sm": 66,
             "width": dice.choice([270, 340, 650]),
             "at": dice.choice([0, 1, 0.97, dice.random()]),
         }
@@ -139,6 +153,136 @@ def test_words_say_the_same_numbers(shown):
         ]
         assert [[*row[:3], *map(plain, row[3:])] for row in page["table"][1:]] == rows
         assert eval(page["call"], {"wave_fill": wave_fill}) == pytest.approx(fill)
+
+
+# --- one SM ---
+
+LIMITS = {
+    "registers": register_limit,
+    "shared memory": smem_limit,
+    "warp slots": slot_limit,
+    "block slots": block_limit,
+}
+SM = {
+    "R_sm": H100.registers_per_sm,
+    "n_sub": H100.subpartitions_per_sm,
+    "g_reg": H100.register_allocation_unit,
+    "w_lanes": H100.warp_size,
+    "S_smem": H100.smem_per_sm,
+    "S_res": H100.smem_reserved_per_block,
+    "g_smem": H100.smem_allocation_unit,
+    "n_block": H100.max_blocks_per_sm,
+    "w_max": H100.max_warps_per_sm,
+}
+
+
+def opened(many: int) -> list[dict]:
+    dice = random.Random(7)
+    return [
+        {
+            "level": "sm",
+            "sm": dice.randrange(H100.sm),
+            "M": 896,
+            "N": 2432,
+            "tile": "128x128",
+            "R": dice.choice([16, 32, 64, 8 * dice.randint(2, 31)]),
+            "S": dice.choice([0, KiB * dice.randint(0, 48), KiB * dice.randint(0, 227)]),
+            "w_block": dice.choice([4, 4, 8, 12, 16, 32]),
+            "n_run": dice.choice([1, 64, dice.randint(1, 64)]),
+            "n_wait": dice.choice([1, 34, 266, dice.randint(1, 700)]),
+            "width": dice.choice([270, 340, 650]),
+            "at": dice.choice([0, 1, dice.random()]),
+        }
+        for _ in range(many)
+    ]
+
+
+@pytest.fixture(scope="module")
+def inside():
+    return shown_of(opened(220))
+
+
+def kernel(state: dict) -> dict:
+    return dict(R=state["R"], S_block=state["S"], w_block=state["w_block"], **SM)
+
+
+def bound(state: dict) -> dict[str, float]:
+    """The warps that each limit allows."""
+    return {
+        name: float(formula(**{q.name: kernel(state)[q.name] for q in formula.inputs}))
+        for name, formula in LIMITS.items()
+    }
+
+
+def test_resident_warps_are_those_of_the_formulas(inside):
+    for state, page in inside:
+        warps = float(resident_warps(**kernel(state)))
+        assert page["warps"] == warps and page["n"] == warps / SM["n_sub"], state
+        assert list(page["limits"].values()) == list(bound(state).values()), state
+        assert min(bound(state).values()) == warps
+        assert page["occ"] == pytest.approx(float(occupancy(**kernel(state))))
+        allocated = -(-state["R"] * 32 // SM["g_reg"]) * SM["g_reg"] / (SM["R_sm"] / SM["n_sub"])
+        assert page["each"] == pytest.approx(allocated)
+        assert page["block"] == pytest.approx((state["S"] + SM["S_res"]) / SM["S_smem"])
+    assert {page["warps"] for _, page in inside} > {0, 64}
+
+
+def test_a_scheduler_runs_as_it_is_played_cycle_by_cycle(inside):
+    for state, page in inside:
+        n, run, wait, period = int(page["n"]), state["n_run"], state["n_wait"], page["period"]
+        assert period == max(run + wait, n * run), state
+        seen = played(n, run, wait, 3 * period)[period:]
+        drawn = [["waits"] * n for _ in seen]
+        for burst in page["bursts"]:
+            for what, since, until in (("is ready", "ready", "from"), ("issues", "from", "to")):
+                for cycle in range(max(0, burst[since]), min(2 * period, burst[until])):
+                    drawn[cycle][burst["w"]] = what
+        assert drawn == seen, state
+        busy = sum("issues" in now for now in seen[:period]) / period
+        assert page["share"] == pytest.approx(busy, rel=1e-12)
+
+
+def test_the_count_of_issue_slots_meets_the_formula(inside):
+    for state, page in inside:
+        given = dict(w_res=page["warps"], n_sub=SM["n_sub"], n_run=state["n_run"], n_wait=state["n_wait"])
+        mark = float(issue_share(**given)) if page["warps"] else 0
+        assert page["share"] == pytest.approx(mark, abs=1e-12) and page["mark"] == pytest.approx(mark, abs=1e-12)
+        assert page["meter"]["met"] and page["meter"]["words"] == show(mark, "%")
+        assert page["meter"]["label"].endswith(f" = {show(mark, '%')}")
+        total = 2 * page["period"] / H100.boost_clock
+        assert page["total"] == pytest.approx(total) and all(0 < mark < total for mark in page["marks"])
+        said = eval(page["call"], {"issue_share": issue_share, "resident_warps": resident_warps})
+        assert said == pytest.approx(mark, abs=1e-12)
+
+
+def test_words_inside_an_sm_say_the_same_numbers(inside):
+    for state, page in inside:
+        sentence, words = plain(page["sentence"]), {key: plain(text) for key, text in page["words"].items()}
+        limits, warps, need = bound(state), page["warps"], -(-(state["n_run"] + state["n_wait"]) // state["n_run"])
+        limit = re.search(r"The limit: ([a-z ]+)\.", sentence)[1]
+        assert limits[limit] == warps
+        assert [[row[0], row[1]] for row in page["table"][1:]] == [[name, warps] for name, warps in limits.items()]
+        cycle = int(state["at"] * 2 * page["period"] + 1e-6)
+        assert page["place"] == f"cycle {cycle:,} of {2 * page['period']:,}", state
+        assert str(state["n_run"]) in words["one"] and f"waits {state['n_wait']} cycles" in words["one"]
+        assert plain(show(state["S"], "KiB", short=True)) in words["shared"]
+        assert words["registers"] == f"{state['R']} registers per thread"
+        if not warps:
+            assert sentence.startswith("No block fits")
+            continue
+        assert sentence.startswith(f"{warps:.0f} warps are resident, an occupancy of {show(warps / SM['w_max'], '%')}.")
+        assert f"a scheduler needs {need} warps, and it has {warps / 4:.0f}." in sentence
+        idle = 1 - min(1, warps / 4 * state["n_run"] / (state["n_run"] + state["n_wait"]))
+        assert ("A warp is always ready." in sentence) == (idle < 1e-12), state
+        assert (f"It issues nothing in {show(idle, '%')} of the cycles." in sentence) == (idle > 1e-12), state
+
+
+def test_an_sm_is_opened_by_a_press_and_takes_what_can_be_allocated():
+    page = engine("sms")
+    assert json.loads(page.eval("JSON.stringify(gpuscale.figures.sms.act(null, '40'))")) == {"level": "sm", "sm": 40}
+    odd = json.dumps({"R": 33, "S": 1500, "w_block": 7})
+    fitted = json.loads(page.eval(f"JSON.stringify(gpuscale.figures.sms.fit({odd}))"))
+    assert fitted == {"R": 32, "S": 1024, "w_block": 8}
 
 
 def test_it_opens_on_one_tile_in_a_second_wave():
