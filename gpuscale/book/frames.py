@@ -20,8 +20,9 @@ FIGURE = re.compile(
     re.S,
 )
 SPEC = re.compile(r'<script type="application/json">(.*?)</script>', re.S)
-_SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" viewBox="0 0 {width} {height:.0f}"'
+_SVG = (  # as on the stage: the style sheets of figures speak of a scene
+    '<svg class="scene" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
+    'viewBox="0 0 {width} {height:.0f}"'
 )
 
 

@@ -9,7 +9,6 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    area_chart="Areas areas",
     bar_chart="Bars bars",
     boxes="Block blocks",
     collectives="holdings_figure hops_figure",
@@ -18,11 +17,13 @@ __getattr__, __dir__ = face(
     journeys="journey_figure",
     ladder_chart="Rung ladder",
     lane_chart="Lane Span lanes",
+    leaf_rails="leaf_rails_figure",
     matmuls="two_clocks",
     number_trees="TreeNode number_tree",
     pipe_chart="Pipe pipes",
     pipelines="gantt_figure",
     processors="chips_figure sectors_figure tile_figure",
+    racks="rack_figure",
     rooflines="Roof roofline",
     routing="routing_figure",
     shards="causal_figure ring_blocks_figure sharded_mlp_figure zero_figure",

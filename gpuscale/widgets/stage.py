@@ -89,12 +89,15 @@ def _written(quantity: Quantity | str, slider: Slider) -> dict:
 
 
 def body(formula) -> str:
-    """A formula or expression as the body of a JavaScript function of one object ``p``, which holds its inputs.
+    """A formula or expression as the body of a JavaScript function of one object ``p``, which holds its inputs. A text
+    is such a body already.
 
     >>> from gpuscale.symbols import V, W
     >>> body(V / W)
     'const {V, W} = p; return V/W;'
     """
+    if isinstance(formula, str):
+        return formula
     expression = formula.rhs if isinstance(formula, Formula) else formula
     names = ", ".join(sorted(quantity.name for quantity in inputs(expression)))
     return f"const {{{names}}} = p; {javascript.body(expression)}"

@@ -64,3 +64,19 @@ def test_a_value_is_spoken_once(page):
           el.querySelectorAll('output:not([aria-live=off]), [role=status], [aria-live=polite]').length)"""
     )
     assert len(speaking) >= 3 and set(speaking) == {1}
+
+
+def test_sliders_and_meters_are_there_in_forced_colors(visiting):
+    """Where a system sets all colors, the line of a slider and the bar and mark of a meter still stand out."""
+    with visiting(forced_colors="active") as page:
+        page.open("chapters/rings_and_trees.html")
+        canvas = page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+        slider = page.locator(".drawn [type=range]").first
+        line = "(el) => { const s = getComputedStyle(el); return [s.backgroundImage, s.forcedColorAdjust]; }"
+        image, adjusted = slider.evaluate(line)
+        assert image != "none" and adjusted == "none" and canvas not in image
+        ground, bar, mark = (
+            page.locator(f".meter .track{part}").first.evaluate("(el) => getComputedStyle(el).backgroundColor")
+            for part in ("", " i", " s")
+        )
+        assert len({canvas, ground, bar, mark}) == 4

@@ -1,6 +1,7 @@
 """Every page of the site in a browser: it opens cleanly, fits every screen, and says what it holds without help."""
 
 import re
+import time
 import zipfile
 
 import nbformat
@@ -98,6 +99,33 @@ def test_the_site_opens_at_the_first_page(page, served, site):
         page.goto(f"{base}/index.html")
         page.wait_for_url(f"{base}/{PAGES[0]}")
     assert [said for said in page.errors if "ERR_ABORTED" not in said] == []  # the icon of the page that is left
+
+
+def test_wide_tables_are_whole_on_a_desk(tab):
+    """The hardware tables use the margin, and the heads of their columns wrap."""
+    boxes = "(all) => all.filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.ariaLabel)"
+    assert tab("chapters/hardware_tables.html").eval_on_selector_all(".scroll", boxes) == []
+
+
+# What moves after the first paint, and how far, as browsers add it up.
+SHIFTS = """
+  window.shift = 0;
+  const add = (all) => all.getEntries().forEach((one) => { window.shift += one.value; });
+  new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+"""
+SHEETS, OPENINGS = ("across_the_hierarchy", "hardware"), ("all_to_all", "tensor_parallelism")
+OPENED = [(f"exercises/{name}", width) for name in SHEETS for width in (1280, 390)]
+OPENED += [*((f"chapters/{name}", 1280) for name in OPENINGS), ("chapters/formula_index", 390)]
+
+
+@pytest.mark.parametrize(("name", "width"), OPENED)
+def test_nothing_moves_when_scripts_come_late(page, name, width):
+    """A sheet appears when its cards are drawn, and the font of an opening is there before its lines are set."""
+    page.add_init_script(SHIFTS)
+    page.route("**/_static/*.js*", lambda route: (time.sleep(0.2), route.continue_()))
+    page.open(f"{name}.html", width=width)
+    page.evaluate(SETTLE)
+    assert page.evaluate("() => window.shift") < 0.02
 
 
 @pytest.mark.parametrize("width", [1280, 820, 390])

@@ -69,7 +69,7 @@ def test_nothing_is_cut_and_solutions_come_last(tab, name):
     opened = tab(name)
     count = opened.locator(".quiz .solution").count()
     problems = []
-    for size in SHEETS:
+    for size in SHEETS if name in MOST else ("A4",):  # the narrower one
         with printing(opened, size):
             problems += opened.evaluate(probe("paper")) + opened.evaluate(probe("overflow"), 1)
             problems += opened.evaluate(probe("cut")) + opened.evaluate(probe("unsolved"), count)

@@ -23,6 +23,7 @@ OURS = [
     ("mixture of expert", "glossary.html#term-mixture-of-experts all_to_all.html"),
     ("paralell pipeline", "pipeline_parallelism.html"),
     ("occupancy", "inside_a_gpu.html#occupancy"),
+    ("export my answers", "welcome.html#how-to-use-it"),
     ("gradient accumulation", "glossary.html#term-gradient-accumulation"),
 ]
 # Written by a reader who knew the titles of the pages and their sections, and nothing of the search

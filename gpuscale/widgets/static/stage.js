@@ -19,9 +19,12 @@
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     fit(p)               the inputs made possible
+     fit(p, was)          the inputs made possible; was are those before
+     settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
+     units                its time is counted in units of its own, so none is slowed
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
+     settles(view)        the moment, from 0 to 1, at which new inputs are shown
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -103,7 +106,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     $('span', bar).innerHTML = m.name;
     $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
-    $('s', bar).style.left = `${100 * m.mark / m.full}%`;
+    $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
     $('.note', bar).innerHTML = m.label;
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
@@ -111,7 +114,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     words.innerHTML = figure.sentence(view, now());
     code.textContent = figure.call(view);
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    if (figure.pace) $('.slowed', body).textContent = slower(1 / pace());
+    if (figure.pace && !figure.units) $('.slowed', body).textContent = slower(1 / pace());
     shownAt(source);
     for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
     for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
@@ -132,8 +135,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Takes new inputs: builds the drawing again if it has to be, else bends it. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding); way = u;
-    view.p = figure.fit?.({ ...view.p, ...to }) ?? { ...view.p, ...to };
+    view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
+    share = figure.settles?.(view) ?? share;
     draw(source);
     onChange?.(structuredClone(view.p));
   }
@@ -187,7 +191,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const point = (e) => { const box = rect(svg); return [e.clientX - box.left, e.clientY - box.top]; };
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
-    held.setPointerCapture(e.pointerId); held.focus(); e.preventDefault();
+    held.setPointerCapture(e.pointerId); held.focus(); e.preventDefault(); view.held = held.dataset.grip;
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
@@ -195,7 +199,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     pointed = e.target.closest('[data-told], .grip') && { el: held ?? e.target.closest('[data-told], .grip'), at: point(e) };
     if (pointed) tell(); else readout.hidden = true;
   });
-  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { held = null; });
+  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
   on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
@@ -289,8 +293,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     load(query) {
       const to = fromEntries(new URLSearchParams(query)), at = +to.at;
-      if (real(at)) share = clamp(at, 0, 1);
-      change(read(to)); root.scrollIntoView();
+      change(read(to));
+      if (real(at)) { share = clamp(at, 0, 1); draw(); }
+      root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() { return { p: view.p, share, gliding: way < 1, ...figure.numbers(view, now()) }; },

@@ -33,10 +33,12 @@ function whereabouts() {
   });
   if (spots.length) mark();
 }
+/** Whether the script of its kind is there, and that of its figure. */
+const ready = ({ dataset: { gpuscale: kind, painter } }) => KINDS[kind] && (kind !== 'stage' || painter in globalThis.gpuscale.figures);
 /** What can come alive already: a page is laid out once, with its cards in place, so this comes before any measuring. */
 function wake() {
   for (const root of $$('[data-gpuscale]')) {
-    if (KINDS[root.dataset.gpuscale]) try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
+    if (ready(root)) try { upgrade(root); } catch (e) { console.error(root.id, e); }   // the others still come alive
   }
 }
 function start() {
