@@ -24,7 +24,7 @@ from gpuscale.units import KiB, show
 from gpuscale.widgets.parts import Slider
 from gpuscale.widgets.stage import stage_figure
 
-MOST = 3072  # rows and columns that are drawn
+MOST, LEAST = 3072, {"M": 128, "N": 256}  # rows and columns that are drawn
 TILES = ((64, 128), (128, 128), (128, 256))
 SECONDS = 1.6  # of a wave of middle tiles on the page
 BINDS = {
@@ -33,7 +33,7 @@ BINDS = {
     "slots": ("warp slots", slot_limit),
     "blocks": ("block slots", block_limit),
 }
-KERNEL = dict(R=64, S=16 * KiB, w_block=8, n_run=32)
+KERNEL = dict(R=64, S=16 * KiB, w_block=8)
 
 WORDS = {
     "hbm": "HBM",
@@ -95,6 +95,7 @@ def sms_stage(
     rows: int,
     columns: int,
     loads: Mapping[str, int],
+    n_run: int = 32,
     K: int = 4096,
     tile=(128, 128),
     kernels: Mapping[str, Mapping[str, float]] | None = None,
@@ -103,15 +104,18 @@ def sms_stage(
     """A result of ``rows`` × ``columns`` elements in tiles on the SMs of ``gpu``, a chip of ``specs``.
 
     It opens in the last wave, or inside an SM for the ``level`` "sm". ``loads`` are latencies [cycles], by where a
-    load finds its data; an opened SM waits for the last of them. ``kernels`` are presets of an opened SM. ``K`` is
-    the inner dimension of the matmul, ``tile`` one of TILES. Returns a widget whose ``values`` hold M, N, tile,
-    level, sm, R, S, w_block, n_run, n_wait.
-    Raises ValueError for a tile that it does not offer, and for a matrix that is larger than the drawing.
+    load finds its data. A warp of an opened SM issues ``n_run`` instructions and then waits for the last of the loads;
+    ``kernels`` are presets of it. ``K`` is the inner dimension of the matmul, ``tile`` one of TILES. Returns a widget
+    whose ``values`` hold M, N, tile, level, sm, R, S, w_block, n_run, n_wait.
+    Raises ValueError for a tile or a level that it does not offer, and for a matrix that does not fit the drawing.
     """
+    if level not in ("die", "sm"):
+        raise ValueError(f"{name}: level: expected die or sm; got {level}")
     if tuple(tile) not in TILES:
         raise ValueError(f"{name}: tile: expected one of {', '.join(map(str, TILES))}; got {tile}")
-    if not (128 <= rows <= MOST and 256 <= columns <= MOST):
-        raise ValueError(f"{name}: rows, columns: expected at most {MOST} each; got {rows} × {columns}")
+    for side, least, given in (("rows", LEAST["M"], rows), ("columns", LEAST["N"], columns)):
+        if not least <= given <= MOST:
+            raise ValueError(f"{name}: {side}: expected {least} to {MOST}; got {given}")
     sizes = {"x".join(map(str, each)): each for each in TILES}
     key, count = "x".join(map(str, tile)), len(cut(rows, columns, tile))
     turns = dealt(count, gpu.sm)
@@ -131,17 +135,25 @@ def sms_stage(
         name=name,
         title=title,
         caption=caption,
-        start=dict(M=rows, N=columns, tile=key, level=level, sm=gpu.sm // 2, **KERNEL, n_wait=list(loads.values())[-1]),
+        start=dict(
+            M=rows,
+            N=columns,
+            tile=key,
+            level=level,
+            sm=gpu.sm // 2,
+            **KERNEL,
+            n_run=n_run,
+            n_wait=[*loads.values()][-1],
+        ),
         text=[said if level == "die" else f"{fits:.0f} warps are resident on an SM"],
         sliders={w_block: Slider(4, 32, KERNEL["w_block"], "step:4", log=False, label="warps per block")},
         choices={
             "level": ("Level", {"die": "All SMs", "sm": "One SM"}),
-            "tile": ("Tile", {each: f"{high} × {wide}" for each, (high, wide) in sizes.items()}),
+            "tile": ("Tile", {each: f"tile {high} × {wide}" for each, (high, wide) in sizes.items()}),
         },
         presets=presets,
         within={
-            "M": (128, MOST),
-            "N": (256, MOST),
+            **{side: (least, MOST) for side, least in LEAST.items()},
             "sm": (0, gpu.sm - 1),
             "R": (16, 248),
             "S": (0, gpu.smem_per_block),
@@ -166,6 +178,7 @@ def sms_stage(
             "name": gpu.short,
             "l2": f"L2 cache, {show(gpu.l2, 'MiB', short=True)}",
             "most": MOST,
+            "least": LEAST,
             "peak": peak,
             "pace": SECONDS / float(matmul_math_time(B=128, F=128, **peak)),
             "limits": limits,

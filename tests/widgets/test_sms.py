@@ -295,7 +295,9 @@ def test_it_opens_on_one_tile_in_a_second_wave():
     ("options", "said"),
     [
         ({"tile": (32, 32)}, r"tile: expected one of \(64, 128\), .*; got \(32, 32\)"),
-        ({"columns": 4096}, "rows, columns: expected at most 3072 each; got 896 × 4096"),
+        ({"columns": 4096}, "columns: expected 256 to 3072; got 4096"),
+        ({"rows": 64}, "rows: expected 128 to 3072; got 64"),
+        ({"level": "gpc"}, "level: expected die or sm; got gpc"),
     ],
 )
 def test_what_it_cannot_show_is_refused(options, said):

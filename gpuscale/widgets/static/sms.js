@@ -32,9 +32,9 @@ const die = {
     out.push(path('cross', joined(at, ([x, y]) => `M${px(x + L.s / 2)} ${px(y + 2)}v${px(cell)}M${px(x + 2)} ${px(y + L.s / 2)}h${px(cell)}`), 'cross-cut'));
     // the matrix: tiles that are done, that run, and that come later
     const { mx, my, k } = L, [high, wide] = data.tiles[p.tile], cols = columns(p, data), down = rows(p, data), W = cols * wide * k, H = down * high * k, gap = min(1, high * k / 6);
-    const tile = (i) => [mx + i % cols * wide * k, my + floor(i / cols) * high * k], some_ = (from, to) => joined(range(to - from), (i) => { const [x, y] = tile(from + i); return box(x, y, wide * k - gap, high * k - gap); });
+    const tile = (i) => [mx + i % cols * wide * k, my + floor(i / cols) * high * k], shape = `h${px(wide * k - gap)}v${px(high * k - gap)}h${px(gap - wide * k)}z`, tiles = (from, to) => joined(range(to - from), (i) => { const [x, y] = tile(from + i); return `M${px(x)} ${px(y)}${shape}`; });
     out.push(path('ruled', joined(range(data.most / high + 1), (i) => `M${px(mx)} ${px(my + i * high * k)}h${L.side}`) + joined(range(data.most / wide + 1), (i) => `M${px(mx + i * wide * k)} ${px(my)}v${L.side}`), 'ruled'));
-    out.push(path('past', some_(0, w * sms), 'compute tiles past'), path('run', some_(w * sms, w * sms + busy), 'compute tiles'), path('later', some_(w * sms + busy, solved.tiles), 'compute tiles later'));
+    out.push(path('past', tiles(0, w * sms), 'compute tiles past'), path('run', tiles(w * sms, w * sms + busy), 'compute tiles'), path('later', tiles(w * sms + busy, solved.tiles), 'compute tiles later'));
     if (solved.inside < 1) out.push(path('beyond', box(mx, my, W, H) + box(mx, my, p.N * k, p.M * k), 'beyond', { 'fill-rule': 'evenodd' }), path('beyond-hatch', box(mx, my, W, H) + box(mx, my, p.N * k, p.M * k), '', { fill: hatch, 'fill-rule': 'evenodd' }));
     out.push({ key: 'C', tag: 'rect', x: mx, y: my, width: p.N * k, height: p.M * k, class: 'edge' });
     out.push(label('name', mx, my - 28, worded(words.matrix, count(p.M), count(p.N)), 'strong'), label('tiles', mx, my - 10, worded(words.product, down, cols, count(solved.tiles)), 'small soft'));
@@ -65,7 +65,7 @@ const die = {
   },
 
   handles(view) {
-    const { p, data, words } = view, { mx, my, k } = layout(view), [high, wide] = data.tiles[p.tile], one = (id, at, leap, label) => ({ id, label, ...at, lo: id === 'N' ? 256 : 128, hi: data.most, step: 32, grid: 32, leap, value: p[id], words: count(p[id]) });
+    const { p, data, words } = view, { mx, my, k } = layout(view), [high, wide] = data.tiles[p.tile], one = (id, at, leap, label) => ({ id, label, ...at, lo: data.least[id], hi: data.most, step: 32, grid: 32, leap, value: p[id], words: count(p[id]) });
     return [one('N', { x: mx + p.N * k + 8, y: my + p.M * k }, wide, words.columns), one('M', { x: mx, y: my + p.M * k + 9 }, high, words.rows)];
   },
   pull(view, id, x, y) { const { mx, my, k } = layout(view); return id === 'N' ? (x - 8 - mx) / k : (y - 9 - my) / k; },
