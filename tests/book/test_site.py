@@ -61,6 +61,10 @@ EXTRA = {
     "layer.js": 13,
     "bytes.js": 13,
     "sms.js": 15,
+    "powers.js": 11,
+    "overview.js": 13,
+    "gantt.js": 3,
+    "planner.js": 22,
 }
 
 
