@@ -60,6 +60,7 @@ EXTRA = {
     "pipeline.js": 16,
     "layer.js": 13,
     "bytes.js": 13,
+    "sms.js": 15,
     "powers.js": 11,
     "overview.js": 13,
     "gantt.js": 3,
