@@ -5,6 +5,7 @@ The build runs that script in a JavaScript engine, so a figure is drawn by one p
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import re
@@ -20,8 +21,9 @@ FIGURE = re.compile(
     re.S,
 )
 SPEC = re.compile(r'<script type="application/json">(.*?)</script>', re.S)
-_SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" viewBox="0 0 {width} {height:.0f}"'
+_SVG = (  # as on the stage: the style sheets of figures speak of a scene
+    '<svg class="scene" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
+    'viewBox="0 0 {width} {height:.0f}"'
 )
 
 
@@ -29,6 +31,7 @@ _SVG = (
 def engine(figure: str) -> MiniRacer:
     """An engine that has run the scripts of the stage and of one figure."""
     made = MiniRacer()
+    atexit.register(made.close)  # while its threads still run; at the very end of Python it can wait for ever
     for name in ("gpuscale", "stage", figure):
         made.eval(f"{assets.script(name)}; null")
     return made

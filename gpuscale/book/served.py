@@ -32,7 +32,6 @@ PAGE_FILES = {
     'data-gpuscale="stepper"': ("steppers.css", "steppers.js"),
     'data-gpuscale="stage"': ("stage.css", "stage.js"),
     'class="rows-filter"': ("filter.css", "filter.js"),
-    **{f'data-painter="{name}"': (f"{name}.js",) for name in assets.PAINTERS},
     **{f'data-painter="{name}"': (f"{name}.css", f"{name}.js") for name in assets.FIGURES},
 }
 PAPER = "paper.css"  # what every page names and browsers fetch last, for it is read when someone prints

@@ -20,13 +20,6 @@ def waits(run, rank: int) -> list[tuple[Fraction, Fraction]]:
     return out + ([(at, run.makespan)] if at < run.makespan else [])
 
 
-def waited(run, until=None) -> Fraction:
-    """The idle time of all ranks together, up to the time ``until``."""
-    end = run.makespan if until is None else until
-    spans = [span for rank in range(run.ranks) for span in waits(run, rank)]
-    return sum((max(min(b, end) - min(a, end), Fraction(0)) for a, b in spans), Fraction(0))
-
-
 def parts(run) -> dict[tuple[int, int], int]:
     """For each (rank, stage): 0 for the first stage that the rank holds, 1 for the next, and so on."""
     held = {rank: sorted({s.stage for s in run.of(rank)}) for rank in range(run.ranks)}
@@ -54,15 +47,10 @@ def amount(time) -> str:
     return said(float(time), short=True)
 
 
-def share(run, over: str = "total", until=None) -> Fraction:
-    """Idle time up to a time: ``over`` "total" as a fraction of all slots, "ideal" over those that compute."""
-    return waited(run, until) / (run.ranks * (run.makespan if over == "total" else run.ideal))
-
-
-def count(run, over: str = "total", until=None) -> str:
+def count(run) -> str:
     """How much of the schedule is idle: "24 of 132, 18.2%"."""
-    whole = run.ranks * (run.makespan if over == "total" else run.ideal)
-    return f"{amount(waited(run, until))} of {amount(whole)}, {show(float(share(run, over, until)), '%')}"
+    idle = sum(run.idle(rank) for rank in range(run.ranks))
+    return f"{amount(idle)} of {amount(run.ranks * run.makespan)}, {show(float(run.bubble_fraction), '%')}"
 
 
 def _word(slot, part: int) -> str:

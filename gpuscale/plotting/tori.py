@@ -11,11 +11,12 @@ from gpuscale.network.tree import Topology
 from gpuscale.plotting.boxes import Block, draw
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.network_words import rate
+from gpuscale.plotting.torus_layers import arc, layers
 from gpuscale.plotting.trees import network_figure
 from gpuscale.units import NBSP
 
 _BOX = 32, 26  # pixels: a GPU's box
-_SHOWN = {1: 16, 2: 16, 3: 4}  # chips of an axis that are drawn, by the number of axes
+_SHOWN = 16  # chips of an axis that are drawn
 
 
 def node_figure(node, *, name, caption, **look) -> Still:
@@ -63,7 +64,7 @@ def torus_figure(torus, *, name, caption, **look) -> Still:
     records = [f"axis {side}, {'ring' if wrap else 'open'}" for side, wrap in rings]
 
     def paint(sheet):
-        _grid(sheet, torus, _head(sheet, words))
+        (layers if len(torus.sides) == 3 else _grid)(sheet, torus, _head(sheet, words))
         sheet.records += records
 
     return Still(paint, name=name, caption=caption, **{"alt": f"{torus.title}. {' '.join(words)}"} | look)
@@ -106,43 +107,29 @@ def _pairs(sheet, mesh: Mesh, top: float) -> None:
         along = (end - start) / np.hypot(*(end - start))
         for i in range(n):
             shift = 4 * (i - (n - 1) / 2) * np.array([along[1], -along[0]])
-            sheet.rule(*_arc(start + shift, end + shift, bulge), "scaleup", level=1, weight=1.4)
+            sheet.rule(*arc(start + shift, end + shift, bulge), "scaleup", level=1, weight=1.4)
     for rank, (x, y) in enumerate(places.tolist()):
         x0, y0 = x - wide / 2, y - tall / 2
         sheet.area(x0, y0, x0 + wide, y0 + tall, "paper", level=1.5)
         draw(sheet, Block(note=str(rank), hue="compute", note_hue="compute"), x0, y0, wide, tall)
 
 
-def _arc(start, end, bulge) -> tuple[np.ndarray, np.ndarray]:
-    """A path from one point to another that bends aside by ``bulge`` halfway."""
-    share = np.linspace(0, 1, 25)[:, None]
-    way = start + (end - start) * share + 2 * np.array(bulge) * share * (1 - share)
-    return way[:, 0], way[:, 1]
-
-
 # ---- tori
 
 
 def _grid(sheet, torus: Torus, top: float) -> None:
-    """Chips as squares and links as lines; of a long axis only the first chips and the last are drawn."""
-    axes, sides = len(torus.sides), [*torus.sides, 1, 1][:3]
-    most, solid = _SHOWN[axes], axes == 3
-    seen = [[*range(n)] if n <= most else [*range(most - 1), most - 0.2] for n in sides]
+    """Chips of one or two axes as squares, links as lines; of a long axis only the first chips and the last."""
+    sides = [*torus.sides, 1][:2]
+    seen = [[*range(n)] if n <= _SHOWN else [*range(_SHOWN - 1), _SHOWN - 0.2] for n in sides]
     last = np.array([at[-1] for at in seen])
-    if solid:
-        step = min((sheet.across - 150) / 6.2, 66)
-        steps = np.array([(step, 0), (0, min(50, 1.1 * step)), (step * 0.55, -17)])
-    else:
-        step = min((sheet.across - 165) / max(last[0], 1), 26)
-        steps = np.array([(step, 0), (0, step), (0, 0)])
-    bulge = 38 if any(torus.wrap) else 8
-    above, below = (8 + 17 * last[2], bulge) if solid else (bulge, 10)
-    start = np.array([(sheet.across - last @ steps[:, 0]) / 2, top + 8 + above])
-    sheet.down = top + 22 + above + last[1] * steps[1][1] + below
+    step = min((sheet.across - 165) / max(last[0], 1), 26)
+    above = 38 if any(torus.wrap) else 8
+    start = np.array([(sheet.across - last[0] * step) / 2, top + 8 + above])
+    sheet.down = top + 22 + above + last[1] * step + 10
 
     def at(row, axis: int, place: float) -> np.ndarray:
         """The pixels of a place, in steps, on a row along an axis."""
-        return start + np.array([place if n == axis else p for n, p in enumerate(row)]) @ steps
+        return start + step * np.array([place if n == axis else p for n, p in enumerate(row)])
 
     def link(row, axis: int, here: float, there: float, **style) -> None:
         xs, ys = zip(at(row, axis, here), at(row, axis, there), strict=True)
@@ -155,22 +142,19 @@ def _grid(sheet, torus: Torus, top: float) -> None:
             link(row, axis, first, seen[axis][-2] if folded else end, level=1)
             if folded:  # omitted chips are dotted
                 link(row, axis, seen[axis][-2], end, level=0.9, dash=(2, 4))
-            if wrap and not solid:  # the two ends of the link that closes a row to a ring
+            if wrap:  # the two ends of the link that closes a row to a ring
                 link(row, axis, first, first - 0.35, level=1)
                 link(row, axis, end, end + 0.35, level=1)
         if wrap:
-            row = [last[0] if axis == 2 else 0, last[1] if solid else 0, 0]
-            _ring(sheet, axis, at(row, axis, first), at(row, axis, end), side, solid)
-    small = 5 if solid else 4
+            _ring(sheet, axis, at([0, 0], axis, first), at([0, 0], axis, end), side)
     for place in product(*seen):
         x, y = at(place, 0, place[0])
-        sheet.area(x - small, y - small, x + small, y + small, "compute", level=3)
+        sheet.area(x - 4, y - 4, x + 4, y + 4, "compute", level=3)
 
 
-def _ring(sheet, axis: int, start, end, side: int, solid: bool) -> None:
+def _ring(sheet, axis: int, start, end, side: int) -> None:
     """One row of an axis closed to a ring, outside of the grid, with the number of its chips."""
-    bulge = {0: (0, 40 if solid else -40), 1: (-40, 0), 2: (36, 26)}[axis]
-    xs, ys = _arc(start, end, bulge)
+    xs, ys = arc(start, end, (-40, 0) if axis else (0, -40))
     sheet.rule(xs, ys, "scaleup", level=1, weight=1.2)
-    align, dx, dy = {0: ("center", 0, 14 if solid else -5), 1: ("right", -5, 4), 2: ("left", 5, 12)}[axis]
+    align, dx, dy = ("right", -5, 4) if axis else ("center", 0, -5)
     sheet.write(xs[12] + dx, ys[12] + dy, f"{side} chips", "scaleup", align, say=False)

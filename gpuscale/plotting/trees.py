@@ -13,11 +13,10 @@ _SWITCH, _GPU = (20, 13), 26  # pixels: a switch's box, a GPU's height
 _MANY = "…"
 
 
-def network_figure(topology, *, name, caption, fold=True, rail=None, merged=False, **look) -> Still:
-    """A Topology as a static figure: GPUs below, rows of switches above; the first children and the last.
+def network_figure(topology, *, name, caption, fold=True, **look) -> Still:
+    """A Topology as a static figure: GPUs below, the switches of a unit as one bar; the first children and the last.
 
-    ``rail`` is the number of a rail to highlight; with ``merged`` the switches of a unit are drawn as one. Of
-    a single level, ``fold=False`` draws every GPU and switch where there is room. NVLink has the color of scale-up,
+    Of a single level, ``fold=False`` draws every GPU and switch where there is room. NVLink has the color of scale-up,
     everything else that of scale-out. ``alt`` is made from the data if left out; the folded table has each level's
     counts and bandwidths. Raises TypeError for anything but a Topology.
     """
@@ -26,7 +25,7 @@ def network_figure(topology, *, name, caption, fold=True, rail=None, merged=Fals
 
     def paint(sheet):
         if len(topology.levels) > 1:
-            fabric(sheet, topology, rail, merged)
+            fabric(sheet, topology)
         else:
             _cables(sheet, topology.tiers[0], stand(sheet, _node(topology.tiers[0], sheet.across - 2, fold)))
         sheet.records += [sentence(tier) for tier in topology.tiers]

@@ -12,13 +12,14 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = ("ring", "race", "journey")  # scripts that draw what stands on a stage, each with its style sheet
+# Scripts that draw what stands on a stage, each with its style sheet.
+FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
-    "gantt": ("gantt",),
+    "planner": ("layouts", "config", "planner"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),
@@ -31,7 +32,6 @@ STYLES = {
     "filter": ("filter",),
     "search": ("search",),
 }
-PAINTERS = ("gantt",)  # scripts that draw some of the steppers
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
@@ -51,7 +51,6 @@ _PLAIN = (
     "real = Number.isFinite, doc = globalThis.document"
 )
 _HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
-_HEADS |= dict.fromkeys(PAINTERS, f"const {{ painters, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
 _HEADS |= dict.fromkeys(FIGURES, f"const {{ figures, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
 _HEADS["practice"] = (
     f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
@@ -72,8 +71,7 @@ def _closed(source: str) -> str:
 
 @functools.cache
 def script(name: str = "gpuscale") -> str:
-    """A script of SCRIPTS; those after the first are loaded behind it, painters behind "steppers", figures
-    behind "stage"."""
+    """A script of SCRIPTS; those after the first are loaded behind it, figures behind "stage"."""
     return _closed(_HEADS.get(name, "") + _read(SCRIPTS[name], "js") + _TAILS.get(name, ""))
 
 
@@ -87,7 +85,7 @@ def style(name: str = "gpuscale") -> str:
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
     stage names is its own, as on a page."""
-    parts = ("gpuscale", "steppers", *PAINTERS, "stage", *FIGURES, "practice")
+    parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     apart = [
         f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)

@@ -1,183 +1,218 @@
-"""The stepper of a pipeline's timetable: slots are played in time, and idle time meets a formula's mark."""
+"""The pipeline that a hand can slow down: schedules as tabs, slot by slot, with what each rank stores.
+
+The page's script orders and times the slots (``static/pipeline.js``); its twins in Python are ``schedules.pipelines``
+and ``PipelineRun.slowed``. The published bubbles are the formulas given, printed as JavaScript.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from typing import NamedTuple
 
-from gpuscale.core.html import anchor, digesting, escape
-from gpuscale.plotting.pipeline_words import amount, count, kinds, named, order, parts, peak, share, waits
-from gpuscale.plotting.pipelines import gantt_figure
-from gpuscale.schedules.counts import counted
+import sympy
+
+from gpuscale.core.formula import Formula
+from gpuscale.plotting.pipeline_words import amount, order, peak
+from gpuscale.schedules.pipelines import both_ways, orders
+from gpuscale.schedules.pipelines.timetable import PipelineRun
+from gpuscale.symbols import N_MB, N_stages, T_idle, f_bub, n_virt, r_bub, t_B, t_F, t_W
 from gpuscale.units import show
-from gpuscale.widgets.collective import DIGITS, exact_value
-from gpuscale.widgets.stepper_card import meter, stepper
-from gpuscale.widgets.transfer_words import named_ranks
+from gpuscale.widgets.parts import Slider
+from gpuscale.widgets.stage import stage_figure
 
-LIMITS = {"ranks": 16, "microbatches": 32}  # what a page still shows
-STEPS = 240  # what a reader still plays
-OVER = {"total": "of the total time", "ideal": "over busy time"}
+RANKS = 2, 8  # even numbers, as DualPipe needs
+MICROBATCHES = 1, 16
+PACE = 1, 3  # how much slower a hand can make a rank
+BACKWARD, WEIGHTS = (1, 4), (0.5, 3.5)  # in forward passes of a microbatch on a rank
+KINDS = ("gpipe", "one_f_one_b", "interleaved", "zb_h1", "zb_v", "dualpipe")
 
 
-def pipeline_stepper(
-    runs,
-    formula=None,
+class Scheduled(NamedTuple):
+    """One tab of the pipeline: its schedule, and the formula of its bubble (idle time, or a ratio of it)."""
+
+    schedule: Callable[..., PipelineRun]
+    bubble: Formula
+
+
+def pipeline_stage(
+    schedules: Mapping[str, Scheduled],
     *,
     name: str,
     title: str,
     caption: str,
-    given=None,
-    over: str = "total",
-    at: int | None = None,
+    opens: str = "",
+    ranks: int = 4,
+    microbatches: int = 8,
+    backward: float = 2,
+    weights: float = 1,
+    pace: Mapping[int, float] | None = None,
+    presets: Mapping[str, Mapping] | None = None,
+    at: float = 1.0,
 ):
-    """A pipeline's timetable played in equal steps: who computes what, who waits, and how many activations each
-    holds (in microbatches of a rank's part of the model). A step is a time unit, or the part of one that all times
-    are multiples of; the first sentence says which, because idle time is counted in whole units.
+    """A pipeline to play with: schedules as tabs {"1F1B": Scheduled(...)}, ranks and microbatches, and handles.
 
-    ``runs`` is a timetable.PipelineRun, or several, which are played on one clock. The count is the idle time so
-    far: ``over`` "total" as a fraction of the total time of all ranks, "ideal" over their busy time. ``formula`` is
-    a Formula that gives its final value (for several runs: a sequence, with None where there is none); its inputs
-    are ``given`` (a mapping, or one for each run), besides N_stages and N_MB, which are known. ``at`` is the step
-    that it opens on. Raises ValueError, naming both, where the count on the schedule is not exactly the formula's
-    value; for a schedule too large to show; for another ``over``.
+    It opens on the tab ``opens`` (or the first), at the share ``at`` of its time. ``backward`` and ``weights`` are t_B
+    and t_W in forward passes of a microbatch on a rank, which is the unit of all times. ``pace`` says how many times
+    as long a rank takes: {2: 1.6}; ``presets`` name other inputs than equal ranks and a slow one. Interleaved and ZB-V
+    run with two virtual stages per rank. Returns a widget whose ``values`` hold the inputs: kind, N_stages, N_MB, t_B,
+    t_W, pace, and the microbatch that is followed, or -1.
+    Raises ValueError for a schedule, a tab or numbers that it cannot show.
     """
-    runs = list(runs) if isinstance(runs, (list, tuple)) else [runs]
-    formulas = list(formula) if isinstance(formula, (list, tuple)) else [formula] * len(runs)
-    givens = [given or {}] * len(runs) if not given or isinstance(given, Mapping) else list(given)
-    _check(name, runs, formulas, givens, over)
-    unit = _quantum(runs)
-    steps = int(max(run.makespan for run in runs) / unit)
-    if steps > STEPS:
-        raise ValueError(f"{name}: expected at most {STEPS} steps to play; got {steps}, each {amount(unit)} long")
-    for run, f, g in zip(runs, formulas, givens, strict=True):
-        _meets(name, run, f, g, over)
-    counts = [[count(run, over, min(t * unit, run.makespan)) for t in range(steps + 1)] for run in runs]
-    drawn = [_drawn(run, unit, text, f) for run, text, f in zip(runs, counts, formulas, strict=True)]
-    spec = {
-        "title": title,
-        "kind": "gantt",
-        "unit": "step",
-        "rate": 600,
-        "steps": steps,
-        "at": (2 * steps + 2) // 5 if at is None else at,
-        "per": float(1 / unit),
-        "runs": drawn,
-        "least": min(b - a for run in drawn for _, a, b, *_ in run["slots"]),
-        "said": _told(runs, unit, steps),
-    }
-    if len(runs) == 1:
-        spec["meter"] = _meter(runs[0], counts[0], formulas[0], over, unit)
-    last = "; ".join(f"{run.title}: {one['text'][-1]}" for run, one in zip(runs, drawn, strict=True))
-    whole = "" if digesting() else gantt_figure(runs, name=f"step-{anchor(name)}", caption=title).svg()
-    text = f"{title}: {counted(steps, 'step')}; {last}"
-    return stepper(name, spec, caption, *_rows(runs), text, drawing=whole, painter="gantt")
+    kinds = {each.schedule.__name__: label for label, each in schedules.items()}
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise ValueError(f"{name}: expected schedules {', '.join(KINDS)}; got {list(kinds)}")
+    opens = opens or next(iter(schedules))
+    if opens not in schedules:
+        raise ValueError(f"{name}: opens: expected one of {', '.join(schedules)}; got {opens!r}")
+    _within(name, "ranks", ranks, RANKS, 2)
+    _within(name, "microbatches", microbatches, MICROBATCHES, 1)
+    if stray := [rank for rank in pace or {} if not 0 <= rank < ranks]:
+        raise ValueError(f"{name}: pace: expected ranks 0 to {ranks - 1}; got {stray[0]}")
+    paces = [(pace or {}).get(rank, 1) for rank in range(RANKS[1])]
+    for what, values, bounds in (
+        ("pace", paces, PACE),
+        ("backward", [backward], BACKWARD),
+        ("weights", [weights], WEIGHTS),
+    ):
+        for value in values:
+            _within(name, what, value, bounds)
+    kind = schedules[opens].schedule.__name__
+    run = played(kind, ranks, microbatches, backward, weights, paces[:ranks])
+    start = {"kind": kind, "N_stages": ranks, "N_MB": microbatches, "t_B": backward, "t_W": weights, "pace": paces}
+    return stage_figure(
+        "pipeline",
+        name=name,
+        title=title,
+        caption=caption,
+        start=start | {"follow": -1},
+        text=_digest(run),
+        sliders={
+            N_stages: Slider(*RANKS, ranks, "step:2", log=False, label="stages"),
+            N_MB: Slider(*MICROBATCHES, microbatches, "step:1", log=False, label="microbatches"),
+        },
+        choices={"kind": ("Schedule", kinds)} if len(kinds) > 1 else {},
+        presets=presets or {"Equal ranks": {"pace": [1] * RANKS[1]}, "One slow rank": {"pace": _one_slow(ranks)}},
+        within={"pace": PACE, "t_B": BACKWARD, "t_W": WEIGHTS, "follow": (-1, MICROBATCHES[1] - 1)},
+        formulas={each.schedule.__name__: fraction(each.bubble) for each in schedules.values()},
+        words=WORDS | {"formula": f_bub.html, "names": kinds},
+        data=list(kinds),
+        python="from gpuscale.schedules.pipelines.both_ways import dualpipe, zb_v\n"
+        "from gpuscale.schedules.pipelines.orders import gpipe, interleaved, one_f_one_b, zb_h1",
+        at=at,
+    )
 
 
-def _check(name, runs, formulas, givens, over) -> None:
-    if not runs or not all(run.slots for run in runs):
-        raise ValueError(f"{name}: expected schedules with slots; got {runs}")
-    for run in runs:
-        for what, limit in LIMITS.items():
-            if getattr(run, what) > limit:
-                raise ValueError(f"{name}: expected at most {limit} {what} to show; got {getattr(run, what)}")
-    if over not in OVER:
-        raise ValueError(f"{name}: over: expected {' or '.join(OVER)}; got {over!r}")
-    if not len(runs) == len(formulas) == len(givens):
-        raise ValueError(f"{name}: expected a formula and inputs for each of {len(runs)} schedules")
+def _within(name: str, what: str, value: float, bounds: tuple[float, float], step: int = 0) -> None:
+    lo, hi = bounds
+    if not lo <= value <= hi or (step and value % step):
+        of = {0: "a value from", 1: "a whole number from", 2: "an even number from"}[step]
+        raise ValueError(f"{name}: {what}: expected {of} {lo} to {hi}; got {value}")
 
 
-def _quantum(runs) -> Fraction:
-    """The longest time of which every start and end is a multiple."""
-    times = {time for run in runs for slot in run.slots for time in (slot.start, slot.end)} - {0}
-    below = lcm(*(time.denominator for time in times))
-    return Fraction(gcd(*(int(time * below) for time in times)), below)
+def _one_slow(ranks: int) -> list[float]:
+    return [1.5 if rank == ranks // 2 else 1 for rank in range(RANKS[1])]
 
 
-def _meets(name, run, formula, given, over) -> None:
-    """Raises ValueError if the formula's value is not what is counted on the schedule."""
-    counted = run.bubble_fraction if over == "total" else run.bubble_overhead
-    known = {"N_stages": run.ranks, "N_MB": run.microbatches} | dict(given)
-    value = counted if formula is None else exact_value(formula, **known)
-    if value != counted:
-        said = f"the schedule counts an idle time of {counted} {OVER[over]}; the formula says {value} ({formula})"
-        raise ValueError(f"{name}: {run.title}: {said}")
+def played(
+    kind: str, ranks: int, microbatches: int, backward: float, weights: float, pace: Sequence[float]
+) -> PipelineRun:
+    """The timetable that the figure shows, in forward passes of a microbatch on a rank."""
+    b, w, half = Fraction(backward), Fraction(weights), Fraction(1, 2)
+    run = {
+        "gpipe": lambda p, m: orders.gpipe(p, m, 1, b),
+        "one_f_one_b": lambda p, m: orders.one_f_one_b(p, m, 1, b),
+        "interleaved": lambda p, m: orders.interleaved(p, m, 2, half, b / 2),
+        "zb_h1": lambda p, m: orders.zb_h1(p, m, 1, b, w),
+        "zb_v": lambda p, m: both_ways.zb_v(p, m, half, b / 2, w / 2),
+        "dualpipe": lambda p, m: both_ways.dualpipe(p, m, 1, b, w),
+    }[kind](ranks, microbatches)
+    return run.slowed(pace)
 
 
-def _drawn(run, unit, counts, formula) -> dict:
-    """A run as the page draws it, in steps of the player."""
-    part, end = parts(run), int(run.makespan / unit)
-    slots = [
-        [s.rank, int(s.start / unit), int(s.end / unit), s.kind, s.microbatch, part[s.rank, s.stage]] for s in run.slots
-    ]
-    text = [f"waited {count}" for count in counts]
-    return {
-        "title": run.title,
-        "ranks": run.ranks,
-        "end": end,
-        "slots": slots,
-        "waits": [[r, int(a / unit), int(b / unit)] for r in range(run.ranks) for a, b in waits(run, r)],
-        "text": text if formula is None else [*text[:-1], f"{text[-1]}, as in the formula"],
-        "held": ["".join(DIGITS[n] for n in _held(run, rank, unit, end)) for rank in range(run.ranks)],
-        "peaks": [float(peak(run, rank)) for rank in range(run.ranks)],
-        "part": run.ranks / run.stages,
-    }
+def fraction(bubble: Formula):
+    """Idle over total time from a formula of the bubble, as an expression; -1 where the formula does not hold.
+
+    Raises ValueError for a formula of anything else.
+    """
+    ratio = {f_bub: bubble.rhs, r_bub: bubble.rhs / (1 + bubble.rhs)}
+    ratio[T_idle] = bubble.rhs / (N_MB * (t_F + t_B) + bubble.rhs)
+    if bubble.lhs not in ratio or set(bubble.inputs) - {N_stages, N_MB, n_virt, t_F, t_B, t_W}:
+        raise ValueError(f"{bubble.title}: expected a bubble of stages, microbatches and times; got {bubble}")
+    holds = sympy.And(*(need.relation for need in bubble.needs))
+    return sympy.Piecewise((ratio[bubble.lhs], holds), (-1, True))
 
 
-def _held(run, rank, unit, end) -> list[int]:
-    """Activations that a rank holds during each step; none before the first."""
-    out, now, changes = [0], 0, dict(run.held(rank))  # of several changes at one time the last one counts
-    for t in range(end):
-        now = changes.get(t * unit, now)
-        out.append(now)
-    return out
+def _digest(run: PipelineRun) -> list[str]:
+    """What a stored notebook keeps of the first state."""
+    lines = [f"{run.title}: {amount(run.makespan)} time units, idle {show(float(run.bubble_fraction), '%')}"]
+    for rank in range(run.ranks):
+        done = " ".join(f"{word}@{amount(start)}" for start, _, word in order(run, rank))
+        lines.append(f"rank {rank}: {done}; stores at most {amount(peak(run, rank))}")
+    return lines
 
 
-def _meter(run, counts, formula, over, unit) -> dict:
-    """The bar of the idle time so far, with the formula's value as its mark."""
-    values = [float(share(run, over, t * unit)) for t in range(len(counts))]
-    full = next((f for f in (0.1, 0.25, 0.5, 1.0, 2.0, 4.0) if f >= 1.2 * values[-1]), 1.2 * values[-1])
-    mark, label = None, ""
-    if formula is not None:
-        mark, label = values[-1], f"formula: {formula.lhs.html} = {show(values[-1], '%')}"
-    title = f"Idle, {OVER[over].replace('the ', '')}"  # with its numbers one line at 320 px
-    return meter(title, "wait", full, values, counts, mark, label)
-
-
-def _told(runs, unit, steps) -> list[str]:
-    """A sentence on each step; the first says how long a step is."""
-    lengths = {Fraction(1): "a time unit", Fraction(1, 2): "half a time unit"}
-    length = lengths.get(unit, f"{unit} of a time unit")
-    whole = "; waiting is counted in whole units" * (unit != 1)
-    out = [f"Nothing has run yet. Each step lasts {length}{whole}."]
-    found = kinds(runs)
-    for t in range(steps):
-        said = []
-        for run in runs:
-            head = f"<b>{escape(run.title)}</b>: " * (len(runs) > 1)
-            said.append(head + (_moment(run, t * unit, found) if t * unit < run.makespan else "done."))
-        out.append(" ".join(said))
-    return out
-
-
-def _moment(run, time, found) -> str:
-    """Who does what at a time: "Forward on ranks 0, 1; rank 2 waits."."""
-    now = {s.rank: s.kind for s in run.slots if s.start <= time < s.end}
-    groups = [(named(kind, found), [r for r, k in now.items() if k == kind]) for kind in found]
-    said = [f"{what} on {named_ranks(ranks)}" for what, ranks in groups if ranks]
-    idle = [r for r in range(run.ranks) if r not in now]
-    said += [f"{named_ranks(idle)} wait{'s' * (len(idle) == 1)}"] if idle else []
-    text = "; ".join(said)
-    return text[0].upper() + text[1:] + "."
-
-
-def _rows(runs):
-    """The table where no script runs: what each rank does, in order."""
-    columns = [("Rank", False), ("In order (– is idle)", False), ("Waits", True), ("Holds at most", True)]
-    rows = []
-    for run in runs:
-        for rank in range(run.ranks):
-            words = " ".join(word for _, _, word in order(run, rank))
-            head = f"{escape(run.title)}, " * (len(runs) > 1)
-            rows.append((f"{head}{rank}", f"<small>{words}</small>", amount(run.idle(rank)), amount(peak(run, rank))))
-    return columns, rows
+_T_F = "<i>t</i><sub>F</sub>"
+WORDS = {
+    "one": "one microbatch on one rank",
+    "pass": {
+        "F": ["forward, <i>t</i><sub>F</sub> = {}", "forward {}", "F {}", "F"],
+        "whole": ["backward, <i>t</i><sub>B</sub> = {}", "backward {}", "B {}", "B"],
+        "B": ["input gradients {}", "input grads {}", "inputs {}", "B {}", "B"],
+        "W": [
+            "weight gradients, <i>t</i><sub>W</sub> = {}",
+            "weight gradients {}",
+            "weight grads {}",
+            "weights {}",
+            "W {}",
+            "W",
+        ],
+    },
+    "kinds": {"F": "forward pass", "whole": "backward pass", "B": "input gradients", "W": "weight gradients"},
+    "block": "{}, microbatch {}, rank {}",
+    "told": "<b>{}, microbatch {}</b>rank {}, from {} to {}",
+    "late": "<br>rank {} was the last to deliver its input",
+    "rank": "rank {}",
+    "times": "{}×",
+    "stores": "stores {} microbatches",
+    "store": "stores {} microbatch",
+    "few": "stores {}",
+    "critical": "critical path",
+    "hint": "pull →",
+    "idle": "idle {}",
+    "equal": "equal ranks: {}",
+    "t_B": "Backward pass",
+    "t_W": "Weight gradients, a part of the backward pass",
+    "pace": "Time of rank {}, compared with the others",
+    "paced": "<b>rank {}</b>takes {} times as long",
+    "keeps": "<b>rank {}</b>stores the activations of at most {} microbatches of its layers",
+    "waited": "<b>rank {} is idle</b>for {}, from {} to {}",
+    "time": "{} of {}",
+    "meter": "Idle time of all ranks",
+    "bubble": "{} of {}, {}",
+    "uneven": "The formula holds for equal ranks only.",
+    "without": "No formula holds for these times.",
+    "equally": f"<b>{{}}</b>: the step takes {{}} {_T_F}, and the ranks are <b class=wait>idle</b> for {{}} of it.",
+    "one_slow": "<b>Rank {} takes {} times as long</b>, and the step {} longer. "
+    "Its slots make up {} of the critical path, and the ranks are <b class=wait>idle</b> for {} of the step.",
+    "some_slow": "<b>Slow ranks make the step {} longer.</b> The ranks are <b class=wait>idle</b> for {} of it.",
+    "single": "<b class=memory>{}</b> microbatch",
+    "several": "<b class=memory>{}</b> microbatches",
+    "alike": "Every rank stores the activations of up to {}.",
+    "falling": "The first rank stores the activations of up to {}, the last one of {}.",
+    "most": "Rank {} stores the most, the activations of up to {}.",
+    "notes": {
+        "interleaved": " Microbatches go in groups of one per rank.",
+        "zb_v": " ZB-V needs at least two microbatches per rank, less one.",
+        "dualpipe": " Each rank holds the weights of two stages.",
+    },
+    "heads": ["Rank and its slots in order (– is idle)", "Busy", "Idle", "Stores at most"],
+    "calls": {
+        "gpipe": "gpipe({}, {}, t_B={})",
+        "one_f_one_b": "one_f_one_b({}, {}, t_B={})",
+        "interleaved": "interleaved({}, {}, 2, t_F=0.5, t_B={})",
+        "zb_h1": "zb_h1({}, {}, t_B={}, t_W={})",
+        "zb_v": "zb_v({}, {}, t_F=0.5, t_B={}, t_W={})",
+        "dualpipe": "dualpipe({}, {}, t_B={}, t_W={})",
+    },
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuscale.core.html import Head, anchor, region, table
+from gpuscale.core.html import Head, anchor, table
 
 
 def stepper(
@@ -14,18 +14,14 @@ def stepper(
     columns: Sequence[tuple[str, bool]],
     rows: Sequence[Sequence],
     text: str,
-    drawing: str = "",
-    painter: str = "",
 ):
     """A stepper's widget. ``columns``: (heading, whether it holds numbers); ``rows``: cells as HTML; ``text``: what a
-    notebook stores; ``drawing``: a picture over the table, as SVG; ``painter``: the script that its page loads besides
-    those of all steppers."""
+    notebook stores."""
     from gpuscale.widgets.card import figure
 
-    drawing = region(spec["title"], drawing) if drawing else ""
     numbers = table([Head(title, "num" if number else "") for title, number in columns], rows)
     spec = {"id": f"step-{anchor(name)}", **spec, "caption": caption}
-    return figure("stepper", spec, drawing + numbers, text, painter=painter)
+    return figure("stepper", spec, numbers, text)
 
 
 def meter(name: str, hue: str, full, values, text: list[str], mark=None, label: str = "") -> dict:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 from browser.bookpages import PROBES, calling, probe, said
-from support.stepper_demo import cards, timetables
+from support.stepper_demo import cards
 from support.stepper_demo import page as demo
 
 PAGES = calling(r"\w*stepper")
@@ -109,7 +109,7 @@ def test_every_shape_of_schedule_is_drawn(shapes, width):
     drawn = "(el) => el.firstChild.getAttribute('width') == el.clientWidth"
     shapes.wait_for_function(f"() => [...document.querySelectorAll('.stage')].every({drawn})")
     found = steppers(shapes)
-    assert len(found) == len(cards()) + len(timetables())
+    assert len(found) == len(cards())
     problems = {one.spec["id"]: right(one, one.frames()) for one in found}
     assert not any(problems.values()), said([f"{name}: {p}" for name, found in problems.items() for p in found])
     assert shapes.evaluate(probe("overflow")) == [] and shapes.errors == []

@@ -7,7 +7,15 @@ from plotting import test_plotting
 from plotting.test_plotting import texts, trees, words
 
 from gpuscale.network import Mesh, Topology, Torus, topologies, topology
-from gpuscale.plotting import TreeNode, network_figure, node_figure, number_tree, torus_figure
+from gpuscale.plotting import (
+    TreeNode,
+    leaf_rails_figure,
+    network_figure,
+    node_figure,
+    number_tree,
+    rack_figure,
+    torus_figure,
+)
 from gpuscale.units import GB, NBSP
 
 RULES = """test_both_drawings_are_wellformed_and_have_the_columns_width test_colours_are_page_colours_with_a_fallback
@@ -44,27 +52,18 @@ def lines(tree, hue: str) -> int:
 
 def test_a_pod_says_its_levels_on_both_drawings():
     expected = """Pod: 1,024 GPUs|16 spine switches|64 ports each|12.8 TB/s|per scalable unit|8 leaf switches per unit
-    one per rail|400 GB/s|per node, 50 GB/s per GPU|8 GPUs per node|32 nodes per unit|450 GB/s
+    400 GB/s|per node, 50 GB/s per GPU|8 GPUs per node|32 nodes per unit|450 GB/s
     per GPU, over NVLink"""
     for tree in trees(draw(topology("h100_pod_1024"))):
         assert {part.strip() for part in re.split(r"[|\n]", expected)} <= set(said(tree).split(" | "))
 
 
-def test_on_rails_each_gpu_has_one_cable_and_a_leaf_one_to_each_spine():
+def test_each_gpu_has_one_cable_and_a_unit_is_joined_by_some():
     wide, narrow = trees(draw(topology("h100_pod_1024")))
-    units, spines = 2, 5  # those that are drawn: the first and the last unit, and of 16 spines four and the last
+    units, above = 2, 8  # those that are drawn: the first unit and the last, and cables above a unit
     assert lines(wide, "scaleup") == units * 3 * 8 and lines(narrow, "scaleup") == units * 2 * 8
-    assert lines(wide, "scaleout") == units * (3 * 8 + 8 * spines)
-    assert lines(narrow, "scaleout") == units * (2 * 8 + 8 * spines)
-
-
-def test_a_rail_is_drawn_strongly_and_switches_may_be_drawn_as_one():
-    plain, rail = (trees(draw(topology("h100_pod_1024"), rail=k))[0] for k in (None, 2))
-    thick = [p for p in rail.iter("{http://www.w3.org/2000/svg}path") if p.get("stroke-width") == "1.8"]
-    assert sum(len(re.findall("M", p.get("d"))) for p in thick) == 2 * 3
-    assert lines(rail, "scaleout") == lines(plain, "scaleout")
-    one = trees(draw(topology("h100_pod_1024"), merged=True))[0]
-    assert "one per rail" not in said(one) and lines(one, "scaleout") == 2 * (3 * 8 + 8)
+    assert lines(wide, "scaleout") == units * (3 * 8 + above)
+    assert lines(narrow, "scaleout") == units * (2 * 8 + above)
 
 
 def test_a_node_has_a_line_from_every_gpu_to_every_switch():
@@ -116,8 +115,52 @@ def test_chips_of_a_small_torus_are_all_drawn():
         fills = [p for p in tree.iter("{http://www.w3.org/2000/svg}path") if "--compute-bar" in p.get("fill", "")]
         return sum(len(re.findall("M", p.get("d"))) for p in fills)
 
-    for sides, count in [((8,), 8), ((4, 8), 32), ((4, 4, 4), 64), ((16, 20, 28), 64), ((32, 2), 32)]:
+    bars = 7  # one for each distance in a cube of four
+    for sides, count in [((8,), 8), ((4, 8), 32), ((4, 4, 4), 64 + bars), ((16, 20, 28), 64), ((32, 2), 32)]:
         assert squares(trees(draw(Torus("t", sides, GB)))[0]) == count
+
+
+def test_a_torus_of_three_axes_says_how_far_each_chip_is():
+    for tree in trees(draw(Torus("t", (4, 4, 4), GB))):
+        digits = [word for word in words(tree) if word.isdigit()]
+        assert digits.count("6") == 1 + 1 + 2  # one chip, its row in the list, and the counts of two rows
+        assert digits.count("5") == 6 + 1 and digits.count("20") == 1
+    tree, _ = trees(draw(Torus("t", (16, 20, 28), GB)))
+    assert words(tree).count("1") == 6 and words(tree).count("0") == 1  # the last chip of an axis is one link away
+
+
+def test_rails_have_a_leaf_for_each_column_and_cables_straight_down():
+    wide, narrow = trees(leaf_rails_figure(topology("h100_pod_1024"), **SAID))
+    for tree in (wide, narrow):
+        assert lines(tree, "scaleout") == 8 * 4 * 2  # of 32 nodes four, up and down
+        assert {"32 cables up per leaf", "8 leaf switches", "node 31", "…"} <= set(words(tree))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rails_keep_the_rules_of_all_figures(rule):
+    getattr(test_plotting, rule)(leaf_rails_figure(topology("h100_pod_1024"), **SAID))
+
+
+def rack(**more):
+    return rack_figure(topology("gb200_nvl72"), **SAID | {"per_tray": 4, "chips_per_tray": 2} | more)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rack_keeps_the_rules_of_all_figures(rule):
+    getattr(test_plotting, rule)(rack())
+
+
+def test_a_rack_has_every_tray_and_a_column_of_dots_for_each_chip():
+    for tree in trees(rack()):
+        filled = {}
+        for path in tree.iter("{http://www.w3.org/2000/svg}path"):
+            for hue in ("compute", "scaleup"):
+                if f"--{hue}-bar" in path.get("fill", ""):
+                    filled[hue] = filled.get(hue, 0) + len(re.findall("M", path.get("d")))
+        assert filled == {"compute": 72, "scaleup": 2 * 18}  # a chip in its tray, and at its column
+        dotted = [p for p in tree.iter("{http://www.w3.org/2000/svg}path") if p.get("stroke-dasharray") == "2 2"]
+        assert sum(len(re.findall("M", p.get("d"))) for p in dotted) == 2 * 18
+        assert {"one of 72 GPUs", "18 links, one to each chip"} <= set(words(tree))
 
 
 def test_a_node_is_drawn_from_any_topology_and_a_mesh_of_any_shape():
@@ -154,6 +197,16 @@ def test_a_tree_says_its_places_and_edges_and_marks_what_is_cut():
         (lambda: network_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
         (lambda: node_figure("dgx", **SAID), TypeError, "expected a Mesh or a Topology; got 'dgx'"),
         (lambda: torus_figure(topology("dgx_h100"), **SAID), TypeError, "expected a Torus"),
+        (lambda: rack_figure("rack", per_tray=4, chips_per_tray=2, **SAID), TypeError, "expected a Topology"),
+        (lambda: rack(per_tray=5), ValueError, "got 5 and 2 in a tray"),
+        (
+            lambda: rack_figure(topology("dgx_h100"), per_tray=4, chips_per_tray=2, **SAID),
+            ValueError,
+            "a link from each GPU to each switch",
+        ),
+        (lambda: leaf_rails_figure(topology("dgx1_v100"), **SAID), TypeError, "expected a Topology"),
+        (lambda: leaf_rails_figure(topology("h100_pod_1024"), rail=8, **SAID), ValueError, "among them 8"),
+        (lambda: leaf_rails_figure(topology("h100_pod_1024"), level="Spine", **SAID), ValueError, "got Spine"),
         (lambda: torus_figure(Torus("t", (3, 3, 3, 3), 1), **SAID), ValueError, "4 axes; expected at most 3"),
         (lambda: number_tree("top", alt="x", **SAID), TypeError, "expected a TreeNode; got 'top'"),
         (lambda: number_tree(TreeNode("t", "red"), alt="x", **SAID), ValueError, "node 't'"),

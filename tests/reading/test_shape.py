@@ -15,7 +15,7 @@ FORMULA = re.compile(r"^\s*\$\$|\\begin\{", re.M)
 def chapters() -> list[str]:
     """The pages of the four parts, as the contents name them."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
-    names = [one["file"] for part in contents if PART.match(part["caption"]) for one in part["chapters"]]
+    names = [one["file"] for part in contents if PART.match(part.get("caption", "")) for one in part["chapters"]]
     return names
 
 
@@ -37,9 +37,9 @@ def derives(cell: dict) -> bool:
 
 
 def pictures(cell: dict) -> bool:
-    """Whether a cell shows a figure or a stepper."""
+    """Whether a cell shows a figure, on a stage or not, or a stepper."""
     drawn = re.search(r"^(live )?figure ", outputs(cell, "text/plain"), re.M)
-    return cell["cell_type"] == "code" and bool(drawn or re.search(r"\w+_stepper\(", cell["source"]))
+    return cell["cell_type"] == "code" and bool(drawn or re.search(r"\w+_(stepper|stage)\(", cell["source"]))
 
 
 def states(cell: dict) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -115,6 +116,40 @@ def test_transfers_run_beside_the_work_and_queue_on_a_link():
 def test_stages_may_differ():
     run = one_f_one_b(3, 4, t_F=[1, 1, 3], t_B=[2, 2, 6])
     assert run.makespan == 4 * 9 + 2 * 3 and run.idle(2) == 2 * 3
+
+
+def test_slower_ranks_are_slower_stages_where_each_holds_one():
+    pace = [1, 3, 2, 1.5]
+    for make in (gpipe, one_f_one_b):
+        assert make(4, 6).slowed(pace).slots == make(4, 6, t_F=pace, t_B=[2 * one for one in pace]).slots
+    split = zb_h1(4, 6, t_F=pace, t_B=[2 * one for one in pace], t_W=pace)
+    assert zb_h1(4, 6).slowed(pace).slots == split.slots
+    dealt = interleaved(2, 4, 2, t_F=[1, 3, 1, 3], t_B=[2, 6, 2, 6], t_hop=1)
+    assert interleaved(2, 4, 2, t_hop=1).slowed([1, 3]).transfers == dealt.transfers
+    assert dualpipe(4, 8).slowed([2] * 4).makespan == 2 * dualpipe(4, 8).makespan
+
+
+def test_a_pace_is_needed_for_each_rank():
+    with pytest.raises(ValueError, match="pace: expected 4 numbers, one per rank; got 3"):
+        gpipe(4, 2).slowed([1, 1, 1])
+    with pytest.raises(ValueError, match="pace: expected a time of zero or more"):
+        gpipe(4, 2).slowed([1, 1, 1, -1])
+
+
+def test_the_critical_path_of_a_small_pipeline():
+    path = [(slot.rank, slot.start, f"{slot.kind}{slot.microbatch}") for slot in gpipe(2, 2).critical_path()]
+    assert path == [(0, 0, "F0"), (1, 1, "F0"), (1, 2, "F1"), (1, 3, "B1"), (0, 5, "B1"), (0, 7, "B0")]
+    sent = gpipe(2, 1, t_hop=3).critical_path()
+    assert [(slot.rank, slot.start, slot.end) for slot in sent] == [(0, 0, 1), (1, 4, 5), (1, 5, 7), (0, 10, 12)]
+
+
+@pytest.mark.parametrize("title", RUNS)
+def test_a_critical_path_has_no_gaps(title):
+    run = RUNS[title](3, 4, 1, 1, 1, 0)
+    for on in (run, run.slowed([Fraction(3, 2), *[1] * (run.ranks - 1)])):
+        path = on.critical_path()
+        assert path[0].start == 0 and path[-1].end == on.makespan
+        assert all(slot.end == then.start for slot, then in pairwise(path))
 
 
 def test_passes_that_overlap_share_their_time():

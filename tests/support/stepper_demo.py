@@ -3,7 +3,6 @@
 import functools
 import json
 from contextlib import contextmanager
-from fractions import Fraction
 from pathlib import Path
 
 from py_mini_racer import MiniRacer
@@ -23,9 +22,8 @@ from gpuscale.schedules.collectives import (
     torus,
     trees,
 )
-from gpuscale.schedules.pipelines import orders
 from gpuscale.units import MB
-from gpuscale.widgets import assets, collective_stepper, pipeline_stepper, primitive_stepper
+from gpuscale.widgets import assets, collective_stepper, primitive_stepper
 
 ROOT = Path(__file__).resolve().parents[2]
 V = 64 * MB
@@ -76,29 +74,12 @@ def cards() -> dict:
     return found | {name: primitive_stepper(name, caption=CAPTION) for name in direct.SCHEDULES}
 
 
-@functools.cache
-def timetables() -> dict:
-    """The card of pipelines of every shape: long, short, with parts, a split backward, transfers, two at once."""
-    runs = {
-        "one rank": orders.gpipe(1, 2),
-        "gpipe": orders.gpipe(4, 8),
-        "long": orders.one_f_one_b(8, 16),
-        "parts": orders.interleaved(4, 8, 2),
-        "split": orders.zb_h1(4, 6),
-        "hops": orders.one_f_one_b(4, 6, t_hop=Fraction(1, 2)),
-        "two at once": [orders.gpipe(4, 4), orders.interleaved(4, 4, 2)],
-    }
-    titles = {name: f"A pipeline: {name}" for name in runs}
-    return {name: pipeline_stepper(runs[name], name=name, title=titles[name], caption=CAPTION) for name in runs}
-
-
 @contextmanager
-def painting(kind: str, *more: str):
-    """paint(spec, width, t) is a frame's drawing and its height, by the page's scripts without a page; ``more`` runs
-    before the painter."""
+def painting(kind: str):
+    """paint(spec, width, t) is a frame's drawing and its height, by the page's scripts without a page."""
     scripts = (assets.script(), assets.script("steppers"))
     with MiniRacer() as engine:
-        for script in [*map(tight_script, scripts), *more]:
+        for script in map(tight_script, scripts):
             engine.eval(f"{script}; null")
         engine.eval(f"""function paint(spec, w, t) {{
           const svg = {{ setAttribute(k, v) {{ this[k] = v; }} }};
@@ -113,8 +94,8 @@ def page(folder: Path) -> Path:
     for name, text in served(ROOT).items():
         (folder / name).write_text(text, encoding="utf-8")
     styles = "".join(f'<link rel="stylesheet" href="{n}.css">' for n in ("gpuscale", "steppers", "book"))
-    scripts = "".join(f'<script defer src="{name}.js"></script>' for name in ("gpuscale", "steppers", "gantt"))
-    body = "".join(card.html for card in (*cards().values(), *timetables().values()))
+    scripts = "".join(f'<script defer src="{name}.js"></script>' for name in ("gpuscale", "steppers"))
+    body = "".join(card.html for card in cards().values())
     text = f"<title>x</title>{styles}{scripts}<nav></nav><main><article><h1>x</h1>{body}</article></main>"
     (folder / "steppers.html").write_text(f'<!DOCTYPE html><html lang="en"><meta charset="utf-8">{VIEW}{text}', "utf-8")
     return folder / "steppers.html"

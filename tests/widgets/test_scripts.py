@@ -86,7 +86,14 @@ SAID = re.compile(r"""(?:aria-label|title|alt|placeholder)=(?:"([^"]*)"|'([^']*)
 CLASSES = set(re.findall(r"[.#]([a-z][\w-]*)", "".join(p.read_text(encoding="utf-8") for p in STATIC.glob("*.css"))))
 ELEMENTS = set(re.findall(r"<([a-z]+)", "".join(SOURCES.values()))) | {"svg", "script", "details", "code", "input"}
 # Codes of the data that a script is given, spelled like units: kinds of a pipeline's slots, which bound holds.
-CODES = {"gantt": {"W", "B"}, "live": {"min"}, "ring": {"d", "W"}, "stage": {"(prefers-reduced-motion: reduce)"}}
+CODES = {
+    "pipeline": {"W", "B"},
+    "live": {"min"},
+    "bytes": {"B"},
+    "layer": {"flops"},
+    "ring": {"d", "W"},
+    "stage": {"(prefers-reduced-motion: reduce)"},
+}
 UNITS = {name for name, (_, base) in SCALE.items() if base != "1"} | {"%", "FLOPs", "GPUs"}
 
 
@@ -179,7 +186,7 @@ def test_every_constant_comes_from_python_and_is_used():
     own = {name for source in SOURCES.values() for name in re.findall(r"\b([A-Z][A-Z_]{2,}) =", code(source))}
     assert set(shared.known()) - used - {"OR"} == set(), "no script uses these"
     assert own.isdisjoint(shared.known())
-    there = set(shared.known()) | own | {"JSON", "NFKC", "URL"}
+    there = set(shared.known()) | own | {"JSON", "NFKC", "URL", "N_MB"}
     assert used - there == set(), "neither Python nor a script defines these"
 
 

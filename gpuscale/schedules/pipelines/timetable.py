@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from gpuscale.schedules.counts import counted, need_rank
@@ -49,7 +50,8 @@ def _number(time: Fraction) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PipelineRun:
-    """A timetable. ``bare`` is its length were all transfers free, for ``exposed``."""
+    """A timetable. ``bare`` is its length were all transfers free, for ``exposed``; ``orders`` are the blocks that each
+    rank works through, for ``slowed``."""
 
     title: str
     ranks: int
@@ -58,6 +60,7 @@ class PipelineRun:
     slots: tuple[Slot, ...]
     transfers: tuple[PipelineTransfer, ...]
     bare: Fraction
+    orders: tuple[Order, ...] = ()
 
     def __repr__(self) -> str:
         """A summary; the slots are attributes. Times are in the unit that they were given in."""
@@ -140,6 +143,45 @@ class PipelineRun:
         """The most activations that a rank holds at a time, each of one microbatch in one stage."""
         return max((count for _, count in self.held(rank)), default=0)
 
+    def critical_path(self) -> list[Slot]:
+        """The slots that the makespan consists of, first to last; between two of them lies at most a transfer.
+
+        A slot begins when the one before it on its rank ends, or when a result arrives. Where both hold, the path stays
+        on the rank; of several paths that are as long this is one.
+        """
+        block_of = {task: block for order in self.orders for block in order for task in block}
+        slots = {slot[3:]: slot for slot in self.slots}
+        sent = {move[4:]: move.end for move in self.transfers}
+        before = {then: slot for rank in range(self.ranks) for slot, then in pairwise(self.of(rank))}
+
+        def delivered(need: Task, rank: int) -> tuple[Fraction, Slot]:
+            """When a result arrives at a rank, and the last slot of its block."""
+            last = slots[block_of[need][-1]]
+            return last.end if last.rank == rank else sent[need], last
+
+        path = [min(self.slots, key=lambda slot: (-slot.end, slot.rank))]
+        while path[-1].start:
+            slot = path[-1]
+            previous = before.get(slot)
+            if previous is None or previous.end < slot.start:
+                block = block_of[slot[3:]]
+                needs = [need for task in block for need in needs_of(task, self.stages) if need not in block]
+                _, previous = max((delivered(need, slot.rank) for need in needs), key=lambda result: result[0])
+            path.append(previous)
+        return path[::-1]
+
+    def slowed(self, pace: Sequence) -> "PipelineRun":
+        """The same orders where each slot of rank r takes ``pace[r]`` times as long. Transfers take as long as before.
+        Raises ValueError unless there is a pace of zero or more for each rank."""
+        if len(pace) != self.ranks:
+            raise ValueError(f"pace: expected {counted(self.ranks, 'number')}, one per rank; got {len(pace)}")
+        times = [need_time(one, "pace") for one in pace]
+        took = {slot[3:]: (slot.end - slot.start) * times[slot.rank] for slot in self.slots}
+        t_hop = next((move.end - move.start for move in self.transfers), Fraction(0))
+        return timetable(
+            self.title, self.orders, self.stages, self.microbatches, lambda block: [took[task] for task in block], t_hop
+        )
+
 
 def needs_of(task: Task, stages: int) -> list[Task]:
     """The tasks that have to be done before this one."""
@@ -165,7 +207,7 @@ def timetable(
     free = slots if not t_hop else _play(orders, stages, lasts, Fraction(0))[0]
     bare = max(slot.end for slot in free)
     slots = sorted(slots, key=lambda slot: (slot.start, slot.rank, slot.end))
-    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare)
+    return PipelineRun(title, len(orders), stages, microbatches, tuple(slots), tuple(transfers), bare, tuple(orders))
 
 
 class _State:

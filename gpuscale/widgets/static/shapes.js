@@ -52,6 +52,14 @@ function sketch(scene) {
     if (it.words !== words) it.el.innerHTML = spans(it.words = words);
     return it.el;
   }
+  /** A shape on its way, or at its end; one that is there already, the very same object, need not be drawn again. */
+  function drawn(s, stop, u) {
+    const to = attributes(s, stop.has(s.key)), old = was && (was.get(s.key) ?? was.get(s.from));
+    const shown = !was ? to : old ? fromEntries(entries(to).map(([k, v]) => [k, NEVER_MIXED.test(k) ? v : mixed(old[k] ?? (k === 'opacity' ? 1 : v), v, u)])) : { ...to, opacity: (to.opacity ?? 1) * u };
+    const el = put(s.key, s.tag, s.words ?? '', shown);
+    kept.get(s.key).of = was ? null : s;
+    return el;
+  }
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
     depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); },
@@ -64,9 +72,7 @@ function sketch(scene) {
       }
       let next = scene.firstChild;
       for (const s of list) {
-        const to = attributes(s, stop.has(s.key)), old = was && (was.get(s.key) ?? was.get(s.from));
-        const shown = !was ? to : old ? fromEntries(entries(to).map(([k, v]) => [k, NEVER_MIXED.test(k) ? v : mixed(old[k] ?? (k === 'opacity' ? 1 : v), v, u)])) : { ...to, opacity: (to.opacity ?? 1) * u };
-        const el = put(s.key, s.tag, s.words ?? '', shown);
+        const el = !was && kept.get(s.key)?.of === s ? kept.get(s.key).el : drawn(s, stop, u);
         while (next && !here.has(next.key)) next = next.nextSibling;
         el.key = s.key;
         if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
@@ -74,5 +80,5 @@ function sketch(scene) {
     },
   };
 }
-/** The same list as text, for pages without a script and for paper. */
-const pictured = (shapes) => joined(flat(shapes), ({ act, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}>${spans(s.words ?? '')}</${s.tag}>`);
+/** The same list as text, for pages without a script and for paper; without what only a hand asks for. */
+const pictured = (shapes) => joined(flat(shapes), ({ act, told: asked, label, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}${s.words ? `>${spans(s.words)}</${s.tag}>` : '/>'}`);
