@@ -56,7 +56,7 @@ WORDS = {
 }
 
 
-class Costs(NamedTuple):
+class RoutedCosts(NamedTuple):
     """The formulas of a journey: the fraction of nodes that a token reaches, and the times of its phases."""
 
     reached: Formula
@@ -66,7 +66,7 @@ class Costs(NamedTuple):
 
 
 def journey_stage(
-    costs: Costs,
+    costs: RoutedCosts,
     *,
     name: str,
     title: str,

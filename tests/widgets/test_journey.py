@@ -11,7 +11,7 @@ from gpuscale.book.frames import engine
 from gpuscale.llm import ep_fan_out, ep_node_comms, ep_uneven_math, limited_nodes_hit
 from gpuscale.schedules.collectives import exchange
 from gpuscale.units import GB, TB, show
-from gpuscale.widgets import Costs, journey_stage
+from gpuscale.widgets import RoutedCosts, journey_stage
 from gpuscale.widgets.journey import TOKENS
 
 E, M, G, POPULAR = 256, 8, 8, 150
@@ -26,7 +26,7 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
 
 
 def figure(**options):
-    costs = Costs(limited_nodes_hit, ep_node_comms, ep_fan_out, ep_uneven_math)
+    costs = RoutedCosts(limited_nodes_hit, ep_node_comms, ep_fan_out, ep_uneven_math)
     book = dict(name="journey", title="A token", caption="<b>Few.</b>", given=GIVEN, experts=E, k=8, popular=POPULAR)
     return journey_stage(costs, **book | options)
 
