@@ -20,6 +20,7 @@ __getattr__, __dir__ = face(
     explanation="Explanation explain",
     fit="calibrate",
     memory_fit="fit_memory out_of_memory",
+    memory_parts="GpuBytes gpu_bytes memory_page",
     network_fit="NetworkFit fit_network",
     network_logs="Sweep read_logs",
     outcome="Outcome Outcomes",

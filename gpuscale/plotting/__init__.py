@@ -9,7 +9,6 @@ from gpuscale.faces import face
 
 __getattr__, __dir__ = face(
     __name__,
-    area_chart="Areas areas",
     bar_chart="Bars bars",
     boxes="Block blocks",
     collectives="holdings_figure hops_figure",
@@ -31,7 +30,6 @@ __getattr__, __dir__ = face(
     shares="chunks_figure parts_figure slices_figure",
     softmax="running_softmax softmax_figure",
     spanning_trees="tree_figure",
-    split_panels="Split splits",
     stack_chart="stacks",
     switch_chip="switch_figure",
     tori="node_figure torus_figure",

@@ -1,41 +1,14 @@
-"""Figures of a model: a layer by area, the running softmax, what fills a memory, and who holds which piece."""
+"""Figures of a model: the running softmax, what fills a memory, and who holds which piece."""
 
 import re
 
 import numpy as np
 import pytest
 
-from gpuscale.plotting import Areas, Split, areas, running_softmax, softmax_figure, splits, stacks
+from gpuscale.plotting import running_softmax, softmax_figure, stacks
 
 SAID = {"name": "a", "caption": "It is so."}
 BOX = re.compile(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"')
-
-
-@pytest.mark.parametrize("narrow", [False, True])
-def test_areas_are_exact_in_a_column_and_between_columns(narrow):
-    rows = {"one": {"a": 60.0, "b": 30.0}, "two": {"c": 90.0}}
-    left = Areas("left", "1", "memory", rows)
-    right = Areas("right", "FLOP", "compute", {"one": {"a": 120.0, "b": 60.0}, "two": {"c": 180.0}}, worth=2)
-    boxes = [tuple(map(float, found)) for found in BOX.findall(areas([left, right], **SAID).svg(narrow))]
-    sizes = sorted(w * h for *_, w, h in boxes)
-    assert len(sizes) == 6
-    assert np.allclose(np.array(sizes) / sizes[0], [1, 1, 2, 2, 3, 3], rtol=0.01)
-
-
-def test_words_say_the_total_of_a_column():
-    figure = areas([Areas("l", "1", "memory", {"one": {"a": 218103808.0}}, words="218 million")], **SAID)
-    drawn = re.sub("<[^>]*>", " ", figure.svg())
-    assert "218 million" in drawn and "218,103,808" not in drawn
-
-
-def test_what_is_nothing_leaves_a_slot():
-    rows = {"one": {"a": 60.0}, "scores": {"s": 0.0}}
-    full = {"one": {"a": 120.0}, "scores": {"s": 40.0}}
-    figure = areas(
-        [Areas("l", "1", "memory", rows, notes={"scores": "no parameters"}), Areas("r", "1", "compute", full)], **SAID
-    )
-    assert "no parameters" in figure.svg() and "stroke-dasharray" in figure.svg()
-    assert ["l", "s", "none", "0.00%"] in [list(row) for row in figure.table[1]]
 
 
 @pytest.mark.parametrize("tile", [1, 2, 3, 6])
@@ -59,25 +32,11 @@ def test_a_stack_has_the_length_of_its_value():
     assert "limit: 8" in figure.svg()
 
 
-def test_each_panel_says_what_moves():
-    panels = [
-        Split("One GPU", moves="nothing moves"),
-        Split("Data", "rows", wires="ring", hue="scaleout", moves="gradients", over="NICs"),
-    ]
-    figure = splits(panels, **SAID)
-    assert figure.table[1][1] == ["Data", "some sequences", "every weight", "gradients", "NICs"]
-    assert all(f"--rank{2 * i}" in figure.svg() for i in range(4))
-
-
 @pytest.mark.parametrize(
     "call, says",
     [
-        (lambda: areas([], **SAID), "columns: expected at least one"),
-        (lambda: areas([Areas("a", "1", "memory", {"x": {"a": -1.0, "b": 2.0}})], **SAID), "0 or more"),
         (lambda: running_softmax([1], [1, 2], 1), "1 scores, 2 values"),
         (lambda: stacks({"a": {"x": 1.0}, "b": {"y": 1.0}}, **SAID), "the same parts"),
-        (lambda: Split("a", tokens="diagonal"), "tokens is 'diagonal'"),
-        (lambda: splits([], **SAID), "panels: the list is empty"),
     ],
 )
 def test_bad_input_is_named(call, says):

@@ -86,7 +86,14 @@ SAID = re.compile(r"""(?:aria-label|title|alt|placeholder)=(?:"([^"]*)"|'([^']*)
 CLASSES = set(re.findall(r"[.#]([a-z][\w-]*)", "".join(p.read_text(encoding="utf-8") for p in STATIC.glob("*.css"))))
 ELEMENTS = set(re.findall(r"<([a-z]+)", "".join(SOURCES.values()))) | {"svg", "script", "details", "code", "input"}
 # Codes of the data that a script is given, spelled like units: kinds of a pipeline's slots, which bound holds.
-CODES = {"live": {"min"}, "pipeline": {"W", "B"}, "ring": {"d", "W"}, "stage": {"(prefers-reduced-motion: reduce)"}}
+CODES = {
+    "pipeline": {"W", "B"},
+    "live": {"min"},
+    "bytes": {"B"},
+    "layer": {"flops"},
+    "ring": {"d", "W"},
+    "stage": {"(prefers-reduced-motion: reduce)"},
+}
 UNITS = {name for name, (_, base) in SCALE.items() if base != "1"} | {"%", "FLOPs", "GPUs"}
 
 
