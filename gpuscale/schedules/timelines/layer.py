@@ -21,7 +21,7 @@ class Move(NamedTuple):
     block: str = ""
 
 
-class LayerSpan(NamedTuple):
+class Interval(NamedTuple):
     """From when to when a lane is busy, with what: ``lane`` 0 is arithmetic, 1 the link."""
 
     lane: int
@@ -31,7 +31,7 @@ class LayerSpan(NamedTuple):
     end: float
 
 
-def layer_on_clock(work: Mapping[str, float], moves: Sequence[tuple[Move, float]]) -> list[LayerSpan]:
+def layer_on_clock(work: Mapping[str, float], moves: Sequence[tuple[Move, float]]) -> list[Interval]:
     """The forward and the backward pass of a layer, in order of placing.
 
     ``work`` are the blocks of the forward pass in order, with their times [s]. The backward pass runs them in reverse
@@ -45,13 +45,13 @@ def layer_on_clock(work: Mapping[str, float], moves: Sequence[tuple[Move, float]
     spans, begin = [], 0.0
     for backward in (False, True):
         here = [(move, time) for move, time in moves if move.backward == backward]
-        link: list[LayerSpan] = []
+        link: list[Interval] = []
         now = begin
 
         def carried(what: str, start: float, time: float, link=link, backward=backward) -> float:
             """When a transfer that starts then ends."""
             if time > 0:
-                link.append(LayerSpan(1, what, backward, start, start + time))
+                link.append(Interval(1, what, backward, start, start + time))
             return start + time
 
         for block, time in reversed(work.items()) if backward else work.items():
@@ -59,7 +59,7 @@ def layer_on_clock(work: Mapping[str, float], moves: Sequence[tuple[Move, float]
             for what, lasts in mine["before"]:
                 now = carried(what, now, lasts)
             during, end = now, now + (2 * time if backward else time)
-            spans.append(LayerSpan(0, block, backward, now, end))
+            spans.append(Interval(0, block, backward, now, end))
             for what, lasts in mine["during"]:
                 during = carried(what, during, lasts)
             now = max(end, during)
