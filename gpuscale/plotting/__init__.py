@@ -14,7 +14,6 @@ __getattr__, __dir__ = face(
     collectives="holdings_figure hops_figure",
     curve_chart="curves",
     hierarchies="entrances_figure rails_figure ring_of_nodes_figure",
-    journeys="journey_figure",
     ladder_chart="Rung ladder",
     lane_chart="Lane Span lanes",
     leaf_rails="leaf_rails_figure",

@@ -8,7 +8,7 @@ from plotting.test_networks import RULES, lines
 from plotting.test_plotting import trees as drawings
 from plotting.test_plotting import words
 
-from gpuscale.plotting import holdings_figure, hops_figure, journey_figure, routing_figure, tree_figure
+from gpuscale.plotting import holdings_figure, hops_figure, routing_figure, tree_figure
 from gpuscale.schedules.collectives import direct, exchange, in_network, primitives, ring, trees
 
 SAID = {"name": "moved", "caption": "It moves. More."}
@@ -26,7 +26,6 @@ FIGURES = {
     "two trees": lambda: tree_figure(dict(zip("ab", trees.double_parents(8), strict=True)), **SAID),
     "steps": lambda: tree_figure({"one": [-1, 0, 0, 1]}, levels=[0, 1, 2, 2], **SAID),
     "routed": lambda: routing_figure(CHOICE, experts=8, gpus=4, **SAID),
-    "journey": lambda: journey_figure([3, 9, 14, 30], home=10, nodes=4, gpus=8, **SAID),
 }
 
 
@@ -82,7 +81,6 @@ def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
         (lambda: hops_figure(ring.all_gather(8), {1: "one"}, **SAID), "at most 5 ranks; got 8"),
         (lambda: tree_figure({"none": [0, 0]}, **SAID), "one root each"),
         (lambda: routing_figure(CHOICE, experts=8, gpus=3, **SAID), "multiples of 3 GPUs"),
-        (lambda: journey_figure([40], home=3, nodes=4, gpus=8, **SAID), "GPUs below 32"),
     ],
 )
 def test_refusals_say_what_was_expected(make, message):
