@@ -8,7 +8,14 @@ from plotting.test_networks import RULES, lines
 from plotting.test_plotting import trees as drawings
 from plotting.test_plotting import words
 
-from gpuscale.plotting import holdings_figure, hops_figure, journey_figure, routing_figure, tree_figure
+from gpuscale.plotting import (
+    double_tree_figure,
+    holdings_figure,
+    hops_figure,
+    journey_figure,
+    routing_figure,
+    tree_figure,
+)
 from gpuscale.schedules.collectives import direct, exchange, in_network, primitives, ring, trees
 
 SAID = {"name": "moved", "caption": "It moves. More."}
@@ -23,8 +30,8 @@ FIGURES = {
     "ring": lambda: hops_figure(ring.all_gather(4), {i: f"step {i}" for i in range(4)}, **SAID),
     "sums": lambda: hops_figure(ring.reduce_scatter(3), {0: "start", 2: "end"}, **SAID),
     "switch": lambda: hops_figure(in_network.all_reduce(4), PHASES, columns=(2, 1), **SAID),
-    "two trees": lambda: tree_figure(dict(zip("ab", trees.double_parents(8), strict=True)), **SAID),
-    "steps": lambda: tree_figure({"one": [-1, 0, 0, 1]}, levels=[0, 1, 2, 2], **SAID),
+    "tree": lambda: tree_figure(trees.broadcast(8), **SAID),
+    "two trees": lambda: double_tree_figure(trees.double_tree_all_reduce(8, 4), **SAID),
     "routed": lambda: routing_figure(CHOICE, experts=8, gpus=4, **SAID),
     "journey": lambda: journey_figure([3, 9, 14, 30], home=10, nodes=4, gpus=8, **SAID),
 }
@@ -62,10 +69,29 @@ def test_a_step_of_the_ring_has_an_arrow_for_each_transfer():
 
 
 def test_every_rank_but_the_root_has_an_edge():
-    for parents in trees.double_parents(8):
-        for tree in drawings(tree_figure({"tree": parents}, **SAID)):
-            assert lines(tree, "scaleup") == 7
-    assert "a: 0 to 4, 2 to 1 and 3, 4 to 2 and 6, 6 to 5 and 7" in FIGURES["two trees"]().text
+    for tree in drawings(FIGURES["tree"]()):
+        assert lines(tree, "scaleup") == 7
+    for tree in drawings(FIGURES["two trees"]()):
+        assert lines(tree, "scaleup") == 2 * 7
+    told = FIGURES["two trees"]().text
+    for which, parents in enumerate(trees.double_parents(8)):
+        edges = told.split(f"tree {which + 1}: ")[1].split(";")[0].split(", ")
+        pairs = {(edge.split(" to ")[0], child) for edge in edges for child in edge.split(" to ")[1].split(" and ")}
+        assert pairs == {(str(parent), str(rank)) for rank, parent in enumerate(parents) if parent >= 0}
+
+
+def test_two_trees_show_two_arrays_sent_by_each_rank_but_the_roots():
+    for tree in drawings(FIGURES["two trees"]()):
+        squares = squares_by_column(tree)
+        assert squares == [2, 4, 4, 4, 4, 4, 4, 2]  # halves of the array; ranks 0 and 7 are the roots
+
+
+def squares_by_column(tree) -> list[int]:
+    """The small squares in the color of the network, from left to right by the rank over which they stand."""
+    paths = [p for p in tree.iter(f"{test_plotting.SVG}path") if "--scaleup-bar" in p.get("fill", "")]
+    starts = [float(x) for p in paths for x in re.findall(r"M([\d.]+)", p.get("d"))]
+    pitch = (float(tree.get("width")) - 2) / 8
+    return [sum(int((x + 4 - 1) // pitch) == rank for x in starts) for rank in range(8)]
 
 
 def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
@@ -80,7 +106,11 @@ def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
     [
         (lambda: holdings_figure({}, **SAID), "expected something to draw"),
         (lambda: hops_figure(ring.all_gather(8), {1: "one"}, **SAID), "at most 5 ranks; got 8"),
-        (lambda: tree_figure({"none": [0, 0]}, **SAID), "one root each"),
+        (lambda: tree_figure(trees.all_reduce(4), **SAID), "one transfer to each rank but one root"),
+        (
+            lambda: double_tree_figure(trees.double_tree_all_reduce(7, 2), **SAID),
+            "even number of ranks up to 8; got 7",
+        ),
         (lambda: routing_figure(CHOICE, experts=8, gpus=3, **SAID), "multiples of 3 GPUs"),
         (lambda: journey_figure([40], home=3, nodes=4, gpus=8, **SAID), "GPUs below 32"),
     ],
