@@ -25,6 +25,7 @@ __getattr__, __dir__ = face(
     pipelines="gantt_figure",
     processors="chips_figure sectors_figure tile_figure",
     racks="rack_figure",
+    reductions="reduction_figure",
     rooflines="Roof roofline",
     routing="routing_figure",
     shards="causal_figure ring_blocks_figure sharded_mlp_figure zero_figure",

@@ -8,11 +8,13 @@ from plotting.test_networks import RULES, lines
 from plotting.test_plotting import trees as drawings
 from plotting.test_plotting import words
 
+from gpuscale.collectives import all_reduce_bytes, nvls_bytes
 from gpuscale.plotting import (
     double_tree_figure,
     holdings_figure,
     hops_figure,
     journey_figure,
+    reduction_figure,
     routing_figure,
     tree_figure,
 )
@@ -32,6 +34,7 @@ FIGURES = {
     "switch": lambda: hops_figure(in_network.all_reduce(4), PHASES, columns=(2, 1), **SAID),
     "tree": lambda: tree_figure(trees.broadcast(8), **SAID),
     "two trees": lambda: double_tree_figure(trees.double_tree_all_reduce(8, 4), **SAID),
+    "reduction": lambda: reduction_figure(in_network.all_reduce(8), ring.all_reduce(8), **SAID),
     "routed": lambda: routing_figure(CHOICE, experts=8, gpus=4, **SAID),
     "journey": lambda: journey_figure([3, 9, 14, 30], home=10, nodes=4, gpus=8, **SAID),
 }
@@ -94,6 +97,30 @@ def squares_by_column(tree) -> list[int]:
     return [sum(int((x + 4 - 1) // pitch) == rank for x in starts) for rank in range(8)]
 
 
+def test_bands_through_a_switch_are_as_wide_as_the_formulas_bytes():
+    """Eight links: four bands on each where the switch adds, and two in and two out where a ring passes through it."""
+    for tree in drawings(FIGURES["reduction"]()):
+        paths = [p for p in tree.iter(f"{test_plotting.SVG}path")]
+        filled = [p for p in paths if "--scaleup-bar" in p.get("fill", "")]
+        found = [box(part) for p in filled for part in p.get("d").split("Z") if part]
+        bands = [right - left for left, top, right, low in found if low - top > 64]  # longer than the cables
+        assert len(bands) == 8 * 4
+        rings = [p for p in paths if "--scaleup-bar" in p.get("stroke", "")]
+        widths = [float(p.get("stroke-width")) for p in rings for _ in re.findall("M", p.get("d"))]
+        assert len(widths) == 8 * 2
+        each = nvls_bytes(V=1, N=8) + nvls_bytes(V=1, N=8), all_reduce_bytes(V=1, N=8)  # up and down; up alone
+        assert sum(bands) / sum(widths) == pytest.approx(each[0] / each[1], rel=0.01)
+        assert sum(bands) / 8 == pytest.approx(9 * each[0], rel=0.01)  # 9 pixels for the whole array
+        assert "each link: 1.75 V up, 1.75 V down" in words(tree)
+
+
+def box(data: str) -> tuple[float, float, float, float]:
+    """The ends of an upright rectangle in path data."""
+    xs = [float(x) for x in re.findall(r"[MHL]([\d.]+)", data)]
+    ys = [float(y) for y in re.findall(r"(?:M[\d.]+ |L[\d.]+ |V)([\d.]+)", data)]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
 def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
     hit = exchange.hit_shards(CHOICE, experts=8, shards=4)
     home = sum(hit[token, token // 2] for token in range(8))
@@ -111,6 +138,8 @@ def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
             lambda: double_tree_figure(trees.double_tree_all_reduce(7, 2), **SAID),
             "even number of ranks up to 8; got 7",
         ),
+        (lambda: reduction_figure(ring.all_reduce(8), ring.all_reduce(8), **SAID), "through a switch and a ring"),
+        (lambda: reduction_figure(in_network.all_reduce(4), ring.all_reduce(8), **SAID), "expected four phases"),
         (lambda: routing_figure(CHOICE, experts=8, gpus=3, **SAID), "multiples of 3 GPUs"),
         (lambda: journey_figure([40], home=3, nodes=4, gpus=8, **SAID), "GPUs below 32"),
     ],
