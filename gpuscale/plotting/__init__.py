@@ -36,6 +36,7 @@ __getattr__, __dir__ = face(
     stack_chart="stacks",
     switch_chip="switch_figure",
     tori="node_figure torus_figure",
+    transposes="transpose_figure",
     trees="network_figure",
     **{
         "drawing.axis": "Axis",

@@ -5,8 +5,8 @@ import re
 import pytest
 from plotting import test_plotting
 from plotting.test_networks import RULES, lines
+from plotting.test_plotting import texts, words
 from plotting.test_plotting import trees as drawings
-from plotting.test_plotting import words
 
 from gpuscale.collectives import all_reduce_bytes, nvls_bytes
 from gpuscale.plotting import (
@@ -16,6 +16,7 @@ from gpuscale.plotting import (
     journey_figure,
     reduction_figure,
     routing_figure,
+    transpose_figure,
     tree_figure,
 )
 from gpuscale.schedules.collectives import direct, exchange, in_network, primitives, ring, trees
@@ -24,6 +25,7 @@ SAID = {"name": "moved", "caption": "It moves. More."}
 GALLERY = {name: make(4) for name, make in direct.SCHEDULES.items() if name != "barrier"}
 ROOTS = ("broadcast", "scatter", "gather", "reduce", "send_recv")
 CHOICE = exchange.random_choice(8, experts=8, k=2, seed=1)
+COPIES = [[1, 0, 4], [2, 1, 0], [0, 3, 3]]
 PHASES = {i: f"phase {i}" for i in range(1, 5)}
 FIGURES = {
     "roots": lambda: holdings_figure({n: GALLERY[n] for n in ROOTS}, **SAID),
@@ -35,6 +37,7 @@ FIGURES = {
     "tree": lambda: tree_figure(trees.broadcast(8), **SAID),
     "two trees": lambda: double_tree_figure(trees.double_tree_all_reduce(8, 4), **SAID),
     "reduction": lambda: reduction_figure(in_network.all_reduce(8), ring.all_reduce(8), **SAID),
+    "transposed": lambda: transpose_figure(COPIES, counted="copies", **SAID),
     "routed": lambda: routing_figure(CHOICE, experts=8, gpus=4, **SAID),
     "journey": lambda: journey_figure([3, 9, 14, 30], home=10, nodes=4, gpus=8, **SAID),
 }
@@ -121,6 +124,28 @@ def box(data: str) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
+def test_an_exchange_turns_rows_into_columns_of_the_same_color():
+    for tree in drawings(FIGURES["transposed"]()):
+        numbers: dict[float, list] = {}  # by height: those in the middle of a cell, or over a column
+        for text, style in texts(tree):
+            if style.get("text-anchor") == "middle":
+                numbers.setdefault(float(text.get("y")), []).append((float(text.get("x")), int(text.text)))
+        rows = [[number for _, number in sorted(numbers[y])] for y in sorted(numbers)][1:]
+        assert [row[:3] for row in rows] == COPIES
+        assert [row[3:] for row in rows] == [list(column) for column in zip(*COPIES, strict=True)]
+        colored: dict[str, list] = {}
+        for path in tree.iter(f"{test_plotting.SVG}path"):
+            if "--rank" in (fill := path.get("fill", "")):
+                colored[fill[6:11]] = colored.get(fill[6:11], []) + [box(d) for d in path.get("d").split("Z") if d]
+        third, fourth = sorted({left for found in colored.values() for left, *_ in found})[2:4]
+        assert fourth - third > 50  # the two grids
+        for found in colored.values():
+            before = {top for left, top, *_ in found if left <= third}
+            after = {left for left, *_ in found if left >= fourth}
+            assert len(before) == len(after) == 1  # one row, and one column
+    assert FIGURES["transposed"]().text.endswith("copies | 3 | 4 | 7")  # what each GPU ends with
+
+
 def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
     hit = exchange.hit_shards(CHOICE, experts=8, shards=4)
     home = sum(hit[token, token // 2] for token in range(8))
@@ -140,6 +165,7 @@ def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
         ),
         (lambda: reduction_figure(ring.all_reduce(8), ring.all_reduce(8), **SAID), "through a switch and a ring"),
         (lambda: reduction_figure(in_network.all_reduce(4), ring.all_reduce(8), **SAID), "expected four phases"),
+        (lambda: transpose_figure([[1, 2]], counted="copies", **SAID), "a square matrix for 2 to 8 GPUs"),
         (lambda: routing_figure(CHOICE, experts=8, gpus=3, **SAID), "multiples of 3 GPUs"),
         (lambda: journey_figure([40], home=3, nodes=4, gpus=8, **SAID), "GPUs below 32"),
     ],
