@@ -14,7 +14,7 @@ LETTERED = "Appendices"
 
 @dataclass(frozen=True)
 class Page:
-    """A page of the book: its name without ending, the caption of its part ("" for the first page), its number."""
+    """A page of the book: its name without ending, the caption of its part ("" for the first pages), its number."""
 
     name: str
     part: str
@@ -28,12 +28,13 @@ def pages(root: Path) -> list[Page]:
     found = [Page(toc["root"], "", "")]
     chapters = 0
     for part in toc["parts"]:
+        caption = part.get("caption", "")  # the planner stands before all parts
         for place, chapter in enumerate(part["chapters"]):
             number = ""
-            if re.match(r"[IVX]+\. ", part["caption"]):
+            if re.match(r"[IVX]+\. ", caption):
                 chapters += 1
                 number = str(chapters)
-            elif part["caption"] == LETTERED:
+            elif caption == LETTERED:
                 number = ascii_uppercase[place]
-            found.append(Page(chapter["file"], part["caption"], number))
+            found.append(Page(chapter["file"], caption, number))
     return found

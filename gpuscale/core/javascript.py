@@ -1,6 +1,7 @@
 """The JavaScript twin of an expression: printed by sympy, so that page and Python cannot drift apart."""
 
 import functools
+import re
 
 import sympy
 from sympy.printing.jscode import JavascriptCodePrinter
@@ -68,6 +69,22 @@ def _lines(exprs) -> tuple[str, list[str]]:
     lets = "".join(f"const {name} = {script}; " for name, script in SCRIPTS.items() if name in used)
     lets += "".join(f"const {name} = {printer.doprint(value)}; " for name, value in shared)
     return lets.replace("\n", " "), [printer.doprint(result).replace("\n", " ") for result in results]
+
+
+def statements(lines) -> str:
+    """Lines of a program, (symbol, expression), as statements in that order.
+
+    >>> from gpuscale.symbols import T_comms, V, W
+    >>> statements([(T_comms, V / W)])
+    'const T_comms=V/W;'
+    """
+    printer = _ScriptPrinter({"allow_unknown_functions": False})
+    return "".join(f"const {symbol}={_tight(printer.doprint(expr))};" for symbol, expr in lines)
+
+
+def _tight(code: str) -> str:
+    """Code without the spaces that it does not need; it has no words but names and numbers."""
+    return re.sub(r"\s*([^\w.])\s*", r"\1", code)
 
 
 def function(expr) -> str:

@@ -54,10 +54,10 @@ class Tape:
     A formula that is given what it does not take raises TypeError.
     """
 
-    def __init__(self, flop):
+    def __init__(self):
         self.fresh = sympy.numbered_symbols("t", real=True)
         self.steps: list[TapeStep] = []
-        self.known: dict = {q.flop: flop}
+        self.known: dict = {q.flop: sympy.S.One}
 
     def value(self, formula: Formula, **given) -> sympy.Symbol:
         """The value of a formula: ``given`` in place of its inputs, else what is known."""
@@ -244,21 +244,18 @@ def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
     }
 
 
-def work(latent: bool, flop=sympy.S.One) -> Tape:
+def work(latent: bool) -> Tape:
     """A tape with the work of a stage, which no schedule and no rate changes."""
-    tape = Tape(flop)
+    tape = Tape()
     tape.take(llm.optimizer_bytes, llm.dispatch_bytes, llm.whole_key_heads)
     _attention(tape, latent)
     tape.take(*(getattr(llm, name) for name in WORK))
     return tape
 
 
-def compose(schedule: str, latent: bool, flop=sympy.S.One) -> tuple[list[TapeStep], dict]:
-    """The steps, and the columns by name; ``latent``: for latent attention.
-
-    ``flop`` is 1, or the quantity where units are to be checked.
-    """
-    tape = work(latent, flop)
+def compose(schedule: str, latent: bool) -> tuple[list[TapeStep], dict]:
+    """The steps, and the columns by name; ``latent``: for latent attention."""
+    tape = work(latent)
     moved = _moved(tape, latent)
     state, held, idle, exposed = SCHEDULES[schedule]
     out = {"microbatches": tape.known[q.N_MB], "stage_layers": tape.known[q.L_stage]} | memory(tape, state, held)
@@ -283,6 +280,14 @@ def program(schedule: str, latent: bool, wanted: tuple[str, ...] = NAMES):
 
 def printed(steps: list[TapeStep], wanted: list):
     """Steps as one numpy function that gives the wanted values, and the names of its inputs in order."""
+    lines, names = ordered(steps, wanted)
+    lines = [(value, of_two(expr)) for value, expr in lines]
+    function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (lines, exprs))
+    return function, tuple(name.name for name in names)
+
+
+def ordered(steps: list[TapeStep], wanted: list) -> tuple[list[tuple], list]:
+    """The lines of such a function, (value, expression), each after those that it needs; and its inputs in order."""
     needed = set(wanted)
     for step in reversed(steps):
         if step.value in needed:
@@ -291,14 +296,11 @@ def printed(steps: list[TapeStep], wanted: list):
     exprs = [step.expr for step in steps]
     shared, slim = sympy.cse(exprs, symbols=sympy.numbered_symbols("x", real=True), order="none")
     lines = dict([*shared, *zip((step.value for step in steps), slim, strict=True)])
-    lines = {value: of_two(expr) for value, expr in lines.items()}
     order = TopologicalSorter(
         {value: sorted(expr.free_symbols & lines.keys(), key=str) for value, expr in lines.items()}
     )
     names = inputs(sum(set().union(*(expr.free_symbols for expr in lines.values())) - lines.keys()))
-    ordered = [(value, lines[value]) for value in order.static_order()]
-    function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (ordered, exprs))
-    return function, tuple(name.name for name in names)
+    return [(value, lines[value]) for value in order.static_order()], names
 
 
 def of_two(expr):

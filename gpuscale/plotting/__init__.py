@@ -32,7 +32,6 @@ __getattr__, __dir__ = face(
     shares="chunks_figure parts_figure slices_figure",
     softmax="running_softmax softmax_figure",
     spanning_trees="tree_figure",
-    split_panels="Split splits",
     stack_chart="stacks",
     switch_chip="switch_figure",
     tori="node_figure torus_figure",

@@ -11,8 +11,12 @@ __getattr__, __dir__ = face(
     warp="warp_stepper",
     bytes="bytes_stage",
     layer="layer_stage",
+    planner="planner_stage",
     rings="Collective ring_stage",
     race="Runner race_stage",
+    sms="sms_stage",
     fabric="fabric_stage",
+    powers="Memory powers_stage",
+    overview="overview_stage",
     assets="look",
 )

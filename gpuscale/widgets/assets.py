@@ -12,19 +12,14 @@ from importlib.resources import files
 from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
-FIGURES = (
-    "ring",
-    "race",
-    "fabric",
-    "pipeline",
-    "layer",
-    "bytes",
-)  # scripts that draw what stands on a stage, each with its style sheet
+# Scripts that draw what stands on a stage, each with its style sheet.
+FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms")
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
+    "planner": ("layouts", "config", "planner"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),

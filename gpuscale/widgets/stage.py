@@ -29,6 +29,8 @@ def stage_figure(
     text: Sequence[str],
     sliders: Mapping[Quantity | str, Slider] | None = None,
     choices: Mapping[str, tuple[str, Mapping[Any, str]]] | None = None,
+    boxes: Sequence[str] = (),
+    texts: Mapping[str, str] | None = None,
     presets: Mapping[str, Mapping[str, Any]] | None = None,
     within: Mapping[str, tuple[float, float]] | None = None,
     loose: Sequence[str] = (),
@@ -44,7 +46,8 @@ def stage_figure(
     """A figure that the script ``script`` draws and a hand takes hold of.
 
     ``start`` holds all its inputs: numbers in base units, words that are a choice, and lists of numbers. ``sliders``
-    are by quantity, or by name; ``choices`` are tabs, {"kind": ("Collective", {"all_gather": "All-gather"})};
+    are by quantity, or by name; ``choices`` are tabs, {"kind": ("Collective", {"all_gather": "All-gather"})}, those in
+    ``boxes`` are boxes to select from; ``texts`` are inputs to type, with their labels;
     ``presets`` give some inputs values, {"One slow link": {"share": [...]}}. ``within`` bounds inputs that have no
     slider, ``loose`` names the lists whose length may change. ``formulas`` are what the script calls, by key: formulas
     or expressions, whose inputs are among those the script hands over. ``words`` are the texts of the script and
@@ -54,7 +57,13 @@ def stage_figure(
     Raises ValueError for a slider, choice, preset or bound of an input that ``start`` lacks.
     """
     sliders = {getattr(key, "name", key): (key, slider) for key, slider in (sliders or {}).items()}
-    groups = {"sliders": sliders, "choices": choices or {}, "within": within or {}, "loose": loose}
+    groups = {
+        "sliders": sliders,
+        "choices": choices or {},
+        "within": within or {},
+        "loose": loose,
+        "texts": texts or {},
+    }
     groups |= {f"presets: {label}": changes for label, changes in (presets or {}).items()}
     for group, names in groups.items():
         if stray := sorted(set(names) - set(start)):
@@ -68,6 +77,8 @@ def stage_figure(
         "start": dict(start),
         "params": {key: _written(quantity, slider) for key, (quantity, slider) in sliders.items()},
         "choices": {key: {"label": label, "of": list(of.items())} for key, (label, of) in (choices or {}).items()},
+        "boxes": list(boxes),
+        "texts": dict(texts or {}),
         "presets": list((presets or {}).items()),
         "within": dict(within or {}),
         "loose": list(loose),

@@ -2,7 +2,8 @@
 
 Each page is opened as on a processor that is four times slower, next to its weight and to the bounds asked for. For
 every figure every slider is moved over its range; the time is that of the input event with the redraw and the layout it
-causes. Nothing is asserted. Run it with ``python tests/bench/bench_browser.py``; pytest does not collect it.
+causes. The planner's plans per second are counted. Nothing is asserted. Run it with
+``python tests/bench/bench_browser.py``; pytest does not collect it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,26 @@ SETTLED = """() => new Promise((done) => {
   const empty = () => document.querySelector('.drawn :is(.plot, .stage) > svg:empty');
   (function look() { if (empty()) setTimeout(look, 50); else setTimeout(done, 500); })();
 })"""
+
+PLANS = """(many) => {
+  const spec = JSON.parse(document.querySelector('[data-painter=planner] script[type$=json]').textContent);
+  const { call, data, p } = gpuscale.seen(spec);
+  const { evaluate } = gpuscale.planning.asked(p, data.models[p.model], call, data);
+  function run(n) {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum += evaluate(64, 4, 1, 1, 4, 1 + i % 5, 1, i % 4, i % 2, i % 3, 0, 1, 1, false)[2];
+    return sum;
+  }
+  run(many);                                               // once to warm up
+  const began = performance.now(), searches = [];
+  run(many);
+  const taken = performance.now() - began;
+  for (const zero of ['1', 'any']) for (let i = 0; i < 9; i++) {
+    const start = performance.now(), recompute = zero, batch = p.batch * 2 ** (i % 3);
+    searches.push([gpuscale.seen(spec, { ...p, zero, recompute, batch }).solved.tried, performance.now() - start]);
+  }
+  return { rate: many / taken * 1000, searches };
+}"""
 
 SWEEP = """([name, steps]) => {
   const root = document.getElementById(name), out = [];
@@ -103,6 +124,18 @@ def measure(browser, width: int) -> None:
     page.close()
 
 
+def planning(browser, many: int = 1_000_000) -> None:
+    """Print the plans per second that the page evaluates, and how long its search takes."""
+    page = browser.new_page()
+    page.goto((SITE / "chapters" / "planner.html").as_uri())
+    page.evaluate(SETTLED)
+    found = page.evaluate(PLANS, many)
+    page.close()
+    print(f"{found['rate']:12,.0f} plans per second, one by one")
+    for tried, taken in sorted(map(tuple, found["searches"]))[::3]:
+        print(f"{tried:12,} plans searched in {taken:.0f} ms")
+
+
 def row(name: str, times: list[float]) -> str:
     """One line of the table."""
     numbers = (statistics.median(times), times[int(0.95 * len(times))], times[-1])
@@ -135,6 +168,8 @@ def main() -> int:
         print("\nredraws of live figures")
         for width in (1280, 390):
             measure(browser, width)
+        print("\nthe planner")
+        planning(browser)
         browser.close()
     return 0
 

@@ -60,6 +60,11 @@ EXTRA = {
     "pipeline.js": 16,
     "layer.js": 13,
     "bytes.js": 13,
+    "sms.js": 15,
+    "powers.js": 11,
+    "overview.js": 13,
+    "gantt.js": 3,
+    "planner.js": 22,
 }
 
 

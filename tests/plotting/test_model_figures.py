@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from gpuscale.plotting import Split, running_softmax, softmax_figure, splits, stacks
+from gpuscale.plotting import running_softmax, softmax_figure, stacks
 
 SAID = {"name": "a", "caption": "It is so."}
 BOX = re.compile(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"')
@@ -32,23 +32,11 @@ def test_a_stack_has_the_length_of_its_value():
     assert "limit: 8" in figure.svg()
 
 
-def test_each_panel_says_what_moves():
-    panels = [
-        Split("One GPU", moves="nothing moves"),
-        Split("Data", "rows", wires="ring", hue="scaleout", moves="gradients", over="NICs"),
-    ]
-    figure = splits(panels, **SAID)
-    assert figure.table[1][1] == ["Data", "some sequences", "every weight", "gradients", "NICs"]
-    assert all(f"--rank{2 * i}" in figure.svg() for i in range(4))
-
-
 @pytest.mark.parametrize(
     "call, says",
     [
         (lambda: running_softmax([1], [1, 2], 1), "1 scores, 2 values"),
         (lambda: stacks({"a": {"x": 1.0}, "b": {"y": 1.0}}, **SAID), "the same parts"),
-        (lambda: Split("a", tokens="diagonal"), "tokens is 'diagonal'"),
-        (lambda: splits([], **SAID), "panels: the list is empty"),
     ],
 )
 def test_bad_input_is_named(call, says):

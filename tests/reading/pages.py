@@ -48,7 +48,7 @@ class Cell:
 def chapters() -> list[str]:
     """The names of the numbered parts' chapters, in order."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [part for part in contents["parts"] if NUMBERED.match(part["caption"])]
+    parts = [part for part in contents["parts"] if NUMBERED.match(part.get("caption", ""))]
     return [Path(page["file"]).name for part in parts for page in part["chapters"]]
 
 

@@ -15,7 +15,7 @@ FORMULA = re.compile(r"^\s*\$\$|\\begin\{", re.M)
 def chapters() -> list[str]:
     """The pages of the four parts, as the contents name them."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
-    names = [one["file"] for part in contents if PART.match(part["caption"]) for one in part["chapters"]]
+    names = [one["file"] for part in contents if PART.match(part.get("caption", "")) for one in part["chapters"]]
     return names
 
 

@@ -24,7 +24,7 @@ NUMBERS = """(spec, state) => {
   const view = Object.assign(gpuscale.seen(spec, state), { width: state.width }), figure = gpuscale.figures.bytes;
   const t = state.at * view.solved.total, shapes = figure.draw(view, t).flat(Infinity).filter(Boolean);
   return JSON.stringify({ ...figure.numbers(view, t), t, call: figure.call(view), sentence: figure.sentence(view),
-    settles: figure.settles(view) * view.solved.total, many: shapes.length, last: view.solved.last,
+    settles: figure.shows(view) * view.solved.total, many: shapes.length, last: view.solved.last,
     words: shapes.filter((s) => s.tag === 'text').map((s) => s.words), same: view.p,
     pulled: figure.handles(view).map((h) => figure.pull(view, h.id, h.x, h.y)) });
 }"""

@@ -173,7 +173,7 @@
       return { c, state, ...run, top, peak, last, total: run.end + tU, marks: [peak.t, ...run.slots.map(([, start, lasts]) => start + lasts)].sort((a, b) => a - b), held, least,
         host: { optimizer: p.host_optimizer ? c.optimizer : 0, activations: away ? c.layer * (last ? c.layers : c.held) : 0 } };
     },
-    settles: ({ solved }) => solved.peak.t / solved.total,
+    shows: ({ solved }) => solved.peak.t / solved.total,
     pace: (p, solved) => SPAN / solved.total,
     place: ({ solved, words, spec }, t) => worded(words.at, show(t, spec.units.time), show(solved.total, spec.units.time)),
     fit: (p) => ({ ...p, ...fromEntries([...keys(ROWS), 'S'].map((k) => [k, doubled(p[k])])), zero: round(p.zero), recompute: round(p.recompute), host_optimizer: round(p.host_optimizer), host_activations: round(p.host_activations) }),

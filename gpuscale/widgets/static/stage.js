@@ -22,9 +22,13 @@
      fit(p, was)          the inputs made possible; was are those before
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
      units                its time is counted in units of its own, so none is slowed
+     typed(view, k, text) the inputs that a typed text changes
+     copied(view, what)   what a button of `copies` puts on the clipboard
      uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
      smooth               inputs that glide themselves, as well as the shapes
-     settles(view)        the moment, from 0 to 1, at which new inputs are shown
+     shows(view)          the moment, from 0 to 1, at which new inputs are shown
+     steady               true where those inputs move everything, and shapes do not glide by themselves
+     runs(what)           whether a press on a shape, or the preset of that name, also starts the clock
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
 const PLACES = 1000;      // of the scrubber
@@ -71,16 +75,19 @@ function still(spec, width) {
 
 function stage(root, spec, { notebook, onChange } = {}) {
   const figure = figures[spec.figure], { signal, on, end } = life(), uid = fresh(), heading = $('h3', root);
-  const { params, choices, presets, start, python } = spec, calm = matchMedia('(prefers-reduced-motion: reduce)');
+  const { params, choices, presets, start, python, boxes = [], texts = {}, copies = {} } = spec, calm = matchMedia('(prefers-reduced-motion: reduce)');
 
   const group = (k) => `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
-  const body = make(`<div class="drawn"><div class="head">${joined(keys(choices), group)}</div>
+  const box = (k) => `<label>${choices[k].label}<select data-box="${k}">${joined(choices[k].of, ([v, name]) => `<option value="${v}">${name}</option>`)}</select></label>`;
+  const field = (k) => `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
+  const body = make(`<div class="drawn"><div class="head">${joined(keys(choices).filter((k) => !boxes.includes(k)), group)}</div>
+    ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
     <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="readout" hidden></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
-    ${sliders(params, uid)}
+    ${boxes.length ? '' : sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
-    <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}</div>
+    <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
     <details class="numbers"><summary>${DATA}</summary><div class="scroll" tabindex="0" role="region" aria-label="${DATA}"></div></details></div>`);
   const [area, svg, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
   const [scene, grips] = $$('.scene > svg > g', body);
@@ -117,6 +124,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.pace && !figure.units) $('.slowed', body).textContent = slower(1 / pace());
     shownAt(source);
     for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
+    for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
+    for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
     for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
     if (numbers.open) list();
@@ -137,7 +146,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     cancelAnimationFrame(gliding); way = u;
     view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
-    share = figure.settles?.(view) ?? share;
+    share = figure.shows?.(view) ?? share;
     draw(source);
     onChange?.(structuredClone(view.p));
   }
@@ -162,7 +171,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
     const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
     if (calm.matches || !(shapes || smooth.length)) return change(to);
-    shapes?.depart();
+    if (!figure.steady) shapes?.depart();
     const beat = (time) => {
       const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
@@ -217,7 +226,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
   function press(el) {
     const to = figure.act(view, el.dataset.act);
-    if (to) glide(to);
+    if (to) pressed(to, el.dataset.act);
+  }
+  function pressed(to, what) {
+    const runs = figure.runs?.(what);
+    if (runs) { stop(); share = +calm.matches; }
+    glide(to);
+    if (runs && !calm.matches) play();
   }
   on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
   on(scene, 'keydown', (e) => {
@@ -261,14 +276,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
   on(doc, 'visibilitychange', () => { if (doc.hidden && (ticking.runs || hops)) stop(); });
 
   const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set: change }, on);
+  on(body, 'change', ({ target: { dataset: { box: k }, value: v } }) => { if (k) glide({ [k]: real(start[k]) ? +v : v }); });
+  on(body, 'input', ({ target: t }) => { if (t.dataset.text) change(figure.typed(view, t.dataset.text, t.value), t); });
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
     if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
-    if (preset) glide(presets[preset][1]);
+    if (preset) pressed(presets[preset][1], presets[preset][0]);
     if (deed === 'reset') { share = spec.at; glide(structuredClone(start)); }
     if (deed === 'speed') { speed = (speed + 1) % SPEEDS.length; t.textContent = worded(SPEED, SPEEDS[speed]); tellState(); }
-    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
-    if (what) copying(what === 'py' ? program(python, code.textContent) : location.href, t);
+    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).filter(([k, v]) => !(k in texts) || v !== start[k]).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
+    if (what) copying(what === 'py' ? program(python, code.textContent) : what in copies ? figure.copied(view, what) : location.href, t);
   });
   on(numbers, 'toggle', () => { if (numbers.open) list(); });
 
@@ -278,7 +295,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     for (const [k, given] of entries(to)) {
       const was = start[k], q = params[k], [lo, hi] = spec.within[k] ?? [q?.lo ?? -Infinity, q?.hi ?? Infinity];
       const list = (Array.isArray(given) ? given : String(given).split('_')).filter((v) => v !== '').map(Number);
-      if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => clamp(v, lo, hi)); }
+      if (k in texts) out[k] = String(given);
+      else if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => clamp(v, lo, hi)); }
       else if (choices[k]) { if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given; }
       else if (real(was) && real(+given) && (q || spec.within[k] || +given > 0)) out[k] = clamp(+given, lo, hi);   // without bounds: an input such as W
     }
