@@ -13,6 +13,7 @@ __getattr__, __dir__ = face(
     boxes="Block blocks",
     collectives="holdings_figure hops_figure",
     curve_chart="curves",
+    double_trees="double_tree_figure",
     hierarchies="entrances_figure rails_figure ring_of_nodes_figure",
     ladder_chart="Rung ladder",
     lane_chart="Lane Span lanes",
@@ -23,6 +24,7 @@ __getattr__, __dir__ = face(
     pipelines="gantt_figure",
     processors="chips_figure sectors_figure tile_figure",
     racks="rack_figure",
+    reductions="reduction_figure",
     rooflines="Roof roofline",
     routing="routing_figure",
     shards="causal_figure ring_blocks_figure sharded_mlp_figure zero_figure",
@@ -32,6 +34,7 @@ __getattr__, __dir__ = face(
     stack_chart="stacks",
     switch_chip="switch_figure",
     tori="node_figure torus_figure",
+    transposes="transpose_figure",
     trees="network_figure",
     **{
         "drawing.axis": "Axis",
