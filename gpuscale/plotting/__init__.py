@@ -15,7 +15,6 @@ __getattr__, __dir__ = face(
     curve_chart="curves",
     double_trees="double_tree_figure",
     hierarchies="entrances_figure rails_figure ring_of_nodes_figure",
-    journeys="journey_figure",
     ladder_chart="Rung ladder",
     lane_chart="Lane Span lanes",
     leaf_rails="leaf_rails_figure",

@@ -14,6 +14,7 @@ __getattr__, __dir__ = face(
     planner="planner_stage",
     rings="Collective ring_stage",
     race="Runner race_stage",
+    journey="RoutedCosts journey_stage",
     sms="sms_stage",
     fabric="fabric_stage",
     powers="Memory powers_stage",

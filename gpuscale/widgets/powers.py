@@ -1,15 +1,13 @@
 """One zoom from a pod to a Tensor Core, and the same bytes brought from six memories at once.
 
 ``widgets.powers_world`` says where things stand and the page's script (``static/powers.js``) draws them. The times are
-those of ``one_gpu.transfer_time``, the counts those of a GPU and of a network.
+those of the formulas given, the counts those of a GPU and of a network.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from gpuscale.network.tree import Topology
-from gpuscale.one_gpu import bytes_in_flight, chip_bandwidth, transfer_time
-from gpuscale.specs import Part
+from gpuscale.core.formula import Formula
 from gpuscale.symbols import V as whole
 from gpuscale.units import MB, kB, show
 from gpuscale.widgets import powers_world
@@ -96,13 +94,25 @@ class Memory(NamedTuple):
 
 
 def powers_stage(
-    gpu: Part, pod: Topology, memories: Mapping[str, Memory], *, name: str, title: str, caption: str, V: float
+    gpu,
+    pod,
+    memories: Mapping[str, Memory],
+    *,
+    time: Formula,
+    flight: Formula,
+    registers: float,
+    name: str,
+    title: str,
+    caption: str,
+    V: float,
 ):
     """A zoom from a pod to a Tensor Core, and ``V`` bytes brought from each memory.
 
-    ``memories`` are by key: smem, l2, hbm, nvlink, host, network, in this order. It opens on the node, when all bytes
-    have arrived. Returns a widget whose ``values`` hold zoom, from 0 (the pod) to 5 (a Tensor Core), V, and only: 0 for
-    all memories, or the place of the one that is read, from 1.
+    ``gpu`` is a chip of the data and ``pod`` a network of nodes, leaves and spines. ``memories`` are by key: smem, l2,
+    hbm, nvlink, host, network, in this order; ``registers`` is the bandwidth of those of one SM. ``time`` is the
+    formula of a transfer, of alpha, V and W, and ``flight`` that of the bytes in flight, of alpha and W. It opens on
+    the node, when all bytes have arrived. Returns a widget whose ``values`` hold zoom, from 0 (the pod) to 5 (a Tensor
+    Core), V, and only: 0 for all memories, or the place of the one that is read, from 1.
     Raises ValueError for other memories, and for a GPU or a network of another shape than the drawing's.
     """
     places = powers_world.presses()
@@ -125,7 +135,6 @@ def powers_stage(
     if counts != PARTS:
         raise ValueError(f"{name}: expected {PARTS}; got {counts}")
     quarters = counts["quarters"]
-    registers = chip_bandwidth(n_sm=1, w_sm=3 * 4 * gpu.fp32_lanes_per_sm, f_clock=gpu.boost_clock)
     W = {key: each.bandwidth for key, each in memories.items()}
     W |= {"nic": unit.link_bw, "link": node.link_bw, "registers": registers, "smem": W["smem"] / gpu.sm}
     column = 4 * node.degree * unit.link_bw
@@ -140,7 +149,7 @@ def powers_stage(
         "quarter_smem": show(W["smem"] / quarters, "B/s"),
         "quarter_registers": show(registers / quarters, "B/s"),
     }
-    times = {key: float(transfer_time(V=V, W=each.bandwidth, alpha=each.latency)) for key, each in memories.items()}
+    times = {key: float(time(V=V, W=each.bandwidth, alpha=each.latency)) for key, each in memories.items()}
     return stage_figure(
         "powers",
         name=name,
@@ -151,7 +160,7 @@ def powers_stage(
         sliders={whole: Slider(*SIZES, V, label="bytes")},
         presets={"Race all six": {"only": 0, "zoom": 2}},
         within={"zoom": (0, 5), "only": (0, len(memories))},
-        formulas={"time": transfer_time, "flight": bytes_in_flight},
+        formulas={"time": time, "flight": flight},
         units={"V": "B", "alpha": "s", "W": "B/s"},
         words=WORDS,
         data={
@@ -168,6 +177,7 @@ def powers_stage(
                 }
                 for key, each in memories.items()
             ],
+            "call": time.name,
             "levels": _levels(gpu, counts, W, memories),
             "path": [list(frame) for frame in powers_world.PATH],
             "frames": powers_world.frames(),
@@ -175,7 +185,7 @@ def powers_stage(
             "labels": powers_world.labels(_filled(LABELS, said)),
             "routes": powers_world.routes(),
         },
-        python="from gpuscale.one_gpu import transfer_time",
+        python=f"from {time.room} import {time.name}",
         at=1.0,
     )
 

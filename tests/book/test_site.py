@@ -65,6 +65,7 @@ EXTRA = {
     "overview.js": 13,
     "gantt.js": 3,
     "planner.js": 22,
+    "journey.js": 12,
 }
 
 

@@ -13,7 +13,6 @@ from gpuscale.plotting import (
     double_tree_figure,
     holdings_figure,
     hops_figure,
-    journey_figure,
     reduction_figure,
     routing_figure,
     transpose_figure,
@@ -39,7 +38,6 @@ FIGURES = {
     "reduction": lambda: reduction_figure(in_network.all_reduce(8), ring.all_reduce(8), **SAID),
     "transposed": lambda: transpose_figure(COPIES, counted="copies", **SAID),
     "routed": lambda: routing_figure(CHOICE, experts=8, gpus=4, **SAID),
-    "journey": lambda: journey_figure([3, 9, 14, 30], home=10, nodes=4, gpus=8, **SAID),
 }
 
 
@@ -167,7 +165,6 @@ def test_a_token_has_one_line_for_each_gpu_that_it_reaches():
         (lambda: reduction_figure(in_network.all_reduce(4), ring.all_reduce(8), **SAID), "expected four phases"),
         (lambda: transpose_figure([[1, 2]], counted="copies", **SAID), "a square matrix for 2 to 8 GPUs"),
         (lambda: routing_figure(CHOICE, experts=8, gpus=3, **SAID), "multiples of 3 GPUs"),
-        (lambda: journey_figure([40], home=3, nodes=4, gpus=8, **SAID), "GPUs below 32"),
     ],
 )
 def test_refusals_say_what_was_expected(make, message):

@@ -23,6 +23,7 @@ from gpuscale.llm import (
     hop_bytes,
     moe_dp_threshold,
     ring_attention_limit,
+    split_page,
     tp_attention_math,
     tp_layer_limit,
     tp_math,
@@ -34,6 +35,7 @@ from gpuscale.units import show
 from gpuscale.widgets import overview_stage
 
 MODELS = [model("llama3_70b"), model("mixtral_8x7b")]
+PAGE = {each.title: each.key for each in MODELS}
 CHIP = chip("h100_sxm")
 COUNTS = [counts(each) for each in MODELS]
 SHAPES = [each.inputs for each in COUNTS]
@@ -51,8 +53,8 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
 
 
 def figure(**options):
-    book = dict(chip=CHIP, name="six", title="A layer", caption="<b>Split.</b>")
-    return overview_stage(options.pop("models", MODELS), **book | options)
+    book = dict(name="six", title="A layer", caption="<b>Split.</b>")
+    return overview_stage(split_page(PAGE, CHIP), **book | options)
 
 
 def states(many: int) -> list[dict]:
@@ -231,9 +233,13 @@ def test_a_pipeline_is_idle_for_its_bubble(shown):
     [
         ({"cut": "sp"}, "cut: expected one of dp, zero, tp, pp, cp, ep; got sp"),
         ({"n": 3}, "n: expected 2, 4 or 8; got 3"),
-        ({"models": MODELS[:1]}, "models: expected one with experts; got Llama 3 70B"),
     ],
 )
 def test_what_it_cannot_show_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         figure(**options)
+
+
+def test_a_page_needs_a_model_with_experts():
+    with pytest.raises(ValueError, match="models: expected one with experts; got Llama 3 70B"):
+        split_page({"Llama 3 70B": "llama3_70b"}, CHIP)

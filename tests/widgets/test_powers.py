@@ -40,8 +40,10 @@ SHOWN = """(spec, states) => JSON.stringify(states.map(({ width, at, ...p }) => 
 
 
 def figure(**options):
-    book = dict(memories=MEMORIES, name="powers", title="Powers", caption="<b>Few.</b>", V=1 * MB)
-    return powers_stage(GPU, POD, **book | options)
+    book = dict(
+        gpu=GPU, pod=POD, memories=MEMORIES, time=transfer_time, flight=bytes_in_flight, registers=3e12, V=1 * MB
+    )
+    return powers_stage(**book | options, name="powers", title="Powers", caption="<b>Few.</b>")
 
 
 def states(many: int) -> list[dict]:
@@ -240,6 +242,5 @@ def test_it_opens_when_everything_has_arrived():
     ],
 )
 def test_what_it_cannot_draw_is_refused(options, message):
-    given = {"gpu": GPU, "pod": POD, "memories": MEMORIES} | options
     with pytest.raises(ValueError, match=message):
-        powers_stage(**given, name="p", title="P", caption="c", V=1 * MB)
+        figure(**options)

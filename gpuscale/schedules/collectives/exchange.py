@@ -47,18 +47,73 @@ def limited_choice(tokens: int, experts: int, k: int, nodes: int, limit: int, se
     A node's score is the sum of its best k/limit expert scores (at least one), as DeepSeek-V3 does it; expert
     scores are random, independent and of one distribution.
     """
+    scores = np.random.default_rng(seed).random((need_count(tokens, "tokens"), experts))
+    return best_choice(scores, k, nodes, limit)
+
+
+def best_choice(scores: np.ndarray, k: int, nodes: int = 1, limit: int = 1) -> np.ndarray:
+    """Node-limited routing by given scores of shape (tokens, experts); with one node, the k best experts.
+
+    Of equal scores the first counts as better.
+    """
+    scores = np.array(scores, float)
+    tokens, experts = scores.shape
     each = _need_experts(experts, nodes, k)
     need_count(limit, "limit")
     if limit > nodes or k > limit * each:
         raise ValueError(f"limit: expected at most {nodes} nodes with {k} experts or more on them; got {limit}")
-    scores = np.random.default_rng(seed).random((need_count(tokens, "tokens"), experts))
     by_node = np.sort(scores.reshape(tokens, nodes, each), axis=2)
     best = by_node[:, :, -max(1, min(k // limit, each)) :].sum(axis=2)
-    open_nodes = np.argsort(-best, axis=1)[:, :limit]
+    open_nodes = np.argsort(-best, axis=1, kind="stable")[:, :limit]
     allowed = np.zeros((tokens, nodes), bool)
     np.put_along_axis(allowed, open_nodes, True, axis=1)
     scores[~np.repeat(allowed, each, axis=1)] = -1
-    return np.sort(np.argsort(-scores, axis=1)[:, :k], axis=1)
+    return np.sort(np.argsort(-scores, axis=1, kind="stable")[:, :k], axis=1)
+
+
+def hashed(counts: np.ndarray) -> np.ndarray:
+    """Random numbers in [0, 1) by their place in a sequence: the same ones in Python and in a script of a page.
+
+    The last steps of MurmurHash3 on multiples of 2^32 over the golden ratio, in 32 bits.
+    """
+    bits = np.asarray(counts).astype(np.uint32) * np.uint32(0x9E3779B9)
+    bits = (bits ^ bits >> 16) * np.uint32(0x85EBCA6B)
+    bits = (bits ^ bits >> 13) * np.uint32(0xC2B2AE35)
+    return (bits ^ bits >> 16) / 2**32
+
+
+def router_scores(tokens: int, experts: int, popular: int = 0, fraction: float = 0.0) -> np.ndarray:
+    """Scores of a router, shape (tokens, experts): independent, but a fraction of the tokens picks one expert for sure.
+
+    A token picks expert ``popular`` if its own random number is below ``fraction``. Without that, all sets of experts
+    are equally likely.
+    """
+    _need_experts(experts, 1, 1)
+    need_count(tokens, "tokens")
+    if not (0 <= popular < experts and 0 <= fraction <= 1):
+        raise ValueError(
+            f"popular, fraction: expected an expert below {experts}, from 0 to 1; got {popular}, {fraction}"
+        )
+    scores = hashed(np.arange(tokens * experts)).reshape(tokens, experts)
+    sure = hashed(tokens * experts + np.arange(tokens)) < fraction
+    scores[sure, popular] = experts  # above the sum of all the others
+    return scores
+
+
+def crossings(choice: np.ndarray, experts: int, nodes: int, per_expert: bool = False) -> np.ndarray:
+    """Copies of each token that go from its own node to the others, shape (tokens,).
+
+    One copy per node that holds an expert of the token, or one per expert. The tokens of the first node come first.
+    """
+    choice = np.asarray(choice)
+    hit = hit_shards(choice, experts, nodes)
+    tokens = hit.shape[0]
+    if tokens % nodes:
+        raise ValueError(f"choice: expected a multiple of {nodes} tokens; got {tokens}")
+    home = np.arange(tokens) // (tokens // nodes)
+    if per_expert:
+        return (choice // (experts // nodes) != home[:, None]).sum(axis=1)
+    return hit.sum(axis=1) - hit[np.arange(tokens), home]
 
 
 def hit_shards(choice: np.ndarray, experts: int, shards: int) -> np.ndarray:

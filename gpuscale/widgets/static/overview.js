@@ -126,7 +126,7 @@ figures.overview = {
     }) : line(`${key}0`, piece(''), 'copy', frame(f, wide));
     const tok = (way, i) => tokens(way, i, n), mat = (way, i) => weights(way, many, i, n), mid = (x) => w.x + x * w.w / WIDE, foot = a.y + a.h + 14;
     const names = small ? [[words.weights, WIDE / 2]] : [[words.attn, ATTN / 2], ...(many > 1 ? [[worded(words.experts, many), (ATTN + WIDE) / 2]] : [[words.up, ATTN + UP / 2], [words.down, (ATTN + UP + WIDE) / 2]])];
-    const knives = { dp: [0, a.y + a.h / 2], cp: [a.x + a.w / 2, 8, 1], tp: [mid(many > 1 ? 29 : 72), 8, 1], zero: [mid(211), 8, 1], pp: [width, a.y + a.h / 2, 0], ...(many > 1 && { ep: [mid(120), 8, 1] }) };
+    const knives = { dp: [0, a.y + a.h / 2], cp: [a.x + a.w / 2, 8, 1], tp: [mid(many > 1 ? 29 : 72), 8, 1], zero: [mid(211), 8, 1], pp: [width, a.y + a.h / 2, 0], ...(many > 1 && width > 290 && { ep: [mid(120), 8, 1] }) };
     const work = solved.spans.find((s) => !s.lane && s.start <= t && t < s.end), last = work?.what === data.work.at(-1), { move, done } = sent(solved, t), mine = `${cut}${n}`;
     return [
       side('o.t', split.tokens, a, TALL, tok), split.weights === 'experts' && line('o.attn', mat('attn'), 'copy', { ...frame(w, WIDE), from: 'o.w0' }), side('o.w', split.weights, w, WIDE, mat),
@@ -180,8 +180,8 @@ figures.overview = {
       note('lane1', 0, ys[1] - 9, data.splits[p.cut].link, `${hue} rate small`), note('sent', width, ys[1] - 9, worded(words.sent, bytes(view, solved.layer)), 'small soft', 'end'),
       ys.map((y, i) => bar(`lanewell${i}`, 0, y, width, high, 'well')), bar('idles', 0, ys[0], width, high, '', { fill: view.hatch }),
       solved.spans.map((s, i) => {
-        const x = X(s.start), w = max(.5, X(s.end) - x - .7), name = words.named[s.what];
-        return [bar(`span${i}`, x, ys[s.lane], w, high, `${s.lane ? hue : 'compute'} span${s.backward ? '' : ' ahead'}`, { told: i }), name.length * 6.3 + 6 < w && note(`spanname${i}`, x + w / 2, ys[s.lane] + 10, name, `small ${s.backward && !(s.lane && hue === 'scaleup') ? 'onbar' : 'inbar'}`, 'middle')];
+        const x = X(s.start), w = max(.5, X(s.end) - x - .7), name = words.named[s.what], k = solved.spans.slice(0, i).filter((o) => o.lane === s.lane).length;
+        return [bar(`span${s.lane}.${k}`, x, ys[s.lane], w, high, `${s.lane ? hue : 'compute'} span${s.backward ? '' : ' ahead'}`, { told: i }), name.length * 6.3 + 6 < w && note(`spanname${s.lane}.${k}`, x + w / 2, ys[s.lane] + 10, name, `small ${s.backward && !(s.lane && hue === 'scaleup') ? 'onbar' : 'inbar'}`, 'middle')];
       }),
       X(total - busy) > 50 && [bar('bubbleback', rest - 24, ys[0] + 2, 48, high - 4, 'back', { rx: 3 }), note('bubble', rest, ys[0] + 10, words.bubble, 'small soft', 'middle')],
       line('turn', `M${px(X(forward))} ${ys[0] - 2}V${foot + 2}`, 'cross'), line('clock', `M${px(X(t))} ${ys[0] - 3}V${foot + 3}`, 'now-line'),

@@ -126,9 +126,9 @@ figures.powers = {
     const m = view.solved.all[el.dataset.told];
     return m ? `<b>${m.name}</b>${worded(view.words.hover, seconds(view, m.latency), seconds(view, m.flow))}<br>${worded(view.words.little, amount(view, m.full))}` : '';
   },
-  call({ p, solved, spec: { units } }) {
+  call({ p, solved, data, spec: { units } }) {
     const m = solved.run.at(-1);
-    return `transfer_time(V=${literal(p.V, units.V)}, W=${literal(m.W, units.W)}, alpha=${literal(m.latency, units.alpha)})`;
+    return `${data.call}(V=${literal(p.V, units.V)}, W=${literal(m.W, units.W)}, alpha=${literal(m.latency, units.alpha)})`;
   },
 };
 /** The largest 1, 2 or 5 times a power of ten that is no more. */
