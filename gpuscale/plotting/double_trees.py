@@ -7,7 +7,6 @@ import numpy as np
 
 from gpuscale.plotting.drawing.figure import Still
 from gpuscale.plotting.spanning_trees import passed_on
-from gpuscale.schedules.collectives.trees import depths
 
 _RADIUS, _TALL, _SQUARE, _STEP = 12, 60, 8, 9.5  # pixels: of a rank in a tree, a rank's box, a square, the next one
 _LEVEL = {False: 52, True: 44}  # pixels from level to level, by narrow
@@ -46,11 +45,20 @@ def _tree(schedule, which: int) -> tuple[list[int], list[int]]:
     return parents.tolist(), (np.bincount(source[mine], minlength=schedule.ranks) // half).tolist()
 
 
+def _depths(parents: list[int]) -> list[int]:
+    """How far each rank is from the root."""
+
+    def depth(rank: int) -> int:
+        return 0 if parents[rank] < 0 else 1 + depth(parents[rank])
+
+    return [depth(rank) for rank in range(len(parents))]
+
+
 def _draw(sheet, both) -> None:
     ranks, level = len(both[0][0]), _LEVEL[sheet.narrow]
     pitch = (sheet.across - 2) / ranks
     wide = min(46, pitch - 6)
-    heights = [max(depths(parents)) for parents, _ in both]
+    heights = [max(_depths(parents)) for parents, _ in both]
     upper = 2 + _RADIUS + heights[0] * level
     middle = upper + _TALL / 2
 
@@ -59,7 +67,7 @@ def _draw(sheet, both) -> None:
 
     for which, (parents, sent) in enumerate(both):
         up = 1 if which else -1
-        edge, depth = middle + up * _TALL / 2, depths(parents)
+        edge, depth = middle + up * _TALL / 2, _depths(parents)
 
         def at(rank: int, parents=parents, edge=edge, depth=depth, up=up, height=heights[which]) -> tuple:
             return across(rank), edge + (up * level * (height - depth[rank]) if rank in parents else 0)
