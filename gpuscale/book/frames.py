@@ -31,7 +31,7 @@ _SVG = (  # as on the stage: the style sheets of figures speak of a scene
 def engine(figure: str) -> MiniRacer:
     """An engine that has run the scripts of the stage and of one figure."""
     made = MiniRacer()
-    atexit.register(made.close)  # while its threads still run; at the very end of Python it can wait for ever
+    atexit.register(made.close)  # while its threads still run: later it can hang
     for name in ("gpuscale", "stage", figure):
         made.eval(f"{assets.script(name)}; null")
     return made
