@@ -12,7 +12,7 @@ import re
 
 from py_mini_racer import MiniRacer
 
-from gpuscale.core.html import Head, element, escape, region, table
+from gpuscale.core.html import Head, element, escape, region, script_value, table
 from gpuscale.widgets import assets
 
 WIDE, NARROW = 640, 340  # pixels of the two drawings
@@ -20,7 +20,6 @@ FIGURE = re.compile(
     r'<figure class="card stage"(?P<head>[^>]*)>(?P<before>.*?)<div class="fallback"></div>(?P<after>.*?)</figure>',
     re.S,
 )
-SPEC = re.compile(r'<script type="application/json">(.*?)</script>', re.S)
 _SVG = (  # as on the stage: the style sheets of figures speak of a scene
     '<svg class="scene" xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '
     'viewBox="0 0 {width} {height:.0f}"'
@@ -60,7 +59,7 @@ def fill(body: str) -> str:
     """A page with the first state of each of its figures that brought none of its own."""
 
     def filled(found: re.Match) -> str:
-        spec = json.loads(SPEC.search(found["after"])[1])
+        spec = script_value(found["after"])
         fallback = f'<div class="fallback">{frame(spec)}</div>'
         return f'<figure class="card stage"{found["head"]}>{found["before"]}{fallback}{found["after"]}</figure>'
 

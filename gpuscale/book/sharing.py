@@ -1,6 +1,7 @@
 """What is shared from a page: a sentence that says what it is about, a picture, and addresses.
 
-The picture of a page shows its first still figure; pages without one share that of the first page. Addresses are whole
+The picture of a page shows its first still figure; pages without one share that of the first
+chapter. Addresses are whole
 only in an edition that says where it stands (``baseurl`` in _config.yml), and so is the site map.
 """
 

@@ -202,3 +202,12 @@ def script_json(value) -> str:
     '<script type="application/json">[1,2]</script>'
     """
     return element("script", as_json(value), type="application/json")
+
+
+def script_value(html: str):
+    """The value in the first script element of that kind.
+
+    >>> script_value("<p>" + script_json({"a": 1}))
+    {'a': 1}
+    """
+    return json.loads(html.partition('<script type="application/json">')[2].partition("</script>")[0])

@@ -24,7 +24,6 @@ from gpuscale.plan.evaluation import B_MASK, recipe_inputs
 
 ON_THE_WAY = 2  # layers that stay on the GPU when activations are offloaded
 DIMS = "L", "D", "F", "n_q", "n_kv", "d_head", "n_vocab", "P", "P_act"
-keep = sympy.Symbol("keep", real=True)  # the most layers whose activations stay on the GPU
 _FIXED = {
     q.n_mat: 3,
     q.n_emb: 2,
@@ -87,8 +86,8 @@ def steps() -> tuple[list[costs.TapeStep], dict[str, sympy.Symbol]]:
         "layers": layers,
         "held": held,
         "params": tape.known[q.P_rank],
-        "first": tape.value(llm.flying_activations, L_held=sympy.Min(held, keep)),
-        "last": tape.value(llm.last_stage_activations, L_stage=sympy.Min(layers, keep), V_head=0),
+        "first": tape.value(llm.flying_activations, L_held=sympy.Min(held, q.L_keep)),
+        "last": tape.value(llm.last_stage_activations, L_stage=sympy.Min(layers, q.L_keep), V_head=0),
         "logits": tape.value(llm.last_stage_activations, V_act=0),
         "gathered": buffers("b_w"),
         "bucket": buffers("b_grad"),
@@ -179,7 +178,7 @@ def gpu_bytes(
     layout = {"X": dp, "Y": tp, "N_stages": pp, "n_cp": cp, "n_zero": zero, "n_recompute": RECOMPUTE.index(recompute)}
     away = "activations" in offload
     found = values(
-        **dims(model), **layout, **sizes, S=seq, keep=ON_THE_WAY if away else float("inf"), C=1, W_hbm=1, W_host=1
+        **dims(model), **layout, **sizes, S=seq, L_keep=ON_THE_WAY if away else float("inf"), C=1, W_hbm=1, W_host=1
     )
     first, last = found["first"], found["last"] + found["logits"]
     here = max(first, last)
@@ -204,7 +203,7 @@ def memory_page(
     first = next(iter(known))
     sizes = recipe_inputs(specs.part("recipe", recipe))
     sizes |= {"C": gpu.bf16, "W_hbm": gpu.hbm_bw, "W_host": gpu.pcie_bw}
-    layout = {"X": dp, "Y": 1, "N_stages": 1, "n_cp": 1, "n_zero": 0, "n_recompute": 0, "keep": float("inf")}
+    layout = {"X": dp, "Y": 1, "N_stages": 1, "n_cp": 1, "n_zero": 0, "n_recompute": 0, "L_keep": float("inf")}
     v = values(**known[first], **sizes, **layout, S=seq)
     by_stage = [gpu_bytes(first, seq=seq, dp=dp, zero=zero, recipe=recipe) for zero in range(4)]
     return {

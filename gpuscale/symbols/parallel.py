@@ -83,6 +83,7 @@ r_bub = Quantity("r_bub", "1", "bubble overhead: idle time over busy time", r"r_
 n_held = Quantity("n_held", "1", "activations stored at a time, each of one microbatch in one stage or virtual stage",
     r"n_\mathrm{held}")
 L_held = Quantity("L_held", "1", "layers of one microbatch whose activations a rank stores", r"L_\mathrm{held}")
+L_keep = Quantity("L_keep", "1", "layers whose activations are not offloaded", r"L_\mathrm{keep}")
 T_late = Quantity("T_late", "s", "time from the start of a stage's last backward pass to the end of the step",
     r"T_\mathrm{late}")
 g_stage = Quantity("g_stage", "1", "work of the slowest stage over that of the others", r"g_\mathrm{stage}", least=1)

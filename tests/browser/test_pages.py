@@ -164,7 +164,7 @@ def test_the_theme_is_chosen_and_kept(page):
 
 
 def test_on_a_phone_the_contents_open_and_close(page):
-    page.open(PAGES[1], width=390)
+    page.open("chapters/inside_a_gpu.html", width=390)
     contents = page.locator("dialog#pst-primary-sidebar-modal")
     assert not contents.is_visible()
     page.click(".primary-toggle")

@@ -126,7 +126,7 @@ def test_page_and_library_agree_in_every_state(page):
     for s in states(MANY):
         shown, away = page(s), s["host_activations"]
         layout = {"X": s["dp"], "Y": s["tp"], "N_stages": s["pp"], "n_cp": s["cp"], "n_zero": s["zero"]}
-        layout |= {"S": s["S"], "n_recompute": s["recompute"], "keep": 2 if away else float("inf")}
+        layout |= {"S": s["S"], "n_recompute": s["recompute"], "L_keep": 2 if away else float("inf")}
         v = values(**dims(s["model"]), **layout, **sizes, **rates)
         assert shown["c"] == pytest.approx(v, rel=1e-12), s
         found = eval(shown["call"].removesuffix(".memory"), {"gpu_bytes": gpu_bytes})

@@ -36,7 +36,7 @@
   const all = (o, list = KINDS) => list.reduce((n, k) => n + o[k], 0);
   /** The library's values for a state. */
   function valued(p, call, data) {
-    return call('values', { ...data.models[p.model], ...data.sizes, S: p.S, X: p.dp, Y: p.tp, N_stages: p.pp, n_cp: p.cp, n_zero: p.zero, n_recompute: p.recompute, keep: p.host_activations ? data.keep : Infinity });
+    return call('values', { ...data.models[p.model], ...data.sizes, S: p.S, X: p.dp, Y: p.tp, N_stages: p.pp, n_cp: p.cp, n_zero: p.zero, n_recompute: p.recompute, L_keep: p.host_activations ? data.keep : Infinity });
   }
   const peakOf = (p, c) => c.weights + c.gradients + (p.host_optimizer ? 0 : c.optimizer) + max(c.first, c.last + c.logits) + c.gathered + c.bucket + c.again;
   /** What is stored at a time of the step. */

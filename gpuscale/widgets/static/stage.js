@@ -316,7 +316,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
-    get state() { return { p: view.p, share, gliding: way < 1, ...figure.numbers(view, now()) }; },
+    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 }; },
     destroy() { end(); stop(); clearTimeout(speak); },
   };
 }
