@@ -11,32 +11,6 @@ MAKERS = [name for name in dir(widgets) if name.endswith("_stage")]
 PAGES = calling(f"(?:{'|'.join(MAKERS)})")
 STATE = "(el) => gpuscale.upgrade(el).state"
 MOVES = ((24, 0), (-24, 0), (0, 24), (0, -24), (60, 60), (-60, -60))
-# Presses reset, every preset and every tab in turn, and lists labels that leave the card or lie on one another; a label
-# may lie on its own copy, such as that of a chunk that has just left its slot.
-LABELS = """(el) => {
-  const box = el.getBoundingClientRect(), out = new Set();
-  const seen = (t) => t.textContent.trim() && +getComputedStyle(t).opacity;
-  const shared = (a, b, from, to) => Math.min(a[to], b[to]) - Math.max(a[from], b[from]);
-  const look = (state) => {
-    const texts = [...el.querySelectorAll('.scene svg text')].filter(seen);
-    const boxes = texts.map((t) => [t.textContent, t.getBoundingClientRect()]).filter(([, a]) => a.width);
-    boxes.forEach(([words, a], i) => {
-      if (a.left < box.left || a.right > box.right + 0.5) out.add(`${state}: ${words} is outside`);
-      for (const [others, b] of boxes.slice(i + 1)) {
-        const over = shared(a, b, 'left', 'right') > 3 && shared(a, b, 'top', 'bottom') > 5;
-        if (over && words !== others) out.add(`${state}: ${words} on ${others}`);
-      }
-    });
-  };
-  const reset = el.querySelector('[data-do=reset]');
-  reset.click(); look('opening');
-  for (const b of el.querySelectorAll('[data-preset], [data-choice]')) {
-    if (!b.checkVisibility()) continue;
-    reset.click(); b.click(); look(b.textContent);
-  }
-  reset.click();
-  return [...out];
-}"""
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -184,19 +158,6 @@ def test_it_plays_to_the_end(page):
         assert figure.evaluate(STATE)["share"] < 1
         figure.locator("[data-do=start]").click()
         assert figure.evaluate(STATE)["share"] == 0
-
-
-@pytest.mark.parametrize("width", [1280, 390, 320])
-def test_labels_stay_inside_and_apart(page, width):
-    page.set_viewport_size({"width": width, "height": 900})
-    wrong = []
-    for figure in figures(page):
-        figure.scroll_into_view_if_needed()
-        drawn = "(el) => el.querySelector('.scene svg').getAttribute('width') == el.querySelector('.scene').clientWidth"
-        page.wait_for_function(drawn, arg=figure.element_handle())
-        wrong += [f"{figure.get_attribute('id')}, {line}" for line in figure.evaluate(LABELS)]
-    page.set_viewport_size({"width": 1280, "height": 900})
-    assert not wrong, said(wrong)
 
 
 def test_the_opening_state_is_the_start_of_the_spec(page):
