@@ -1,9 +1,8 @@
 """The scripts and style sheets of the page and of the notebook widgets: one copy of each, read from ``static``.
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
-``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, a painter that
-few of them need, and the filter of long pages have files of their own, for the pages that
-hold one.
+``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, the stage,
+each figure on it, and the filter of long pages have files of their own, for the pages that hold one.
 """
 
 import functools
