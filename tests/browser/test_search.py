@@ -139,6 +139,17 @@ def test_the_dialog_works_by_keyboard_alone(page, served, site, base, width):
     assert page.errors == [] and page.outside == []
 
 
+def test_a_closed_dialog_keeps_no_focus(page):
+    """Not even until the next frame: a "/" typed at once has to open the search again."""
+    page.open(PAGES[3])
+    page.keyboard.press("/")
+    page.wait_for_selector("#seek[open] input")
+    escape = "new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true })"
+    focused = f"() => {{ document.activeElement.dispatchEvent({escape}); return document.activeElement.tagName; }}"
+    assert page.evaluate(focused) == "BODY"
+    assert page.locator("#seek[open]").count() == 0
+
+
 def test_a_slash_in_a_field_is_a_slash(page):
     page.open("exercises/hardware.html")
     field = page.locator(".quiz .answer input").first

@@ -92,9 +92,9 @@ function excerpt(text, marks) {
 }
 const shown = (text, marks) => (marks ? text.split(marks).map((part, i) => (i % 2 ? `<mark>${escape(part)}</mark>` : escape(part))).join('') : escape(text));
 
-/** A box and its results inside an element. `base`: the address of the site's root. */
-function mount(root, base, find, closes) {
-  root.innerHTML = `<div class="seek-box" role="search"><input type="search" aria-label="${SEEK}" placeholder="${SEEK_LIKE}" autocomplete="off" spellcheck="false" enterkeyhint="go">${closes ? `<button type="button" class="icon" aria-label="${CLOSE}">✕</button>` : ''}</div><p class="seek-said" role="status"></p><ol class="seek-list"></ol>`;
+/** A box and its results inside an element. `base`: the address of the site's root; `shut`: how the element closes, if it does. */
+function mount(root, base, find, shut) {
+  root.innerHTML = `<div class="seek-box" role="search"><input type="search" aria-label="${SEEK}" placeholder="${SEEK_LIKE}" autocomplete="off" spellcheck="false" enterkeyhint="go">${shut ? `<button type="button" class="icon" aria-label="${CLOSE}">✕</button>` : ''}</div><p class="seek-said" role="status"></p><ol class="seek-list"></ol>`;
   const input = $('input', root), list = $('ol', root), said = $('p', root), links = () => [...list.querySelectorAll('a')];
   const apply = () => {
     const { results, strange } = find(input.value);
@@ -111,7 +111,7 @@ function mount(root, base, find, closes) {
   root.addEventListener('keydown', (e) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
     if (by) { e.preventDefault(); step(by); }
-    else if (e.key === 'Escape' && closes) { e.preventDefault(); root.close(); }   // at once, though the field would first empty itself
+    else if (e.key === 'Escape' && shut) { e.preventDefault(); shut(); }   // at once, though the field would first empty itself
     else if (e.key === 'Enter' && e.target === input) { e.preventDefault(); links()[0]?.click(); }
   });
   apply();
@@ -130,8 +130,10 @@ if (page) {
     if (!dialog) {
       dialog = make(`<dialog id="seek" aria-label="${SEEK}"></dialog>`);
       page.body.append(dialog);
-      box = mount(dialog, home, find, true);
-      dialog.addEventListener('click', (e) => { if (e.target === dialog || e.target.closest('a, button')) dialog.close(); });
+      // A closed dialog's field keeps the focus until the page is next drawn, and would take a "/" typed before that.
+      const shut = () => { page.activeElement?.blur(); dialog.close(); };
+      box = mount(dialog, home, find, shut);
+      dialog.addEventListener('click', (e) => { if (e.target === dialog || e.target.closest('a, button')) shut(); });
     }
     if (!dialog.open) dialog.showModal();
     box.input.focus(); box.input.select();
@@ -139,7 +141,7 @@ if (page) {
   globalThis.gpuscale.search = { open, find: async (query) => (await ready())(query) };
   const here = $('#seek-here');
   if (here) ready().then((find) => {
-    const { input, apply } = mount(here, home, find, false);
+    const { input, apply } = mount(here, home, find);
     input.value = new URLSearchParams(location.search).get('q') ?? ''; apply(); input.focus();
   });
 }
