@@ -6,8 +6,6 @@ What a step costs comes with the page (``serving.decode_page``); the script find
 from collections.abc import Mapping
 from typing import Any
 
-from gpuscale.symbols import T, V
-from gpuscale.units import GB, show
 from gpuscale.widgets.card import Card
 from gpuscale.widgets.stage import stage_figure
 
@@ -97,7 +95,7 @@ WORDS = {
     "scores": "attention {}",
     "latency": "mostly latency",
     "state": "batch {}, context {}",
-    "call": 'step("{}", "{}", batch={}, context={}, weights="{}", gpus={}).T',
+    "call": 'split_step("{}", "{}", gpus={}, batch={}, context={}, weights="{}", latency={})',
     "heads": ["Quantity", "Per step"],
     "rows": ROWS,
 }
@@ -162,5 +160,5 @@ def decode_stage(
             "times": TIMES,
         },
         at=0.85,
-        python="from gpuscale.serving import step",
+        python="from gpuscale.serving import split_step",
     )

@@ -143,7 +143,7 @@ figures.decode = {
     if (what === 'row') { const r = data.rows[i]; return say(r.name, worded(words.measured, seconds(view, r.T)), worded(words.state, count(r.set.B), count(r.set.S))); }
     return '';
   },
-  call({ p, spec }) { return worded(spec.words.call, p.model, p.gpu, p.B, p.S, p.weights, p.N); },
+  call: ({ p, spec, data }) => worded(spec.words.call, p.model, p.gpu, p.N, p.B, p.S, p.weights, literal(data.models[p.model].given.alpha, spec.units.T)),
 };
 const clip = (view) => `${view.hatch.slice(5, -1)}-clip`;
 const scaleOf = ({ width, solved }) => (s) => min(width, width * s / solved.page);

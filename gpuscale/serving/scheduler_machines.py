@@ -18,7 +18,7 @@ from gpuscale.specs.registry import chip, model
 from gpuscale.symbols import *
 from gpuscale.units import show
 
-SPREAD = 0.5**0.5  # standard deviation over mean of lengths drawn from a gamma distribution of shape 2
+_SPREAD = 0.5**0.5  # standard deviation over mean of lengths drawn from a gamma distribution of shape 2
 
 
 def scheduler_page(machines: Mapping[str, tuple[str, str, int]], *, latency: float, weights: str = "bf16") -> dict:
@@ -27,7 +27,10 @@ def scheduler_page(machines: Mapping[str, tuple[str, str, int]], *, latency: flo
     ``latency`` is that of an all-reduce step [s]. Raises ValueError for a model with experts, windows or latent
     attention.
     """
-    return {"machines": {key: _machine(*each, latency, weights) for key, each in machines.items()}, "formulas": _costs()}
+    return {
+        "machines": {key: _machine(*each, latency, weights) for key, each in machines.items()},
+        "formulas": _costs(),
+    }
 
 
 def _machine(key: str, gpu: str, gpus: int, latency: float, weights: str) -> dict[str, Any]:
@@ -43,15 +46,13 @@ def _machine(key: str, gpu: str, gpus: int, latency: float, weights: str) -> dic
         "N_gpu": gpus,
         "W": part.nvlink_bw,
         "alpha": latency,
-        "c_var": SPREAD,
+        "c_var": _SPREAD,
     }
-    names = (
-        "V_w V_res V_tok W_hbm C S_hbm N_gpu W alpha c_var P_act n_vocab D L L_win S_win n_q d_head b".split()
-    )
-    memory = gpus * part.hbm
+    names = "V_w V_res V_tok W_hbm C S_hbm N_gpu W alpha c_var P_act n_vocab D L L_win S_win n_q d_head b".split()
+    memory, each = gpus * part.hbm, show(part.hbm, "B", short=True)
     return {
         "name": f"{model(key).short}, {gpus} {part.short.split()[0]}",
-        "words": f"{gpus} × {show(part.hbm, 'B', short=True)} HBM" if gpus > 1 else f"{show(part.hbm, 'B', short=True)} HBM",
+        "words": f"{gpus} × {each} HBM" if gpus > 1 else f"{each} HBM",
         "short": show(memory, "B", short=True),
         "given": {name: given[name] for name in names},
         "memory": memory,
