@@ -36,8 +36,8 @@ mean_context = Formula("Mean context of the sequences that decode", S_mean, S_in
     assumes="for answers of one length, over all their decode steps")
 mean_context_mixed = Formula("Mean context of the sequences that decode, mixed lengths", S_mean,
     S_in + (S_out * (1 + c_var**2) - 1) * S_out / (2 * (S_out - 1)), source=_BATCH,
-    assumes="for answers of S_out tokens on average, whose lengths do not depend on their prompts: the long ones are in "
-    "the batch for longer",
+    assumes="for answers of S_out tokens on average, whose lengths do not depend on their prompts: the long ones are "
+    "in the batch for longer",
     approx=S_in + S_out * (1 + c_var**2) / 2, regime=((S_out, oo),), needs=(at_least(S_out, 2),))
 
 declare(globals())

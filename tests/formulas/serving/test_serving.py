@@ -1,4 +1,4 @@
-"""Each formula of Part V against counts over shapes, loops over steps, and outcomes enumerated one by one."""
+"""Each formula of Part V against tensors and matmuls listed one by one, real arrays, and requests that are served."""
 
 from formulas.harness import load, of_room, room_tests
 
