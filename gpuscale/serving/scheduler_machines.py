@@ -73,6 +73,7 @@ def _costs() -> dict[str, sympy.Expr]:
         (2 * L * Min(one_shot_all_reduce.rhs.subs(sent), two_shot_all_reduce.rhs.subs(sent)), True),
     )
     step = chunked_prefill.mixed_step.rhs.subs({V_read: V_w + cache, ops_kv: pairs}, simultaneous=True)
+    full = S_chunk / (S_in * T_mix)  # requests per second, if every step has a chunk
     return {
         "step": step + reduced,
         "comm": reduced,
@@ -84,5 +85,6 @@ def _costs() -> dict[str, sympy.Expr]:
         "largest": batching.largest_rate,
         "batch": batching.steady_batch,
         "steady": batching.steady_step,
-        "chunks": S_chunk / (S_in * T_mix),
+        "chunks": full,
+        "filled": batching.little.rhs.subs({lambda_req: full, T_dec: T_mix}),
     }

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-from gpuscale import units
 from gpuscale.book.frames import engine
 from gpuscale.collectives import one_shot_all_reduce, two_shot_all_reduce
 from gpuscale.llm.model_counts import counts
@@ -256,7 +255,7 @@ def test_a_cache_has_a_strip_as_long_as_strips_can_be_seen(shown):
 
 
 def test_the_call_gives_the_headline(shown):
-    scope = {"split_step": split_step} | vars(units)
+    scope = {"split_step": split_step, "us": us}
     for state, page in shown[:60]:
         assert eval(page["call"], scope) == pytest.approx(Worked(state).total, rel=1e-6), state
 

@@ -1,11 +1,11 @@
 /* Continuous batching that one can watch: requests arrive, wait, are prefilled and decode, in the slots of a batch and the
-   blocks of the KV cache. The scheduler is the twin of emulate.requests; what a step costs, and the rate from which the
+   blocks of the KV cache. The scheduler is the twin of emulate.requests.serve; what a step costs, and the rate from which the
    queue grows, are formulas. */
 const seconds = (view, v, short) => show(v, view.spec.units.T, short), count = (v) => show(v, COUNT), percent = (v) => show(v, SHARE);
 const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
 const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({ key, tag: 'text', x, y, words, class: cls, 'text-anchor': anchor, 'pointer-events': 'none', ...more });
 const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, 'pointer-events': 'none', ...more });
-const KINDS_OF = ['continuous', 'static'], QUEUE = 240;      // points of the queue's curve
+const KINDS_OF = ['continuous', 'static'], QUEUE = 240, HAIR = 1e-9;      // points of the queue's curve; seconds, for formulas take no 0
 
 /** Random numbers between 0 and 1, the same for every state: a hand changes scales alone. */
 function dice(seed) { let s = seed; return () => (s = s * 48271 % 2147483647) / 2147483647; }
@@ -119,15 +119,17 @@ figures.scheduler = {
     const run = all(p.kind);
     // the steady state: a step, what a sequence adds to it, and what a prompt adds
     const context = call('context', x), room = max(1, min(p.slots, floor(pool * data.page / context))), t_seq = read(kv(context));
-    const prefill = (B) => { let sum = 0; for (let h = 0; h < p.S_in;) { const c = min(chunk, p.S_in - h); sum += cost(B, c, B * context + h, B * context + c * h + c * (c + 1) / 2) - cost(B, 0, B * context, B * context); h += c; } return sum; };
+    const prefill = (B) => { let sum = 0; for (let h = 0; h < p.S_in;) { const c = min(chunk, p.S_in - h); sum += cost(B, c, B * context + h, B * context + c * h + c * (c + 1) / 2) - cost(B, 0, B * context, B * context); h += c; } return max(sum, HAIR); };
     const base = (B) => cost(B, 0, B * context, B * context) - B * t_seq, closed = (B) => ({ ...x, lambda_req: p.rate, B_seq: B, t_seq, T_w: base(B), T_pre: prefill(B) });
-    const full = cost(room, 0, room * context, room * context), one = cost(1, 0, context, context), given_ = closed(room), c = min(chunk, p.S_in);
-    const mixed = chunk < Infinity ? cost(room, c, room * context + p.S_in / 2, room * context + c * (p.S_in + c) / 2) : NaN, byRoom = call('largest', given_), byChunk = chunk < Infinity ? call('chunks', { ...x, S_chunk: c, T_mix: mixed }) : Infinity;
-    const limits = { continuous: min(byRoom, byChunk), static: once(['served', ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))) };
+    const full = cost(room, 0, room * context, room * context), one = cost(1, 0, context, context), given_ = closed(room), c = min(chunk, p.S_in), byRoom = call('largest', given_);
+    // where every step has a full chunk of prompts, and so many sequences decode as their prompts begin and answers end
+    const filled = chunk < Infinity ? call('filled', { ...x, S_chunk: chunk }) : Infinity, busy = cost(filled, chunk, filled * context + (p.S_in - c) / 2, filled * context + chunk * (p.S_in + 1) / 2);
+    const byChunk = filled < room ? call('chunks', { ...x, S_chunk: chunk, T_mix: busy }) : Infinity;
+    const limits = { continuous: byChunk < Infinity ? byChunk : byRoom, static: once(['served', ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))) };
     let batch = room / 2;
     for (const _ of range(30)) { const next = call('batch', closed(batch)); if (!(next > 0)) { batch = NaN; break; } const to = min(next, 2 * room), near = abs(to - batch) < 1e-6 * to; batch = (batch + to) / 2; if (near) break; }
     const stable = p.kind === 'continuous' && p.rate < limits.continuous && batch <= room;
-    return { run, runs: () => fromEntries(KINDS_OF.map((k) => [k, all(k)])), pool, context, room, full, one, limits, why: byChunk < byRoom ? 'chunk' : p.rate * given_.T_pre > .5 || limits.continuous * given_.T_pre > .5 ? 'prompts' : room < p.slots ? 'cache' : 'slots', batch: stable ? batch : NaN, steady: stable ? call('steady', closed(batch)) : NaN, largest: { B_seq: room, S_out: p.S_out, T_w: given_.T_w, t_seq, T_pre: given_.T_pre }, byRoom, byChunk, pieces: { S_chunk: c, S_in: p.S_in, T_mix: mixed }, weights: read(given.V_w), chunkT: cost(0, c, 0, c * (c + 1) / 2), total: data.span, marks: run.steps.map((s) => s.to).filter((t) => t < data.span) };
+    return { run, runs: () => fromEntries(KINDS_OF.map((k) => [k, all(k)])), pool, context, room, full, one, limits, why: byChunk < Infinity ? 'chunk' : p.rate * given_.T_pre > .5 || limits.continuous * given_.T_pre > .5 ? 'prompts' : room < p.slots ? 'cache' : 'slots', batch: stable ? batch : NaN, steady: stable ? call('steady', closed(batch)) : NaN, largest: { B_seq: room, S_out: p.S_out, T_w: given_.T_w, t_seq, T_pre: given_.T_pre }, byRoom, byChunk, filled, pieces: { S_chunk: chunk, S_in: p.S_in, T_mix: busy }, weights: read(given.V_w), chunkT: cost(0, c, 0, c * (c + 1) / 2), total: data.span, marks: run.steps.map((s) => s.to).filter((t) => t < data.span) };
   },
   pace: (p, solved) => 4,
   height(view) { const L = layout(view); return L.rail + 48; },
@@ -225,7 +227,7 @@ figures.scheduler = {
   },
   call({ solved: f, spec }) {
     const of = (v) => literal(v, spec.units.T), g = f.largest;
-    return f.byChunk < f.byRoom ? worded(spec.words.chunkcall, f.pieces.S_chunk, f.pieces.S_in, of(f.pieces.T_mix)) : `largest_rate(B_seq=${g.B_seq}, S_out=${g.S_out}, T_w=${of(g.T_w)}, t_seq=${of(g.t_seq)}, T_pre=${of(g.T_pre)})`;
+    return f.byChunk < Infinity ? worded(spec.words.chunkcall, f.pieces.S_chunk, f.pieces.S_in, of(f.pieces.T_mix)) : `largest_rate(B_seq=${g.B_seq}, S_out=${g.S_out}, T_w=${of(g.T_w)}, t_seq=${of(g.t_seq)}, T_pre=${of(g.T_pre)})`;
   },
 };
 const two = (v) => round(+v.toPrecision(2)), small = ({ width }) => width < 480;
@@ -269,10 +271,10 @@ function strips(view, t, L, i0, i1) {
   }
   for (const v of data.ticks) out.push(path(`s${v}`, `M0 ${px(sy(v))}H${right}`, 'grid'), label(`st${v}`, right + 5, sy(v) + 4, seconds(view, v, true)));
   out.push(path('sweights', kinds.weights, 'memory solid'), path('scaches', kinds.caches, 'memory half'), path('smath', kinds.math, 'compute solid'), path('scomm', kinds.comm, 'scaleup solid'));
-  out.push(label('steps', 0, strip - 14, words.steps, 'strong'), narrow ? null : label('stepnow', 152, strip - 14, now && now.from <= t ? worded(words.now, seconds(view, now.T), count(now.batch)) : words.idle));
+  out.push(label('steps', 0, strip - 18, words.steps, 'strong'), narrow ? null : label('stepnow', 152, strip - 18, now && now.from <= t ? worded(words.now, seconds(view, now.T), count(now.batch)) : words.idle));
   if (p.kind === 'continuous') {
     const y = L.chunkY(p, f), x = right + (narrow ? 50 : 60);
-    out.push(path('chunk', `M0 ${px(y)}H${px(right)}M${px(x - 14)} ${px(y)}H${px(x)}`, 'pull dashed'), label('chunkname', narrow ? width : x + 12, narrow ? strip - 22 : y - 2, words.chunk, 'small tip', narrow ? 'end' : 'start'), narrow ? null : label('chunksize', x + 12, y + 13, p.chunk >= data.whole ? words.off : count(p.chunk), 'small tip'));
+    out.push(path('chunk', `M0 ${px(y)}H${px(right)}M${px(x - 14)} ${px(y)}H${px(x)}`, 'pull dashed'), label('chunkname', narrow ? width : x + 12, narrow ? strip - 24 : y - 2, words.chunk, 'small tip', narrow ? 'end' : 'start'), narrow ? null : label('chunksize', x + 12, y + 13, p.chunk >= data.whole ? words.off : count(p.chunk), 'small tip'));
   }
   // time to first token, at the time of the first token
   data.decades.forEach((v, k) => out.push(path(`f${v}`, `M0 ${px(ty(v))}H${right}`, 'grid'), k % 2 ? label(`ft${v}`, right + 5, ty(v) + 4, seconds(view, v, true)) : null));
