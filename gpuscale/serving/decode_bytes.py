@@ -19,7 +19,8 @@ quantized_bytes = Formula("Bytes of a quantized weight", b_w, b_code + b_scale /
 # Weights
 weights_read = Formula("Weights read in a decode step", V_w, b_w * (P - P_emb + n_vocab * D), source="gpt-fast",
     assumes=f"{_ONCE}: all parameters but the embedding, of which a token reads a row; the output head is read, also "
-    "if it is the same matrix")
+    "if it is the same matrix",
+    needs=(at_most(P_emb, P),))
 experts_touched = Formula("Distinct experts that a batch is sent to", E_hit, E * (1 - (1 - k / E) ** B),
     source="mixtral",
     assumes="on average, if each of B tokens is sent to k of E experts at random, none of them preferred: uneven "
@@ -28,7 +29,8 @@ experts_touched = Formula("Distinct experts that a batch is sent to", E_hit, E *
 weights_read_moe = Formula("Weights read in a decode step of a model with experts", V_w,
     b_w * (P - P_emb - P_exp) + b_head * n_vocab * D + b_exp * P_exp * E_hit / E, source="mixtral; gpt-fast",
     assumes=f"{_ONCE}, and of the routed experts those alone that the batch is sent to; experts and output head may "
-    "have formats of their own")
+    "have formats of their own",
+    needs=(at_most(P_emb + P_exp, P), at_most(E_hit, E)))
 
 # The KV cache
 cache_latent_unfolded = Formula("KV cache of a token with latent attention, stored by head", V_tok,

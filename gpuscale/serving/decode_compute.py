@@ -49,7 +49,7 @@ def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, **more) ->
 def _seen(window: Expr, tokens: Expr) -> Expr:
     """Tokens that the first ``tokens`` of a prompt see in a layer with a window, added up."""
     near = Min(tokens, window)
-    return near * (near + 1) / 2 + (tokens - near) * near
+    return near * (near + 1) / 2 + (tokens - near) * window
 
 
 _new = S_in - S_hit

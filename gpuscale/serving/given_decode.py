@@ -187,7 +187,7 @@ def prefill(
     """The prefill of a prompt, of which ``cached`` tokens are in the cache, on ``gpus`` GPUs that split it evenly.
 
     >>> round(prefill("llama3_8b", "h100_sxm", prompt=8192).bound * 1e3)
-    134
+    133
     """
     chip = _chip(gpu) if isinstance(gpu, str) else gpu
     known = decode_inputs(model, weights, tokens=prompt - cached, experts=experts, head=head)

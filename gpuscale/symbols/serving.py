@@ -62,3 +62,18 @@ S_max = Quantity("S_max", "1", "largest context that a server accepts", r"S_\mat
     also="max_model_len")
 f_waste = Quantity("f_waste", "1", "fraction of the allocated cache that holds no token", r"f_\mathrm{waste}",
     zero=True, most=1, also="internal fragmentation")
+
+# Many GPUs
+t_ar = Quantity("t_ar", "s", "time of an all-reduce of the tokens of a decode step", r"t_\mathrm{AR}", zero=True,
+    also="all-reduce latency")
+V_w_gpu = Quantity("V_w_gpu", "B", "bytes of weights that a GPU reads in a step", r"V_\mathrm{w,GPU}")
+V_attn = Quantity("V_attn", "B", "bytes of the weights that each data-parallel rank stores: those of attention",
+    r"V_\mathrm{attn}", zero=True)
+g_copy = Quantity("g_copy", "1", "copies of each key-value head among the tensor-parallel ranks", r"g_\mathrm{copy}",
+    least=1, also="KV replication")
+V_tok_gpu = Quantity("V_tok_gpu", "B", "bytes of the KV cache per token on a GPU", r"V_\mathrm{token,GPU}")
+n_fit = Quantity("n_fit", "1", "tokens whose KV cache fits into the memory of all GPUs", r"n_\mathrm{fit}")
+b_part = Quantity("b_part", "B", "bytes per element of a partial result of attention, and of its log-sum-exp",
+    r"b_\mathrm{part}")
+f_spread = Quantity("f_spread", "1", "standard deviation of the tokens of an expert over their mean",
+    r"f_\mathrm{spread}", zero=True, also="coefficient of variation, load imbalance")

@@ -36,7 +36,7 @@ def sequences_until_one_does_not_fit(lib, x):
     running = 0
     while all(pool.append(running) for _ in range(x["S"])):
         running += 1
-    assert at(lib.largest_batch, **x) == running
+    assert at(lib.largest_batch, **x, n_pool=blocks_by_bytes(x)) == running
     if running:
         assert at(lib.blocks_of_sequence, **x) == pool.held(0)
 

@@ -1,0 +1,185 @@
+"""Decode on many GPUs: heads, tokens and experts dealt to ranks one by one; partial attention merged for real."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import lcm
+
+import numpy as np
+from formulas.harness import at, checks
+from hypothesis import strategies as st
+
+SMALL, TINY, AMOUNT = st.integers(1, 6), st.integers(1, 3), st.integers(1, 60)
+POWERS = st.sampled_from([1, 2, 4, 8])
+
+
+@checks("decode_tensor_parallel", "gain_ends", over=st.tuples(AMOUNT, SMALL, TINY, SMALL, SMALL))
+def layers_one_after_another(lib, case):
+    """Each layer: its weights are read, with an all-reduce after attention and one after the MLP, and a launch."""
+    read, layers, ranks, reduce, launch = case
+
+    def clock(ranks):
+        return sum(Fraction(read, layers) / ranks + reduce + reduce + launch for _ in range(layers))
+
+    x = {"T_mem": read, "L": layers, "t_ar": reduce, "t_layer": launch}
+    assert at(lib.decode_tensor_parallel, **x, Y=ranks) == clock(ranks)
+    half = at(lib.gain_ends, **x)
+    assert clock(half) == 2 * (clock(half) - Fraction(read) / half)
+    assert clock(2 * half) == clock(half) * Fraction(3, 4)
+
+
+@checks("whole_head_read", over=st.tuples(SMALL, SMALL, SMALL, TINY, TINY))
+def rows_of_the_head(lib, case):
+    """Columns of the layers dealt to ranks; the head's rows are read by all."""
+    layers, vocab, width, each, code = case
+    for ranks in (1, 2, 3):
+        columns = [i % ranks for i in range(layers * ranks)]
+        head = [code for _ in range(vocab) for _ in range(width)]
+        read = columns.count(0) * each + sum(head)
+        everything = len(columns) * each + sum(head)
+        known = {"V_w": everything, "Y": ranks, "b_head": code, "n_vocab": vocab, "D": width}
+        assert at(lib.whole_head_read, **known) == read
+
+
+def heads_of_ranks(ranks, heads, group):
+    """The key-value heads that each rank needs for its queries."""
+    queries = lcm(ranks, heads * group)
+    of = [(q * heads) // queries for q in range(queries)]
+    return [set(of[r * queries // ranks : (r + 1) * queries // ranks]) for r in range(ranks)]
+
+
+@checks("cache_replication", "cache_per_gpu", over=st.tuples(POWERS, POWERS, TINY, TINY))
+def heads_dealt_to_ranks(lib, case):
+    ranks, heads, group, head_bytes = case
+    held = heads_of_ranks(ranks, heads, group)
+    copies = Fraction(sum(map(len, held)), heads)
+    assert at(lib.cache_replication, Y=ranks, n_kv=heads) == copies
+    assert at(lib.cache_per_gpu, Y=ranks, n_kv=heads, V_tok=heads * head_bytes) == len(held[0]) * head_bytes
+
+
+@checks("tensor_parallel_capacity", "data_parallel_attention", over=st.tuples(TINY, SMALL, SMALL, SMALL, TINY, SMALL))
+def tokens_until_memory_is_full(lib, case):
+    """Each GPU's memory as a list of bytes: weights first, then token after token."""
+    gpus, attention, others, token, copies, tokens = case
+    copies = min(copies, gpus)
+    x = {"N_gpu": gpus, "V_tok": token, "g_copy": copies, "V_attn": attention, "f_mem": Fraction(1, 2)}
+    weights = attention + others * gpus
+
+    # data-parallel attention: a GPU has all weights of attention, and whole tokens
+    memory = attention + others + token * tokens
+    left, found = [memory - attention - others] * gpus, 0
+    while max(left) >= token:
+        left[left.index(max(left))] -= token
+        found += 1
+    assert at(lib.data_parallel_attention, **x, S_hbm=2 * memory, V_res=weights) == found
+
+    # tensor-parallel: a GPU has its part of all weights, and its part of every token
+    memory = Fraction(weights, gpus) + Fraction(token * copies, gpus) * tokens
+    left, found = memory - Fraction(weights, gpus), 0
+    while left >= Fraction(token * copies, gpus):
+        left -= Fraction(token * copies, gpus)
+        found += 1
+    assert at(lib.tensor_parallel_capacity, **x, S_hbm=2 * memory, V_res=weights) == found
+
+
+@checks("data_parallel_read", over=st.tuples(TINY, SMALL, SMALL))
+def weights_of_one_of_the_gpus(lib, case):
+    gpus, attention, others = case
+    sets = [["attention"] * attention + ["other"] * others for _ in range(gpus)]
+    everything = sets[0] + [w for one in sets[1:] for w in one if w == "other"]
+    assert at(lib.data_parallel_read, N_gpu=gpus, V_attn=attention, V_w=len(everything)) == len(sets[0])
+
+
+# A cache whose tokens are on several ranks
+
+
+def attend(queries, keys, values):
+    """Results and log-sum-exps: [sequence, head]."""
+    scores = np.einsum("bhd,bshd->bhs", queries, keys)
+    peak = scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores - peak)
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.einsum("bhs,bshv->bhv", weights / total, values), (peak + np.log(total))[..., 0]
+
+
+def merged(results, sums):
+    """One result of partial ones, each weighted by what its tokens have of the whole softmax."""
+    whole = np.logaddexp.reduce(sums)
+    return sum(np.exp(lse - whole)[..., None] * result for result, lse in zip(results, sums, strict=True))
+
+
+@checks("cache_sharded_merge", over=st.tuples(TINY, TINY, SMALL, SMALL, st.integers(1, 4), st.integers(0, 9)))
+def partial_attention_merged(lib, case):
+    """Queries go to all ranks; each attends to its tokens; the partial results of a head meet on its rank."""
+    batch, each, width, value, ranks, seed = case
+    draw = np.random.default_rng(seed)
+    heads, tokens = each * ranks, 5 * ranks
+    queries = draw.normal(size=(batch, heads, width))
+    keys, values = (draw.normal(size=(batch, tokens, heads, d)) for d in (width, value))
+    sent = [0] * ranks
+    for rank in range(ranks):  # its queries to the others
+        sent[rank] += 2 * sum(queries[:, rank * each : (rank + 1) * each].size for _ in range(ranks - 1))
+    parts = [attend(queries, *(a[:, rank::ranks] for a in (keys, values))) for rank in range(ranks)]
+    found = np.empty((batch, heads, value))
+    for home in range(ranks):
+        own = slice(home * each, (home + 1) * each)
+        there = [(result[:, own], lse[:, own]) for result, lse in parts]
+        found[:, own] = merged(*zip(*there, strict=True))
+        for rank, (result, lse) in enumerate(there):
+            sent[rank] += 0 if rank == home else 4 * (result.size + lse.size)
+    np.testing.assert_allclose(found, attend(queries, keys, values)[0], rtol=1e-9, atol=1e-12)
+    known = {"B_seq": batch, "n_q": heads, "d_head": width, "d_v": value, "n_cp": ranks, "b": 2, "b_part": 4}
+    assert {at(lib.cache_sharded_merge, **known)} == set(sent)
+
+
+# Experts
+
+
+@checks("expert_parallel_exchange", over=st.tuples(TINY, TINY, TINY, TINY, TINY, SMALL))
+def copies_sent_to_experts(lib, case):
+    """Every way to pick experts, all equally likely; copies to other nodes cross the NIC of their sender."""
+    nodes, node, active, batch, width, bandwidth = case
+    ranks = nodes * node
+    experts = lcm(ranks, 4)
+    choices = list(combinations(range(experts), active))
+    away = sum(expert * ranks // experts >= node for chosen in choices for expert in chosen)
+    bytes_of = [1 * width, 2 * width]  # to the expert, and back
+    crossed = sum(batch * Fraction(away, len(choices)) * size for size in bytes_of)
+    known = {"alpha": 3, "B_gpu": batch, "k": active, "D": width, "b_dispatch": 1, "b_combine": 2}
+    known |= {"Z": ranks, "G": node, "W_nic": bandwidth}
+    assert at(lib.expert_parallel_exchange, **known) == crossed / bandwidth + sum([3, 3])
+
+
+@checks("expert_imbalance", over=st.tuples(st.integers(1, 5), st.integers(1, 5), TINY))
+def tokens_of_one_expert(lib, case):
+    """The spread over every way to route a batch."""
+    experts, active, tokens = case
+    active = min(active, experts)
+    choices = list(combinations(range(experts), active))
+    tokens = min(tokens, 2) if len(choices) > 6 else tokens
+    loads = [sum(0 in chosen for chosen in found) for found in product(choices, repeat=tokens)]
+    try:
+        spread = lib.expert_imbalance(E=experts, k=active, B=tokens)
+    except TypeError as error:  # the root of a negative number
+        raise AssertionError from error
+    np.testing.assert_allclose(spread, np.std(loads) / np.mean(loads), atol=1e-12)
+
+
+# A pipeline
+
+
+@checks("pipeline_decode", over=st.tuples(st.integers(1, 5), SMALL, st.integers(0, 3)))
+def batches_round_and_round(lib, case):
+    """As many batches as stages; a stage works on one at a time, in the order in which they arrive."""
+    stages, each, hop = case
+    idle = [0] * stages
+    ready = [0] * stages  # when each batch reaches its next stage
+    finished = [[] for _ in range(stages)]
+    for _ in range(4):
+        for stage in range(stages):
+            for batch in sorted(range(stages), key=ready.__getitem__):
+                idle[stage] = max(idle[stage], ready[batch]) + each
+                ready[batch] = idle[stage] + hop
+        for batch in range(stages):
+            finished[batch].append(ready[batch])
+    rounds = {after - before for times in finished for before, after in zip(times[1:], times[2:], strict=False)}
+    assert rounds == {at(lib.pipeline_decode, T_mem=stages * each, N_stages=stages, T_hop=hop)}
