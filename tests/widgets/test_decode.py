@@ -38,7 +38,8 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const t = p.at * view.solved.total, shapes = decode.draw(view, t).flat(9).filter(Boolean);
   const words = Object.fromEntries(shapes.filter((s) => s.words).map((s) => [s.key, s.words]));
   const boxes = Object.fromEntries(shapes.filter((s) => 'd' in s).map((s) => [s.key, s.d.split('M').length - 1]));
-  const told = Object.fromEntries(['weights', 'caches', 'math', 'free', 'unread'].map((told) => [told, decode.hover(view, { dataset: { told } }, t)]));
+  const ask = (told) => [told, decode.hover(view, { dataset: { told } }, t)];
+  const told = Object.fromEntries(['weights', 'caches', 'math', 'free', 'unread'].map(ask));
   const said = { sentence: decode.sentence(view, t), table: decode.table(view, t), call: decode.call(view, t) };
   return { ...decode.numbers(view, t), ...said, place: decode.place(view, t), told, words, boxes };
 }))"""
@@ -219,7 +220,7 @@ def test_words_say_the_same_numbers(shown):
         assert words["keach"].startswith(f"each {say(own.kv / state['B'], 'B')}")
         assert say(own.math, "s") in words["arithmetic"]
         assert ("compute-bound." in sentence.split("Beyond")[0].split("No batch")[0]) == (own.math >= own.read), state
-        over = f"times as long as its reads" in sentence
+        over = "times as long as its reads" in sentence
         assert over == (own.math >= own.read)
         assert (say(own.math / own.total, "%") in sentence) or over
         assert ("do not fit: memory is full" in sentence) == (page["full"] < state["B"] and page["full"] > 0)

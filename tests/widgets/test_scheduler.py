@@ -29,9 +29,10 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const words = Object.fromEntries(shapes.filter((s) => s.words).map((s) => [s.key, s.words]));
   const dots = shapes.find((s) => s.key === 'dots').d.split('M').length - 1;
   const told = run.requests.length ? scheduler.hover(view, { dataset: { told: 'req 0' } }, t) : '';
-  const said = { sentence: scheduler.sentence(view, t), table: scheduler.table(view, t), call: scheduler.call(view, t) };
+  const said = Object.fromEntries(['sentence', 'table', 'call'].map((name) => [name, scheduler[name](view, t)]));
   const more = { place: scheduler.place(view, t), meter: scheduler.meter(view, t), told, dots, t };
-  const served = run.requests.map((r) => [r.t, r.prompt, r.answer, r.first, r.done, r.parts.map((s) => [s.kind, s.from, s.to, s.kind === 'wait' ? -1 : s.row])]);
+  const part = (s) => [s.kind, s.from, s.to, s.kind === 'wait' ? -1 : s.row];
+  const served = run.requests.map((r) => [r.t, r.prompt, r.answer, r.first, r.done, r.parts.map(part)]);
   const steps = run.steps.map((s) => [s.from, s.to, s.batch, s.tokens, s.read, s.used, s.queue]);
   return { ...scheduler.numbers(view, t), ...said, ...more, words, served, steps };
 }))"""
@@ -230,6 +231,11 @@ def test_static_batches_are_counted_from_a_full_queue(shown):
         assert (page["limits"]["static"] or 0) == pytest.approx(rate, rel=1e-9), state
 
 
+def over(batch, rate, given) -> float:
+    """By how much the mean batch is larger than the one that its steps follow from."""
+    return steady_batch(lambda_req=rate, **given(batch)) - batch
+
+
 def test_the_mean_batch_is_where_little_s_law_holds(shown):
     seen = 0
     for state, page, _ in shown:
@@ -237,8 +243,7 @@ def test_the_mean_batch_is_where_little_s_law_holds(shown):
         if page["batch"] is None:
             continue
         seen += 1
-        of = lambda batch: steady_batch(lambda_req=state["rate"], **given(batch))  # noqa: E731
-        own = brentq(lambda batch: of(batch) - batch, 1e-3, room + 1, xtol=1e-9)
+        own = brentq(over, 1e-3, room + 1, args=(state["rate"], given), xtol=1e-9)
         assert page["batch"] == pytest.approx(own, rel=1e-5), state
         assert page["steady"] == pytest.approx(steady_step(lambda_req=state["rate"], **given(own)), rel=1e-4)
         assert page["meter"]["met"] == (abs(page["tallies"]["continuous"]["batch"] / page["batch"] - 1) < 0.015)
