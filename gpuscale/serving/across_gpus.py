@@ -13,7 +13,7 @@ from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
 _POPE = "pope2022, section 3"
-_VLLM = "vllm-dcp"
+_TRT, _VLLM = "tensorrt-llm", "vllm-blog"
 _FREE = N_gpu * f_mem * S_hbm - V_res
 
 # Tensor parallelism: each all-reduce has a latency that more GPUs don't shorten
@@ -37,16 +37,16 @@ cache_per_gpu = Formula("KV cache of a token on a GPU", V_tok_gpu, V_tok / Min(Y
     assumes="when Y tensor-parallel ranks shard the key-value heads, as far as there are any: for latent attention "
     "n_kv = 1")
 tensor_parallel_capacity = Formula("Tokens in the cache, tensor-parallel attention", n_fit, _FREE / (V_tok * g_copy),
-    source="trtllm-attention-dp",
+    source=_TRT,
     assumes="when N_gpu GPUs store the weights once, and each token as often as its heads are copied",
     needs=(at_most(V_res, N_gpu * f_mem * S_hbm),))
 data_parallel_attention = Formula("Tokens in the cache, data-parallel attention", n_fit,
-    (_FREE - (N_gpu - 1) * V_attn) / V_tok, source="trtllm-attention-dp",
+    (_FREE - (N_gpu - 1) * V_attn) / V_tok, source=_TRT,
     assumes="when each GPU has sequences of its own, stores each token once and all weights of attention, and the "
     "other weights are sharded",
     needs=(at_most(V_res + (N_gpu - 1) * V_attn, N_gpu * f_mem * S_hbm),))
 data_parallel_read = Formula("Weights that a GPU reads, data-parallel attention", V_w_gpu,
-    V_attn + (V_w - V_attn) / N_gpu, source="trtllm-attention-dp",
+    V_attn + (V_w - V_attn) / N_gpu, source=_TRT,
     assumes="when each GPU reads all weights of attention, and its part of the others", needs=(at_most(V_attn, V_w),),
     approx=V_attn, regime=((N_gpu, oo),))
 cache_sharded_merge = Formula("Bytes a rank sends to attend to a sharded cache", V_rank,
