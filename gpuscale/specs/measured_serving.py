@@ -1,7 +1,7 @@
 """Published measurements of serving: one row per number, with its source and the configuration that it belongs to.
 
-``serving_rows()`` are all of them, ``serving_row("gptfast-llama2_7b-bf16-tp1")`` is one. ``serving_columns()`` says what
-each field of a row means. The bounds that belong to them are computed, never stored.
+``serving_rows()`` are all of them, ``serving_row("gptfast-llama2_7b-bf16-tp1")`` is one. ``serving_columns()`` says
+what each field of a row means. The bounds that belong to them are computed, never stored.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from gpuscale.specs.number import DATA
 from gpuscale.specs.reading import Where
 
 FILE = DATA / "measured_serving.toml"
-# Bytes of a weight, or of an element of the cache, in each format, with the scales that are read along with it: one byte
-# per 16 (nvfp4) or 32 elements (mxfp4), and a scale and a zero of 16 bits per group of 32 (int4 g32).
-FORMAT_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0}
-FORMAT_BYTES |= {"nvfp4": 0.5 + 1 / 16, "mxfp4": 0.5 + 1 / 32, "int4 g32": 0.5 + 4 / 32}
 # The size of each unit of a value in base units; a rate and a count have none.
 UNIT_SIZES = {"tokens/s": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ms/token": 1e-3, "J": 1.0, "USD": 1.0, "nodes": 1.0}
 
@@ -77,7 +73,7 @@ class ServingRow:
 
 
 @dataclass(frozen=True)
-class Column:
+class ServingColumn:
     """What a row may state: a text, a format, a count, a number, or numbers by name."""
 
     title: str
@@ -105,7 +101,7 @@ def serving_row(id: str) -> ServingRow:
     return rows[id]
 
 
-def serving_columns() -> Mapping[str, Column]:
+def serving_columns() -> Mapping[str, ServingColumn]:
     """What each field of a row means."""
     return _tables()["columns"]
 
@@ -120,6 +116,11 @@ def serving_metrics() -> Mapping[str, str]:
     return _tables()["metrics"]
 
 
+def serving_formats() -> Mapping[str, str]:
+    """The formats of weights and cache, and their titles."""
+    return _tables()["formats"]
+
+
 def read_serving(path: str | Path) -> dict:
     """Columns, regimes, metrics and rows of a file, checked. Raises SpecError, which names row and field."""
     where = Where(Path(path).name)
@@ -127,10 +128,10 @@ def read_serving(path: str | Path) -> dict:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise where.wrong(f"cannot be read ({error})", "a TOML file of [[series]]") from error
-    for name in ("columns", "regimes", "metrics", "series"):
+    for name in ("columns", "regimes", "metrics", "formats", "series"):
         if not tables.get(name):
-            raise where.wrong(f"has no {name}", "[columns], [regimes], [metrics] and [[series]]")
-    tables["columns"] = {name: Column(**said) for name, said in tables["columns"].items()}
+            raise where.wrong(f"has no {name}", "[columns], [regimes], [metrics], [formats] and [[series]]")
+    tables["columns"] = {name: ServingColumn(**said) for name, said in tables["columns"].items()}
     rows = [row for series in tables["series"] for row in _series(where, series, tables)]
     ids = [row.id for row in rows]
     if twice := sorted({one for one in ids if ids.count(one) > 1}):
@@ -153,7 +154,7 @@ def _row(where: Where, series: str, said: dict, tables: dict) -> ServingRow:
         if name not in columns:
             near = difflib.get_close_matches(name, columns, 1)
             raise where.at(field=name).wrong("is no column", f"{near[0]}?" if near else f"one of {', '.join(columns)}")
-        _cell(where.at(field=name), columns[name].of, value)
+        _cell(where.at(field=name), columns[name].of, value, tables["formats"])
     for name, column in columns.items():
         if column.needed and name not in said:
             raise where.at(field=name).wrong("is missing", column.meaning)
@@ -163,12 +164,12 @@ def _row(where: Where, series: str, said: dict, tables: dict) -> ServingRow:
     return ServingRow(series, **said)
 
 
-def _cell(where: Where, of: str, value) -> None:
+def _cell(where: Where, of: str, value, formats: Mapping[str, str]) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= 0
     if of == "text" and not (isinstance(value, str) and value.strip()):
         raise where.wrong(f"{value!r} is not a text", "a text in words")
-    if of == "format" and value not in FORMAT_BYTES:
-        raise where.wrong(f"{value!r} is not a format", f"one of {', '.join(FORMAT_BYTES)}")
+    if of == "format" and value not in formats:
+        raise where.wrong(f"{value!r} is not a format", f"one of {', '.join(formats)}")
     if of == "number" and not number:
         raise where.wrong(f"{value!r} is not a number", "zero or a positive number")
     if of == "count" and not (number and isinstance(value, int)):
@@ -177,4 +178,4 @@ def _cell(where: Where, of: str, value) -> None:
         if not isinstance(value, dict):
             raise where.wrong(f"{value!r} is not a table", "{ name_with_unit = number, ... }")
         for name, one in value.items():
-            _cell(where.at(field=f"also.{name}"), "number", one)
+            _cell(where.at(field=f"also.{name}"), "number", one, formats)

@@ -27,7 +27,7 @@ T_dec = Quantity("T_dec", "s", "time of a decode step", r"T_\mathrm{dec}", also=
 T_tpot = Quantity("T_tpot", "s", "time per output token", r"T_\mathrm{TPOT}", also="TPOT")
 a_step = Quantity("a_step", "1", "tokens that a step adds to a sequence, on average: 1 without speculation",
     r"a_\mathrm{step}", least=1, also="acceptance length, tokens per step")
-r_tok = Quantity("r_tok", "Hz", "output tokens per second of one GPU", r"r_\mathrm{token}",
+r_tok = Quantity("r_tok", "/s", "output tokens per second of one GPU", r"r_\mathrm{token}",
     also="throughput, tok/s/GPU")
 T_pre = Quantity("T_pre", "s", "time of the prefill of a prompt", r"T_\mathrm{pre}")
 T_ttft = Quantity("T_ttft", "s", "time to first token", r"T_\mathrm{TTFT}", also="TTFT")
@@ -44,7 +44,7 @@ S_hit = Quantity("S_hit", "1", "tokens of a prompt whose cache is there already"
     whole=True, also="prefix cache hit")
 S_chunk = Quantity("S_chunk", "1", "prompt tokens that a step processes", r"S_\mathrm{chunk}", least=1, whole=True,
     also="max_num_batched_tokens")
-lambda_req = Quantity("lambda_req", "Hz", "requests that arrive per second", r"\lambda_\mathrm{req}",
+lambda_req = Quantity("lambda_req", "/s", "requests that arrive per second", r"\lambda_\mathrm{req}",
     also="QPS, request rate")
 
 # Memory of a server: what is left of it is split into blocks

@@ -136,8 +136,8 @@ SCALES.append(
         "B": sympy.Integer(2) ** 11,
         "FLOP": sympy.Rational(1, 2**6),
         "s": sympy.Integer(2) ** 17,
-        "W": 1,
-        "USD": 1,
+        "W": sympy.Integer(1),
+        "USD": sympy.Integer(1),
     }
 )
 

@@ -196,7 +196,10 @@ def test_what_cannot_be_asked_is_refused(asked, error, said):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"text": "occupncy"}, "No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy."),
+        (
+            {"text": "occupncy"},
+            "No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy, concurrency.",
+        ),
         ({"text": "ring qqqqq"}, "No formula for 'ring qqqqq'. No formula has the word 'qqqqq'."),
         ({"text": "occupancy zero-bubble"}, "No formula has all of these words: 'occupancy', 'zero', 'bubble'."),
         ({"text": "occupancy", "gives": V}, "giving V. Formulas with these words give W_eff, w_res, occ, eta_issue."),

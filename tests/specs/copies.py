@@ -31,7 +31,8 @@ OTHERS = """
     link tpu_ici_v4.link_bw = torus tpu_v4_cube.link_bw
     topology h100_16384.gpus = cluster h100_superpod.gpus; topology h100_16384.gpus = cluster b200_superpod.gpus
     topology llama3_24k.gpus = cluster llama3_24k.gpus; model deepseek_v3.train_gpus = cluster h800.gpus
-    chip mi300x.bf16 = chip mi325x.bf16; chip mi300x.fp8 = chip mi325x.fp8; chip mi300x.nvlink_bw = chip mi325x.nvlink_bw
+    chip mi300x.bf16 = chip mi325x.bf16; chip mi300x.fp8 = chip mi325x.fp8
+    chip mi300x.nvlink_bw = chip mi325x.nvlink_bw
     model llama2_70b.vocab = model codellama_34b.vocab; model codellama_34b.kv_heads = model llama3_70b.kv_heads
 """
 

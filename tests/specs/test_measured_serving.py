@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpuscale import sources, specs
-from gpuscale.specs.measured_serving import FORMAT_BYTES, UNIT_SIZES, read_serving
+from gpuscale.specs.measured_serving import UNIT_SIZES, read_serving
 from gpuscale.specs.reading import SpecError
 
 BIB = (Path(__file__).parents[2] / "chapters" / "references.bib").read_text(encoding="utf-8")
@@ -31,6 +31,9 @@ also = { title = "also", of = "numbers", meaning = "more numbers" }
 batch_1 = "one sequence"
 [metrics]
 decode_rate = "decode rate"
+[formats]
+bf16 = "bf16"
+fp8 = "fp8"
 [[series]]
 id = "mine"
 title = "Our run"
@@ -95,7 +98,7 @@ def test_every_name_is_used():
     assert {row.metric for row in ROWS} == set(specs.serving_metrics())
     assert {row.unit for row in ROWS} == set(UNIT_SIZES)
     used = {getattr(row, name) for row in ROWS for name in ("weights", "experts", "head", "cache")}
-    assert used - {""} == set(FORMAT_BYTES)
+    assert used - {""} == set(specs.serving_formats())
 
 
 def test_models_and_chips_are_those_of_the_library_or_named_by_their_titles():
