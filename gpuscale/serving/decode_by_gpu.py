@@ -6,6 +6,7 @@ all-reduces per layer. Nothing here is a formula of its own: all are composed of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -16,20 +17,19 @@ from sympy import Min
 from gpuscale.collectives.algorithms import one_shot_all_reduce, two_shot_all_reduce
 from gpuscale.core.evaluation import evaluate
 from gpuscale.serving import across_gpus, decode_bytes, decode_compute, decode_time
-from gpuscale.serving.given_decode import Sustained, decode_inputs, peak
+from gpuscale.serving.given_decode import Sustained, decode_inputs, gpt_fast, peak
+from gpuscale.specs.measured_serving import serving_rows
 from gpuscale.specs.registry import chip, model
 from gpuscale.symbols import *
 from gpuscale.units import show
 
-# Formats to choose from, by the width of most weights: what dense models take, and models with experts.
+# Formats to choose from, by the width of most weights: what dense models take, and models with experts in 4 bits.
 _WIDTHS = {"bf16": "bf16", "fp8": "8-bit", "fp4": "4-bit"}
+_HALF, _BYTE = {"weights": "bf16"}, {"weights": "fp8"}
 _FORMS = {
-    "dense": {"bf16": {"weights": "bf16"}, "fp8": {"weights": "fp8"}, "fp4": {"weights": "int4_g128"}},
-    "routed": {
-        "bf16": {"weights": "bf16"},
-        "fp8": {"weights": "fp8", "head": "bf16"},
-        "fp4": {"weights": "bf16", "experts": "mxfp4"},
-    },
+    "dense": {"bf16": _HALF, "fp8": _BYTE, "fp4": {"weights": "int4_g128"}},
+    "mxfp4": {"bf16": _HALF, "fp8": _BYTE | {"head": "bf16"}, "fp4": _HALF | {"experts": "mxfp4"}},
+    "nvfp4": {"bf16": _HALF, "fp8": _BYTE | {"head": "bf16"}, "fp4": _HALF | {"experts": "nvfp4"}},
 }
 
 
@@ -49,28 +49,31 @@ class MeasuredStep(NamedTuple):
 def decode_page(
     models: Sequence[str],
     gpus: Sequence[str],
-    constants: Sustained,
     *,
     latency: float,
     usable: float = 0.9,
-    runs: Sequence[MeasuredStep] = (),
+    constants: Sustained | None = None,
+    runs: Sequence[MeasuredStep] | None = None,
 ) -> dict:
     """The steps of ``models`` on ``gpus``, keys of the data, for ``widgets.decode_stage``.
 
-    ``latency`` is that of an all-reduce step [s], ``usable`` the fraction of the HBM that an engine may use.
+    ``latency`` is that of an all-reduce step [s], ``usable`` the fraction of the HBM that an engine may use. The
+    estimate has the ``constants`` of gpt-fast, and the runs are all that fit, unless they are given.
     """
+    constants = constants or gpt_fast()
+    runs = measured_steps(models, gpus) if runs is None else runs
     formulas, known = {}, {}
     for key in models:
         given, (kind, routed) = decode_inputs(key), _kind(key)
-        names = {name: f"{name}_{kind}_{_forms(routed)}" for name in _costs(kind, routed)}
+        names = {name: f"{name}_{kind}_{'routed' if routed else 'dense'}" for name in _costs(kind, routed)}
         formulas |= {names[name]: expression for name, expression in _costs(kind, routed).items()}
         known[key] = {
             "name": model(key).short,
             "calls": names,
             "given": {name: given[name] for name in _needed(kind, routed) if name in given}
             | {"f_mem": usable, **constants._asdict(), "alpha": latency},
-            "formats": {form: _format(key, of) for form, of in _FORMS[_forms(routed)].items()},
-            "kind": _forms(routed),
+            "formats": {form: _format(key, of) for form, of in _FORMS[_forms(key)].items()},
+            "kind": _forms(key),
             "layers": given["L"],
             "experts": given["E"] if routed else 0,
             "latent": kind == "latent",
@@ -108,6 +111,45 @@ def decode_page(
     }
 
 
+def measured_steps(models: Sequence[str], gpus: Sequence[str]) -> list[MeasuredStep]:
+    """The published steps of ``models`` on ``gpus`` with a stated batch and context, a cache in 16 bits, and weights in
+    a format that can be chosen. Of a line over contexts that is its value at 8,192 tokens."""
+    found, rows = [], serving_rows()
+    slopes = {(r.engine, r.model, r.chip, r.cache): r.base for r in rows if r.metric == "latency_slope"}
+    for row in rows:
+        fits = (
+            row.model in models and row.chip in gpus and row.cache in ("bf16", "fp16") and not (row.draft or row.flag)
+        )
+        if not fits or row.metric not in ("decode_rate", "time_per_token", "inter_token_latency") or row.batch is None:
+            continue
+        widths = [width for width in _WIDTHS if _same(row, _FORMS[_forms(row.model)][width])]
+        context = row.context if row.context is not None else row.input + row.output / 2
+        time = 1 / row.base if row.metric == "decode_rate" else row.base
+        if context == 0:
+            context = _LINE
+            time += _LINE * slopes.get((row.engine, row.model, row.chip, row.cache), math.nan)
+        if widths and time > 0:
+            found.append(
+                MeasuredStep(row.engine, row.model, row.chip, row.gpus, widths[0], row.batch, round(context), time)
+            )
+    return found
+
+
+_LINE = 8192
+_STEPS = ("decode_rate", "time_per_token", "inter_token_latency")
+
+
+def _same(row, of: Mapping[str, str]) -> bool:
+    """Whether the weights of a row have as many bytes as a format that can be chosen."""
+    own = {"weights": row.weights, "experts": row.experts or row.weights, "head": row.head or "bf16"}
+    other = {
+        "weights": of["weights"],
+        "experts": of.get("experts", of["weights"]),
+        "head": of.get("head", of["weights"]),
+    }
+    return _format(row.model, own) == _format(row.model, other)
+
+
 def split_step(
     model: str, gpu: str, *, gpus: int, batch: int, context: int, weights: str = "bf16", latency: float = 0
 ) -> float:
@@ -118,7 +160,7 @@ def split_step(
     8.33
     """
     kind, routed = _kind(model)
-    of = _FORMS[_forms(routed)][weights]
+    of = _FORMS[_forms(model)][weights]
     known = decode_inputs(model, batch=batch, context=context) | _format(model, of) | _rates(gpu) | _peaks(gpu, of)
     known |= {"N_gpu": gpus, "alpha": latency}
     cost = {name: _value(expression, known) for name, expression in _costs(kind, routed).items() if name in _STEP}
@@ -139,8 +181,9 @@ def _kind(key: str) -> tuple[str, bool]:
     return "latent" if "r_kv" in given else "windowed" if given["L_win"] else "grouped", given["P_exp"] > 0
 
 
-def _forms(routed: bool) -> str:
-    return "routed" if routed else "dense"
+def _forms(key: str) -> str:
+    kind, routed = _kind(key)
+    return ("mxfp4" if kind == "windowed" else "nvfp4") if routed else "dense"
 
 
 def _format(key: str, of: Mapping[str, str]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from gpuscale.serving import (
     decode_page,
     experts_touched,
     longest_compute_bound_attention,
+    measured_steps,
     split_step,
     step,
 )
@@ -28,7 +29,11 @@ from gpuscale.widgets.decode import GPUS, LEAST, MOST
 MODELS = ("llama3_8b", "llama3_70b", "deepseek_v3", "gpt_oss_20b")
 CHIPS = ("h100_sxm", "h200_sxm", "b200_sxm", "a100_sxm")
 FORMS = {"bf16": {"weights": "bf16"}, "fp8": {"weights": "fp8"}, "fp4": {"weights": "int4_g128"}}
-ROUTED = FORMS | {"fp8": {"weights": "fp8", "head": "bf16"}, "fp4": {"weights": "bf16", "experts": "mxfp4"}}
+BYTE, HALF = {"weights": "fp8", "head": "bf16"}, {"weights": "bf16"}
+ROUTED = {
+    "deepseek_v3": {"bf16": HALF, "fp8": BYTE, "fp4": HALF | {"experts": "nvfp4"}},
+    "gpt_oss_20b": {"bf16": HALF, "fp8": BYTE, "fp4": HALF | {"experts": "mxfp4"}},
+}
 CONSTANTS = Sustained(0.85, 60 * us)
 LATENCY, USABLE = 3 * us, 0.9
 RUN = MeasuredStep("An engine", "llama3_8b", "h100_sxm", 1, "bf16", 8, 4096, 7e-3)
@@ -46,7 +51,7 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
 
 
 def figure(**options):
-    page = decode_page(MODELS, CHIPS, CONSTANTS, latency=LATENCY, usable=USABLE, runs=[RUN])
+    page = decode_page(MODELS, CHIPS, latency=LATENCY, usable=USABLE, constants=CONSTANTS, runs=[RUN])
     return decode_stage(page, **dict(name="decode", title="A step", caption="<b>A read.</b>") | options)
 
 
@@ -90,7 +95,7 @@ class Worked:
     def __init__(self, state: dict, batch: float | None = None, context: float | None = None):
         key, gpu, self.gpus = state["model"], chip(state["gpu"]), state["N"]
         batch, context = batch or state["B"], context or state["S"]
-        forms = (ROUTED if counts(key).moe else FORMS)[state["weights"]]
+        forms = ROUTED.get(key, FORMS)[state["weights"]]
         one = step(key, gpu, batch=batch, context=context, constants=CONSTANTS, **forms)
         found, self.moe = counts(key), counts(key).moe
         heads = 1 if found.mla else found.inputs["n_kv"]
@@ -115,8 +120,8 @@ class Worked:
 
 def resident(state: dict) -> float:
     """Bytes that each GPU holds: every matrix in its format."""
-    found, forms = counts(state["model"]), (ROUTED if counts(state["model"]).moe else FORMS)[state["weights"]]
-    size = {"bf16": 2, "fp8": 1, "int4_g128": 0.5 + 4 / 128, "mxfp4": 0.5 + 1 / 32}
+    found, forms = counts(state["model"]), ROUTED.get(state["model"], FORMS)[state["weights"]]
+    size = {"bf16": 2, "fp8": 1, "int4_g128": 0.5 + 4 / 128, "mxfp4": 0.5 + 1 / 32, "nvfp4": 0.5 + 1 / 16}
     most, head = size[forms["weights"]], size[forms.get("head", forms["weights"])]
     experts = size[forms.get("experts", forms["weights"])]
     return (most * (found.P - found.P_emb - found.P_exp) + head * found.P_emb + experts * found.P_exp) / state["N"]
@@ -259,6 +264,17 @@ def test_the_call_gives_the_headline(shown):
     scope = {"split_step": split_step, "us": us}
     for state, page in shown[:60]:
         assert eval(page["call"], scope) == pytest.approx(Worked(state).total, rel=1e-6), state
+
+
+def test_published_steps_lie_above_their_bound():
+    found = measured_steps(("llama2_7b", "llama3_8b", "llama3_70b", "gpt_oss_20b", "deepseek_v3"), CHIPS)
+    assert len(found) > 15 and {each.gpu for each in found} > {"a100_sxm", "h100_sxm"}
+    for run in found:
+        state = {"model": run.model, "gpu": run.gpu, "weights": run.weights, "N": run.gpus}
+        own = Worked(state | {"B": run.batch, "S": run.context})
+        assert max(own.read, own.math) < run.time, run
+    [line] = [run for run in found if (run.model, run.gpu, run.batch) == ("llama3_8b", "h100_sxm", 1)]
+    assert (line.context, line.time) == (8192, pytest.approx(6.44e-3 + 8192 * 4.37e-8, rel=1e-9))
 
 
 def test_either_handle_sets_the_context():

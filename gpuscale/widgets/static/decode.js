@@ -70,10 +70,10 @@ figures.decode = {
     }
     out.push(path('outline', each(.5, width - 1), 'outline'), path('end', `M${px(xT)} ${y - 3}V${bottom + 5}`, 'now-line'));
     // names of what is on the page
-    const tall = p.N === 8 ? band : 17, line = (i) => page + (p.N === 8 ? band * (i + .5) + 3 : 19 + i * tall), inside = xw > 76, beyond = xe > width - 150;
+    const tall = p.N === 8 ? band : 17, line = (i) => page + (p.N === 8 ? band * (i + .5) + 3 : 19 + i * tall), inside = xw > 76, edge = [max(xe, xT), xe].find((x) => x + 12 < width - 152), beyond = edge === undefined;
     if (inside) out.push(label('wname', 8, line(0), words.weights, 'on strong'), label('wbytes', 8, line(1), bytes(view, f.w), 'on small'));
     if (row >= 12 && xe - xw > 26) for (const top of bands) for (const i of range(p.B)) out.push(label(`seq${top}.${i}`, xw + 5, top + (i + .5) * row + 4, count(i + 1), 'small seq'));
-    const side = beyond ? [xe - 12, 'end'] : [max(xe, f.T > f.read ? xT : 0) + 14 > width - 150 ? xe + 12 : max(xe, xT) + 12, 'start'];
+    const side = beyond ? [xe - 12, 'end'] : [edge + 12, 'start'];
     if (!inside && !beyond) out.push(label('wname', side[0], line(3), `${words.weights} ${bytes(view, f.w)}`, 'memory small name'));
     if (f.fits) out.push(label('kname', side[0], line(0), worded(p.B === 1 ? words.cache : words.caches, ...(p.B === 1 ? [] : [count(p.B)]), bytes(view, f.kv)), p.N === 8 ? 'memory small name halo' : 'memory strong name halo', side[1]), label('keach', side[0], line(1), worded(p.N > 1 && model.latent ? words.everywhere : words.each, bytes(view, f.kv / p.B)), 'small soft halo', side[1]));
     if (f.hit && !beyond) out.push(label('hit', side[0], line(2), worded(words.hit, show(f.hit), data.models[p.model].experts), 'memory small name halo', side[1]));
@@ -179,8 +179,8 @@ function chart(view, { small, top, high, left, right, base, B: X, Y }) {
   const likely = curve((c) => c.estimate, (c) => c.read >= c.math && c.B <= max(1, f.full)), spot = f.curve[small ? 10 : 14];
   if (likely && f.fits) out.push(path('likely', likely, 'plain curve thin dashed'), small ? null : label('likelyname', X(spot.B), Y(spot.estimate) - 8, words.likely, 'small halo'));
   if (f.ridge < batch && f.ridge > 0) { const x = X(f.ridge + 1), y = Y(costs(p, view.call, data, f.ridge + 1).T), end = x > left + 190; out.push(path('ridgeline', `M${px(x)} ${base}V${px(y)}`, 'cross'), { key: 'ridge', tag: 'circle', cx: x, cy: y, r: 4.5, class: 'plain open dot' }, label('ridgename', end ? x - 6 : x + 6, base - 8, worded(words.ridge, count(f.ridge + 1)), 'small halo', end ? 'end' : 'start')); }
-  data.rows.forEach((r, i) => { if (r.set.model === p.model && r.set.gpu === p.gpu) out.push({ key: `row${i}`, tag: 'circle', cx: X(r.set.B), cy: Y(r.T), r: i === f.row ? 6 : 5, class: `row ${i === f.row ? 'on' : ''}`, told: `row ${i}`, act: i, group: 'rows', pressed: i === f.row, label: worded(words.pick, r.name) }); });
-  const shown = data.rows.filter((r) => r.set.model === p.model && r.set.gpu === p.gpu).at(-1);
+  data.rows.forEach((r, i) => { if (r.set.model === p.model && r.set.gpu === p.gpu) out.push({ key: `row${i}`, tag: 'circle', cx: X(r.set.B), cy: Y(r.T), r: i === f.row ? 6 : 5, class: i === f.row ? 'row on' : r.set.N === p.N && r.set.weights === p.weights ? 'row' : 'row far', told: `row ${i}`, act: i, group: 'rows', pressed: i === f.row, label: worded(words.pick, r.name) }); });
+  const shown = data.rows.filter((r) => r.set.model === p.model && r.set.gpu === p.gpu).sort((a, b) => a.set.B - b.set.B || a.T - b.T).at(-1);
   if (shown) out.push(label('rowname', X(shown.set.B) + 9, Y(shown.T) - 7, words.run, 'small halo'));
   out.push(path('drop', `M${px(X(p.B))} ${base}V${px(Y(f.T))}`, 'cross'), { key: 'dot', tag: 'circle', cx: X(p.B), cy: Y(f.T), r: 4.5, class: 'plain dot', 'pointer-events': 'none' });
   out.push(label('batchname', clamp(X(p.B), left + 40, right - 46), base + 33, worded(p.B > 1 ? words.sequences : words.sequence, count(p.B)), 'small strong', 'middle'));
