@@ -30,8 +30,9 @@ UNLIMITED = 1e60  # a rate at which a time is zero
 
 class Bounded(NamedTuple):
     """A row, the measured time of one ``thing``, its lower bound, and what that follows from: "weights", "cache",
-    "compute" or "network". ``memory`` and ``compute`` are the two times of a bound by the roofline. Without a bound,
-    ``estimate`` is what a formula makes of other numbers of the source. In seconds; energy, money and nodes as printed.
+    "compute" or "network". ``memory`` and ``compute`` are the two times of a bound by the roofline, ``prefill`` is the
+    part of it before the first token. Without a bound, ``estimate`` is what a formula makes of other numbers of the
+    source. In seconds; energy, money and nodes as printed.
     """
 
     row: ServingRow
@@ -42,6 +43,7 @@ class Bounded(NamedTuple):
     memory: float | None = None
     compute: float | None = None
     estimate: float | None = None
+    prefill: float = 0.0
 
     @property
     def ratio(self) -> float | None:
@@ -174,7 +176,7 @@ def _whole_batch(row: ServingRow, measured: float | None = None) -> Bounded:
         getattr(first, name) + steps * getattr(step, name) for name in ("memory", "compute", "estimate", "bound")
     )
     limit = step.limit if steps * step.bound >= first.bound else first.limit
-    return Bounded(row, "whole batch", measured or row.base, bound, limit, memory, compute, expected)
+    return Bounded(row, "whole batch", measured or row.base, bound, limit, memory, compute, expected, first.bound)
 
 
 def _throughput(row: ServingRow) -> Bounded | None:

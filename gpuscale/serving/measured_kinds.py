@@ -16,6 +16,7 @@ from gpuscale.specs.measured_serving import serving_regimes
 WIDER = 1.1  # a band reaches this factor beyond the lowest and the highest row
 HELD = 0.9  # of the rows that a band was not made from, so many have to lie in it
 WIDE = ("bf16", "fp16")  # formats of 16 bits
+BRIEF = 0.1  # of the bound, for a prefill that does not matter
 
 
 class Band(NamedTuple):
@@ -48,12 +49,14 @@ def judged(one: Bounded) -> bool:
 
 
 def predicted(one: Bounded) -> bool:
-    """Whether the two constants should predict a row: a step of decode that reading limits, with weights of 16 bits, on
-    one GPU, or on several by the engine to which the constants are fitted; and any slope over the context."""
+    """Whether the two constants should predict a row: decode that reading limits, after a prefill of a tenth of the
+    time at most, with weights of 16 bits, on one GPU, or on several by the engine to which the constants are fitted;
+    and any slope over the context."""
     row = one.row
     if row.metric == "latency_slope":
         return True
     reads = row.regime in ("batch_1", "static_batch", "long_context") and one.limit in ("weights", "cache")
+    reads = reads and one.prefill <= BRIEF * one.bound
     wide = row.weights in WIDE and (row.experts or row.weights) in WIDE
     return reads and wide and (row.gpus == 1 or row.engine in WHOLE_HEAD)
 
