@@ -171,7 +171,7 @@ figures.scheduler = {
     out.push(path('hbm', box(L.mem, top, L.memW, high), 'well'), path('unused', box(L.mem, top, L.memW, budget - top), '', { fill: hatch }), path('weights', box(L.mem, y, L.memW, top + high - y), 'memory solid'));
     live.forEach(([r, s], k) => { const n = ceil(tokensOf(r, s, i1 - 1, p) / data.page), h = n * per * high / all; used += n; y -= h; held[k % 2 ? 'odd' : 'even'] += box(L.mem, y, L.memW, max(.2, h - (h > 3 ? 1 : 0))); });
     out.push(path('even', held.even, 'memory half'), path('odd', held.odd, 'memory half odd'), path('frame', box(L.mem + .5, top, L.memW - 1, high), 'outline'), path('budget', `M${L.mem - 4} ${px(budget)}h${L.memW + 4}`, 'pull'));
-    const fullness = f.pool ? used / f.pool : 0, ky = clamp(y - (small ? 6 : 2), budget + (small ? 22 : 36), Y(machine.resident) - (small ? 6 : 18));
+    const fullness = f.pool ? used / f.pool : 0, low = budget + (small ? 22 : 36), ky = clamp(y - (small ? 6 : 2), low, max(low, Y(machine.resident) - (small ? 6 : 18)));
     out.push(label('memory', small ? width : L.mem, top - 8, small ? machine.short : machine.words, 'small strong', small ? 'end' : 'start'), label('weightsname', L.mem + L.memW / 2, (Y(machine.resident) + top + high) / 2 + 4, small ? '' : words.weights, 'on small', 'middle'));
     if (small) out.push(label('kv', L.mem + L.memW / 2, ky, percent(fullness), 'memory small name halo', 'middle'));
     else out.push(label('kv', L.mem + L.memW + 6, ky, words.kv, 'memory small name'), label('kvfull', L.mem + L.memW + 6, ky + 15, worded(words.full, percent(fullness)), 'memory small name'), label('free', L.mem + L.memW + 12, budget + 1, words.usable, 'small tip'), label('freepart', L.mem + L.memW + 12, budget + 15, show(p.f, SHARE, true), 'small tip'));
@@ -283,7 +283,7 @@ function strips(view, t, L, i0, i1) {
   data.decades.forEach((v, k) => out.push(path(`f${v}`, `M0 ${px(ty(v))}H${right}`, 'grid'), k % 2 ? label(`ft${v}`, right + 5, ty(v) + 4, seconds(view, v, true)) : null));
   let dots = '';
   for (const r of requests) if (r.first && r.first <= t && X(r.first) > 0) dots += `M${px(X(r.first) - 2)} ${px(ty(r.first - r.t))}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`;
-  out.push(path('dots', dots, 'dots'), label('ttft', 0, ttft - 12, words.ttft, 'strong'), label('ttftnow', right, ttft - 12, real(a.ttft95) ? worded(narrow ? words.p95 : words.percentiles, ...(narrow ? [] : [seconds(view, a.ttft)]), seconds(view, a.ttft95)) : '', 'small soft', 'end'));
+  out.push(path('dots', dots, 'dots'), label('ttft', 0, ttft - 12, words.ttft, 'strong'), label('ttftnow', right, ttft - 12, real(a.ttft95) && width > 300 ? worded(narrow ? words.p95 : words.percentiles, ...(narrow ? [] : [seconds(view, a.ttft)]), seconds(view, a.ttft95)) : '', 'small soft', 'end'));
   out.push(path('now', `M${px(right)} ${L.top - 4}V${ttft + ttftH}`, 'now-line'), label('nowname', right - 5, ttft + ttftH + 15, worded(words.at, seconds(view, t)), 'small strong', 'end'));
   // the queue of the whole run
   const far = max(20, f.run.longest), at = (u) => u / data.span * right, line = `M0 ${over + overH}${joined(f.run.queue, (n, k) => `L${px(k / QUEUE * right)} ${px(over + overH * (1 - n / far))}`)}`;
