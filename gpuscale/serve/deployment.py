@@ -14,7 +14,7 @@ Pair = tuple[float, float]  # the bound, and the expected value
 
 @dataclass(frozen=True)
 class Replicas:
-    """Equal replicas: ``count`` of ``gpus`` GPUs each, with the degrees of their layout, formats, and numbers per replica.
+    """Equal replicas: ``count`` of ``gpus`` GPUs each; the degrees of their layout, their formats, numbers per replica.
 
     ``batch``: sequences that decode at a time; ``memory`` and ``weights_bytes``: bytes on the fullest GPU; times are
     pairs, in seconds, and rates pairs in requests per second.
@@ -96,8 +96,7 @@ class Deployment:
     def split(cls, ask: ServingRequest, prefill: Replicas, decode: Replicas, handover: float) -> Deployment:
         """Replicas that prefill, and others that decode."""
         rates = [
-            (prefill.count * p, decode.count * d)
-            for p, d in zip(prefill.prefill_rate, decode.decode_rate, strict=True)
+            (prefill.count * p, decode.count * d) for p, d in zip(prefill.prefill_rate, decode.decode_rate, strict=True)
         ]
         first = tuple(p + handover + s for p, s in zip(prefill.prefill, decode.step, strict=True))
         slower = "prefill GPUs" if rates[1][0] < rates[1][1] else "decode GPUs"

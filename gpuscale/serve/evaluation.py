@@ -37,10 +37,11 @@ def model_numbers(ask: ServingRequest, weights: str, cache: str) -> dict:
 class Grid:
     """Layouts (rows) times batch sizes (columns), as arrays. Times are pairs: bound and expected, in seconds.
 
-    ``batch``: sequences of an attention group that a stage works on at a time, and ``most`` that fit; ``own`` and ``memory``: bytes of weights
-    and of everything on a GPU; ``step``, ``token``, ``first``: a decode step, the time per output token with prefill in
-    between, and the time to first token without a queue; ``prefill``: a prompt alone; ``rate``: requests per second of
-    a replica that does both; ``decode_rate`` and ``prefill_rate``: of one that does one of the two.
+    ``batch``: sequences of an attention group that a stage works on at a time, and ``most`` that fit; ``own`` and
+    ``memory``: bytes of weights and of everything on a GPU; ``step``, ``token``, ``first``: a decode step, the time per
+    output token with prefill in between, and the time to first token without a queue; ``prefill``: a prompt alone;
+    ``rate``: requests per second of a replica that does both; ``decode_rate`` and ``prefill_rate``: of one that does
+    one of the two. ``parts``: times of the parts of a stage.
     """
 
     rows: Rows
@@ -128,9 +129,7 @@ def _exchange(ask: ServingRequest, known: dict, tokens):
     near = {"alpha": 0, "B_gpu": tokens / known["Y"], "b_dispatch": B_ACT, "b_combine": B_ACT}
     inside = value(serving.expert_parallel_exchange, known | near, G=1, W_nic=place.W_nvl)
     network = place.W_node / place.node
-    across = value(
-        serving.expert_parallel_exchange, known | near, G=np.minimum(known["Z"], known["G"]), W_nic=network
-    )
+    across = value(serving.expert_parallel_exchange, known | near, G=np.minimum(known["Z"], known["G"]), W_nic=network)
     sent = np.where(spread, np.maximum(inside, across), 0.0)
     return (known["L"] + mlps) * part * one, (known["L"] - known["L_dense"]) * part * sent
 

@@ -44,8 +44,8 @@ CONSTRAINTS = (
 def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     """All possible layouts of a replica, and the reasons why the others are excluded.
 
-    Columns: Y tensor-parallel ranks, N_stages, n_dpa attention groups, n_ep (1, or the ranks that the experts are spread
-    over), Z ranks of a stage, n_gpu GPUs of the replica.
+    Columns: Y tensor-parallel ranks, N_stages, L_stage layers of the fullest, n_dpa attention groups, n_ep (1, or the
+    ranks that the experts are spread over), Z ranks of a stage, n_gpu GPUs of the replica.
     """
     sizes = divisors_up_to(ask.gpus)
     groups = sizes if model["E"] > 1 else [1]

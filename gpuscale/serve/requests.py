@@ -1,11 +1,10 @@
-"""A request to the planner of serving: model, GPUs, lengths, limits and fixed choices; checked before anything is computed."""
+"""A request to the planner of serving: model, GPUs, lengths, limits and fixed choices, checked before it is planned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gpuscale import specs
 from gpuscale.plan import clusters
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.errors import Refusal

@@ -122,7 +122,8 @@ def _binds(ask: ServingRequest, grid: Grid, i: int, j: int) -> str:
 def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iterator[Deployment]:
     """The best split of the GPUs between replicas that prefill and replicas of each layout that decode."""
     sizes = grid.rows["n_gpu"]
-    prompts = np.where(grid.fits[:, 0] & (grid.prefill[EXPECTED][:, 0] <= ask.ttft), grid.prefill_rate[EXPECTED][:, 0], 0)
+    able = grid.fits[:, 0] & (grid.prefill[EXPECTED][:, 0] <= ask.ttft)
+    prompts = np.where(able, grid.prefill_rate[EXPECTED][:, 0], 0)
     senders = [int(p) for p in np.flatnonzero(prompts) if sizes[p] < ask.gpus]
     kept = grid.fits & (grid.step[EXPECTED] <= ask.tpot)
     rates = np.where(kept, grid.decode_rate[EXPECTED], -1.0)
@@ -165,8 +166,8 @@ def _too_large(ask: ServingRequest, grids: dict) -> str:
     formats, grid = min(grids.items(), key=lambda item: item[1].memory.min())
     least = float(grid.memory.min())
     return (
-        f"{ask.model.title} in {formats[0]} with a cache in {formats[1]} needs {show(least, 'B')} per GPU for one sequence"
-        f" of {ask.longest:,} tokens; {show(ask.room, 'B')} of {show(ask.cluster.hbm, 'B')} are available on "
+        f"{ask.model.title} in {formats[0]} with a cache in {formats[1]} needs {show(least, 'B')} per GPU for one "
+        f"sequence of {ask.longest:,} tokens; {show(ask.room, 'B')} of {show(ask.cluster.hbm, 'B')} are available on "
         f"{some(ask.gpus, ask.gpu.short)}. Expected more GPUs, a GPU with more memory, or a smaller format"
     )
 

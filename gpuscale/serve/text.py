@@ -23,10 +23,9 @@ def heading(ask: ServingRequest) -> str:
         for name, limit in (("TTFT", ask.ttft), ("TPOT", ask.tpot))
         if limit < float("inf")
     ]
-    return (
-        f"{ask.model.title} on {some(ask.gpus, ask.gpu.short)}: prompts of {some(ask.input, 'token')}{cached}, answers of "
-        f"{ask.output:,}; {', '.join(limits) or 'no limits of latency'}"
-    )
+    prompts = f"prompts of {some(ask.input, 'token')}{cached}, answers of {ask.output:,}"
+    where = f"{ask.model.title} on {some(ask.gpus, ask.gpu.short)}"
+    return f"{where}: {prompts}; {', '.join(limits) or 'no limits of latency'}"
 
 
 def rate(value: float) -> str:

@@ -1,9 +1,9 @@
 """A replica: the GPUs that hold a model once, and what the busiest of them holds, reads and computes.
 
-A replica is a pipeline of stages, the fullest of L_stage layers. In each stage, n_dpa attention groups of Y tensor-parallel ranks decode their own
-sequences, and the experts are spread over the Z ranks of the stage. While one stage works on some sequences, the other
-stages work on others: B_seq are those of one attention group that a stage works on at a time. The last stage has the
-output head on top of its layers, so it is the slowest.
+A replica is a pipeline of stages, the fullest of L_stage layers. In each stage, n_dpa attention groups of Y
+tensor-parallel ranks decode their own sequences, and the experts are spread over the Z ranks of the stage. While one
+stage works on some sequences, the other stages work on others: B_seq are those of one attention group that a stage
+works on at a time. The last stage has the output head on top of its layers, so it is the slowest.
 """
 
 # fmt: off
