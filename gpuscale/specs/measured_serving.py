@@ -44,6 +44,7 @@ class ServingRow:
     weights: str = ""
     experts: str = ""
     head: str = ""
+    attention: str = ""
     cache: str = ""
     parallel: str = ""
     copies: int = 1
