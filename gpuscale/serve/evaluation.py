@@ -14,7 +14,7 @@ from gpuscale.llm.model_counts import counts
 from gpuscale.plan.layouts import Rows
 from gpuscale.serve.engines import Engine
 from gpuscale.serve.requests import ServingRequest
-from gpuscale.serving.given_decode import _attention, decode_inputs, peak, value
+from gpuscale.serving.given_decode import decode_attention, decode_inputs, peak, value
 
 BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequences of a group in a stage that are tried
 B_ACT = 2  # bytes per element of activations
@@ -101,11 +101,11 @@ def _stage(ask: ServingRequest, known: dict, engine: Engine):
     known = known | {"V_w": value(serving.replica_weights_read, known), "V_kv": value(serving.replica_cache, known)}
     known["V_read"] = value(serving.bytes_read, known)
     known["P_tok"] = value(serving.replica_params, known)
-    known["ops_kv"] = value(_attention(known, True), known)
+    known["ops_kv"] = value(decode_attention(known), known)
     alone = known | {"N_gpu": 1, "P_act": known["P_tok"], "ops_kv": value(serving.replica_attention, known)}
     bound = value(serving.decode_bound, alone)
     own = {"L": known["L_stage"], "eta_hbm": engine.eta_hbm, "t_layer": engine.t_layer}
-    expected = engine.factor * value(serving.decode_estimate, alone | own)
+    expected = engine.slow * value(serving.decode_estimate, alone | own)
     reduced, sent = _exchange(ask, known, known["B_seq"])
     hop = _hop(ask, known)
     parts = {
@@ -151,6 +151,6 @@ def _prefill(ask: ServingRequest, known: dict, engine: Engine):
     known |= {"V_w": value(serving.weights_read_moe, known)}
     whole = known | {"L_stage": known["L"]}
     moved = sum(_exchange(ask, whole, new))
-    own = {"eta_hbm": engine.eta_hbm, "t_layer": engine.t_layer, "eta_mat": engine.eta_mat}
+    own = {"eta_hbm": engine.eta_hbm, "t_layer": engine.t_layer, "eta_mat": 1}  # ``slow`` has what kernels lose
     bound = value(serving.prefill_bound, known)
-    return bound + moved, engine.prefill_factor * value(serving.prefill_estimate, known | own) + moved
+    return bound + moved, engine.slow * value(serving.prefill_estimate, known | own) + moved

@@ -11,9 +11,9 @@ from gpuscale import collectives, serving
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason
 from gpuscale.plan.typed import some, whole
-from gpuscale.serve import text
+from gpuscale.serve import html, text
 from gpuscale.serve.deployment import Deployment, Replicas
-from gpuscale.serve.engines import Engine, engine
+from gpuscale.serve.engines import Engine, engine_of
 from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
 from gpuscale.serve.requests import ServingRequest, request
@@ -54,6 +54,9 @@ class ServingPlan:
     def __repr__(self) -> str:
         return text.text(self)
 
+    def _repr_html_(self) -> str:
+        return html.html(self)
+
 
 def serve(model, gpu, gpus, input, output, ttft=None, tpot=None, top: int = 10, **choices) -> ServingPlan:
     """The best ways to serve a model on GPUs, within limits of latency.
@@ -68,7 +71,7 @@ def serve(model, gpu, gpus, input, output, ttft=None, tpot=None, top: int = 10, 
 
 def solve(ask: ServingRequest, top: int = 10) -> ServingPlan:
     """The plan of a request. Raises Refusal if no layout fits or keeps the limits."""
-    used = engine(ask)
+    used = engine_of(ask.model)
     rows, rejected = layouts(ask, model_numbers(ask, "bf16", "bf16"))
     if not len(rows):
         raise Refusal(f"no layout is left: {'; '.join(reason.words for reason in rejected)}")
