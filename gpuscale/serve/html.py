@@ -33,14 +33,11 @@ def html(plan) -> str:
     """The table: expected values, with the bound below each."""
     label = text.heading(plan.ask)
     reasons = [element("li", escape(f"{reason.count:,}: {reason.words}")) for reason in plan.rejected]
+    tried = f"{plan.tried:,} deployments tried; why other layouts are excluded"
     return element(
         "div",
         f"<p>{escape(label)}.</p>",
         element("ul", *(element("li", escape(line)) for line in text.columns(plan))),
         table(_HEADS, map(_row, plan.rows), "ledger stack", stack=True, aria_label=label),
-        details(
-            f"{plan.tried:,} deployments tried; why other layouts are excluded", element("ul", *reasons), class_="entry"
-        )
-        if reasons
-        else "",
+        details(tried, element("ul", *reasons), class_="entry") if reasons else "",
     )

@@ -24,6 +24,7 @@ PINS = {
 TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
 RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
 MOST_GPUS, MOST_TOKENS = 4096, 10**7
+USUAL_NODE = 8  # GPUs
 
 
 @dataclass(frozen=True)
@@ -123,13 +124,13 @@ def request(
 
 
 def _place(chip: Part, gpus: int, per_node, nvlink, nic) -> Cluster:
-    """The node of a chip, alone if the GPUs fit into one, so that it needs no network."""
+    """The nodes of a chip. GPUs of which the library knows no cluster are one node, if they are few enough for one."""
     try:
         return clusters.own_cluster(chip.key, per_node, nic, nvlink)
     except Refusal:
-        if per_node is None and gpus > 1:
+        if gpus > (per_node or USUAL_NODE):
             raise
-    return clusters.own_cluster(chip.key, per_node or 1, nic, nvlink, alone=True)
+    return clusters.own_cluster(chip.key, per_node or gpus, nic, nvlink, alone=True)
 
 
 def _limit(what: str, value) -> float:
