@@ -47,7 +47,9 @@ def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     Columns: Y tensor-parallel ranks, N_stages, L_stage layers of the fullest, n_dpa attention groups, n_ep (1, or the
     ranks that the experts are spread over), Z ranks of a stage, n_gpu GPUs of the replica.
     """
-    sizes = divisors_up_to(ask.gpus)
+    sizes = sorted(
+        {*divisors_up_to(ask.gpus), *(ask.pins[name] for name in ("tp", "pp", "dpa", "ep") if name in ask.pins)}
+    )
     groups = sizes if model["E"] > 1 else [1]
     kinds = (0, 1) if model["E"] > 1 else (0,)
     columns = np.meshgrid(sizes, [s for s in sizes if s <= MOST_STAGES], groups, kinds, indexing="ij")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -125,9 +125,8 @@ def _binds(ask: ServingRequest, grid: Grid, i: int, j: int) -> str:
 def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iterator[Deployment]:
     """The best split of the GPUs between replicas that prefill and replicas of each layout that decode."""
     sizes = grid.rows["n_gpu"]
-    able = grid.fits[:, 0] & (grid.prefill[EXPECTED][:, 0] <= ask.ttft)
-    prompts = np.where(able, grid.prefill_rate[EXPECTED][:, 0], 0)
-    senders = [int(p) for p in np.flatnonzero(prompts) if sizes[p] < ask.gpus]
+    prompts = grid.prefill_rate[EXPECTED][:, 0]
+    senders = _senders(ask, grid)
     kept = grid.fits & (grid.step[EXPECTED] <= ask.tpot)
     rates = np.where(kept, grid.decode_rate[EXPECTED], -1.0)
     for i in np.flatnonzero(kept.any(axis=1)):
@@ -155,6 +154,12 @@ def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> 
             )
 
 
+def _senders(ask: ServingRequest, grid: Grid) -> list[int]:
+    """The layouts whose replicas can prefill next to others that decode."""
+    able = grid.fits[:, 0] & (grid.prefill[EXPECTED][:, 0] <= ask.ttft) & (grid.rows["n_gpu"] < ask.gpus)
+    return [int(p) for p in np.flatnonzero(able)]
+
+
 def _handover(ask: ServingRequest, grid: Grid, i: int, formats: tuple[str, str]) -> float:
     """Seconds to hand the cache of a prompt over, through the NICs of an attention group or over NVLink."""
     known = model_numbers(ask, *formats)
@@ -177,19 +182,48 @@ def _too_large(ask: ServingRequest, grids: dict) -> str:
 
 def _too_tight(ask: ServingRequest, grids: dict) -> str:
     """The limits that cannot be kept, with the least times that would be possible."""
-
-    def least(times: str) -> float:
-        return min(float(np.min(getattr(grid, times)[EXPECTED][grid.fits])) for grid in grids.values())
-
-    token, first = least("step"), least("first")
+    loose = replace(ask, ttft=np.inf, tpot=np.inf)
+    token = _least_token(loose, grids)
+    first = _least_first(loose, grids)
     said = []
     if token > ask.tpot:
         said.append(f"time per output token: {show(ask.tpot, 's')}; no layout is expected below {show(token, 's')}")
     if first > ask.ttft:
         said.append(f"time to first token: {show(ask.ttft, 's')}; no layout is expected below {show(first, 's')}")
     if not said:
+        within = _least_token(replace(ask, tpot=np.inf), grids)
         said.append(
-            f"no layout keeps both limits; each alone is possible, down to {show(token, 's')} per output token and "
-            f"{show(first, 's')} to the first token"
+            f"no layout keeps both limits: with a first token within {show(ask.ttft, 's')}, the time per output token "
+            f"is expected to be at least {show(within, 's')}"
         )
-    return f"{'; '.join(said)} ({some(ask.gpus, ask.gpu.short)}, one sequence at a time)"
+    return f"{'; '.join(said)} ({some(ask.gpus, ask.gpu.short)})"
+
+
+def _least_token(ask: ServingRequest, grids: dict) -> float:
+    """The shortest expected time per output token of a deployment within the limit of the first token."""
+    found = [np.inf]
+    for formats, grid in grids.items():
+        if "colocated" in ask.modes:
+            kept = grid.fits & (grid.first[EXPECTED] <= ask.ttft)
+            found.append(np.min(grid.token[EXPECTED], where=kept, initial=np.inf))
+        if "disaggregated" in ask.modes:
+            for sender in _senders(ask, grid):
+                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+                kept &= lead + grid.step[EXPECTED] <= ask.ttft
+                found.append(np.min(grid.step[EXPECTED], where=kept, initial=np.inf))
+    return float(min(found))
+
+
+def _least_first(ask: ServingRequest, grids: dict) -> float:
+    """The shortest expected time to first token of a deployment."""
+    found = [np.inf]
+    for formats, grid in grids.items():
+        if "colocated" in ask.modes:
+            found.append(np.min(grid.first[EXPECTED], where=grid.fits, initial=np.inf))
+        if "disaggregated" in ask.modes:
+            for sender in _senders(ask, grid):
+                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+                found.append(np.min(lead + grid.step[EXPECTED], where=kept, initial=np.inf))
+    return float(min(found))
