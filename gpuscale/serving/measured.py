@@ -56,7 +56,7 @@ class Bounded(NamedTuple):
         return self.measured / self.estimate if self.estimate else None
 
 
-class StepTimes(NamedTuple):
+class RooflineTimes(NamedTuple):
     """What a decode step or a prefill reads, its two times at the peaks, and its estimate."""
 
     V_w: float
@@ -93,7 +93,7 @@ def batch_that_fits(row: ServingRow) -> int:
     return int(value(cache_memory.largest_batch, known, n_pool=value(cache_memory.pool_blocks, known)))
 
 
-def step_times(row: ServingRow, batch: float, tokens: float = 1) -> StepTimes:
+def step_times(row: ServingRow, batch: float, tokens: float = 1) -> RooflineTimes:
     """A decode step of a row's model on its GPUs, for a batch of all of them."""
     known = _known(row, batch, tokens)
     read = value(decode_bytes.cache_read, known)
@@ -104,10 +104,10 @@ def step_times(row: ServingRow, batch: float, tokens: float = 1) -> StepTimes:
     if row.engine in WHOLE_HEAD:
         many["V_w"] = known["N_gpu"] * value(across_gpus.whole_head_read, known, Y=known["N_gpu"])
     expected = value(decode_time.decode_estimate, many, **gpt_fast()._asdict())
-    return StepTimes(known["V_w"], read, memory, compute, expected)
+    return RooflineTimes(known["V_w"], read, memory, compute, expected)
 
 
-def prefill_times(row: ServingRow, prompts: float = 1) -> StepTimes:
+def prefill_times(row: ServingRow, prompts: float = 1) -> RooflineTimes:
     """The prefill of prompts on all GPUs of a row: the weights are read once. There is no estimate but the bound."""
     known = _known(row, context=1) | {"S_in": row.input, "S_hit": 0}
     formula = decode_compute.prefill_flop_latent if "r_kv" in known else decode_compute.prefill_flop_windowed
@@ -116,7 +116,7 @@ def prefill_times(row: ServingRow, prompts: float = 1) -> StepTimes:
     matmuls = value(formula, known) - attention
     compute = prompts * (matmuls / known["C"] + attention / known["C_attn"]) / row.gpus
     memory = known["V_w"] / known["W_hbm"] / row.gpus
-    return StepTimes(known["V_w"], 0, memory, compute, max(memory, compute))
+    return RooflineTimes(known["V_w"], 0, memory, compute, max(memory, compute))
 
 
 def read_context(row: ServingRow) -> float:
@@ -149,7 +149,7 @@ def _without_experts(known: Mapping[str, float]) -> dict[str, float]:
 # A row's Bounded, by what was measured
 
 
-def _bounded(row: ServingRow, thing: str, measured: float, times: StepTimes, many: float = 1) -> Bounded:
+def _bounded(row: ServingRow, thing: str, measured: float, times: RooflineTimes, many: float = 1) -> Bounded:
     whole = (many * one for one in (times.memory, times.compute, times.estimate))
     return Bounded(row, thing, measured, many * times.bound, times.limit, *whole)
 

@@ -23,7 +23,7 @@ class Band(NamedTuple):
     """Rows of one kind, and where they lie.
 
     ``predicted``: the band is of the measurement over the estimate, else over the bound. ``low`` and ``high`` are its
-    ends, the lowest and the highest row with a margin of ``WIDER``. ``held`` of the rows lie in the band that the rows
+    ends, the lowest and the highest row widened by ``WIDER``. ``held`` of the rows lie in the band that the rows
     of other ``groups`` give: other sources, or other models if there is one source.
     """
 
