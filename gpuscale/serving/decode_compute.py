@@ -40,10 +40,10 @@ latent_intensity = Formula("Intensity of absorbed latent attention", I,
 _HEAD = n_vocab * D
 
 
-def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, **more) -> Formula:
+def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, needs: tuple = (), **more) -> Formula:
     """A prompt of which ``tokens`` pass through the layers, and the last one through the output head."""
-    return Formula(title, ops, 2 * flop * ((P_act - _HEAD) * tokens + _HEAD) + attention,
-        assumes=f"{assumes}; the output head works on the last token alone", **more)
+    return Formula(title, ops, 2 * flop * ((P_act - _HEAD) * tokens + _HEAD) + attention, **more,
+        assumes=f"{assumes}; the output head works on the last token alone", needs=(at_most(_HEAD, P_act), *needs))
 
 
 def _seen(window: Expr, tokens: Expr) -> Expr:
