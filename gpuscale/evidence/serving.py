@@ -125,7 +125,7 @@ def _remarks(row: ServingRow) -> list[str]:
 
 
 def _plain(row: ServingRow, one: Bounded | None) -> str:
-    what = f"{row.id}: {_printed(row)}"
     if one is None:
-        return f"{what}, no bound"
-    return f"{what}: bound {_amount(row, one.bound)}, ratio {_ratio(one)}" if one.bound else f"{what}: {_estimate(one)}"
+        return f"{row.id}: {_printed(row)}, no bound"
+    what = f"{row.id}: {_amount(row, one.measured)}"
+    return f"{what}, bound {_amount(row, one.bound)}, ratio {_ratio(one)}" if one.bound else f"{what}: {_estimate(one)}"

@@ -1,9 +1,9 @@
 """Expressions of the ledger: Python over the names of the library, read from the data file and evaluated.
 
 An expression may use every formula by its name; the rooms ``one_gpu``, ``network``, ``collectives``, ``llm``,
-``serving``, ``schedules``, ``emulate``, ``specs`` and ``symbols``; ``chip``, ``link``, ``model``, ``part``, ``measured``,
-``topology`` and ``published``; ``evaluate`` and ``limit``; the units of ``gpuscale.units`` that have more than one
-letter; a few functions of arithmetic; and the inputs that its row names.
+``serving``, ``schedules``, ``emulate``, ``specs`` and ``symbols``; ``chip``, ``link``, ``model``, ``part``,
+``measured``, ``topology`` and ``published``; ``evaluate`` and ``limit``; the units of ``gpuscale.units`` that have more
+than one letter; a few functions of arithmetic; and the inputs that its row names.
 """
 
 import ast
