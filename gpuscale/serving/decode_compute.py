@@ -61,8 +61,9 @@ _new = S_in - S_hit
 _twice = S_in * (S_in + 1)  # twice the pairs of a token and one that it sees
 _new_twice = _twice - S_hit * (S_hit + 1)
 _cached = (below(S_hit, S_in),)
-prefill_flop = _prefill("FLOPs of prefill", S_in, L * _PAIR / 2 * _twice, "for a prompt of S_in tokens under a causal mask",
-    source=_BOOK, approx=2 * flop * L * n_q * d_head * S_in**2, regime=((S_in, oo),))
+prefill_flop = _prefill("FLOPs of prefill", S_in, L * _PAIR / 2 * _twice,
+    "for a prompt of S_in tokens under a causal mask", source=_BOOK,
+    approx=2 * flop * L * n_q * d_head * S_in**2, regime=((S_in, oo),))
 prefill_flop_cached = _prefill("FLOPs of prefill with a cached prefix", _new, L * _PAIR / 2 * _new_twice,
     "under a causal mask, when the cache of the first S_hit of S_in tokens is there already",
     source="kwon2023, section 4.4", needs=_cached)
