@@ -13,8 +13,7 @@ from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
 _POPE = "pope2022, section 3"
-_VLLM = "vllm-dcp"
-_FREE = N_gpu * f_mem * S_hbm - V_res
+_TRT, _VLLM = "tensorrt-llm", "vllm-blog"
 
 # Tensor parallelism: each all-reduce has a latency that more GPUs don't shorten
 decode_tensor_parallel = Formula("Tensor-parallel decode step", T_dec, T_mem / Y + L * (2 * t_ar + t_layer),
@@ -36,19 +35,15 @@ cache_replication = Formula("Copies of the KV cache", g_copy, Max(1, Y / n_kv), 
 cache_per_gpu = Formula("KV cache of a token on a GPU", V_tok_gpu, V_tok / Min(Y, n_kv), source=_POPE,
     assumes="when Y tensor-parallel ranks shard the key-value heads, as far as there are any: for latent attention "
     "n_kv = 1")
-tensor_parallel_capacity = Formula("Tokens in the cache, tensor-parallel attention", n_fit, _FREE / (V_tok * g_copy),
-    source="trtllm-attention-dp",
-    assumes="when N_gpu GPUs store the weights once, and each token as often as its heads are copied",
-    needs=(at_most(V_res, N_gpu * f_mem * S_hbm),))
-data_parallel_attention = Formula("Tokens in the cache, data-parallel attention", n_fit,
-    (_FREE - (N_gpu - 1) * V_attn) / V_tok, source="trtllm-attention-dp",
-    assumes="when each GPU has sequences of its own, stores each token once and all weights of attention, and the "
-    "other weights are sharded",
-    needs=(at_most(V_res + (N_gpu - 1) * V_attn, N_gpu * f_mem * S_hbm),))
+data_parallel_attention = Formula("Tokens whose cache fits, with data-parallel attention", n_fit,
+    (N_gpu * f_mem * S_hbm - V_res - (N_gpu / Y - 1) * V_attn) / (V_tok * Max(1, Y / n_kv)), source=_TRT,
+    assumes="when each group of Y GPUs has sequences of its own and stores all weights of attention, sharded over the "
+    "group, and other weights are stored once: Y is 1 for data-parallel attention, N_gpu for tensor-parallel attention",
+    needs=(at_least(N_gpu, Y), at_most(V_res + (N_gpu / Y - 1) * V_attn, N_gpu * f_mem * S_hbm)))
 data_parallel_read = Formula("Weights that a GPU reads, data-parallel attention", V_w_gpu,
-    V_attn + (V_w - V_attn) / N_gpu, source="trtllm-attention-dp",
-    assumes="when each GPU reads all weights of attention, and its part of the others", needs=(at_most(V_attn, V_w),),
-    approx=V_attn, regime=((N_gpu, oo),))
+    V_attn / Y + (V_w - V_attn) / N_gpu, source=_TRT,
+    assumes="when groups of Y GPUs each shard the weights of attention, and all GPUs the others",
+    needs=(at_least(N_gpu, Y), at_most(V_attn, V_w)), approx=V_attn / Y, regime=((N_gpu, oo),))
 cache_sharded_merge = Formula("Bytes a rank sends to attend to a sharded cache", V_rank,
     B_seq * n_q * (b * d_head + b_part * (d_v + 1)) * (n_cp - 1) / n_cp, source=_VLLM,
     assumes="per layer, when n_cp ranks each store a part of the tokens and a part of the heads' weights: queries are "

@@ -10,6 +10,10 @@ from gpuscale.symbols import *
 
 _PAGED = "kwon2023, section 4"
 
+weights_stored = Formula("Memory that a server holds apart from its cache", V_res,
+    b_w * (P - P_emb - P_exp) + b_head * P_emb + b_exp * P_exp + N_gpu * V_fix, source=_PAGED,
+    assumes="for all weights, the embedding in the format of the head, and V_fix of buffers and graphs on each GPU",
+    needs=(at_most(P_emb + P_exp, P),))
 blocks_of_sequence = Formula("Blocks of a sequence", n_page, ceiling(S / S_page), source=_PAGED,
     assumes="when a block belongs to one sequence")
 pool_blocks = Formula("Blocks that fit into memory", n_pool,

@@ -56,37 +56,27 @@ def heads_dealt_to_ranks(lib, case):
     assert at(lib.cache_per_gpu, Y=ranks, n_kv=heads, V_tok=heads * head_bytes) == len(held[0]) * head_bytes
 
 
-@checks("tensor_parallel_capacity", "data_parallel_attention", over=st.tuples(TINY, SMALL, SMALL, SMALL, TINY, SMALL))
+@checks(
+    "data_parallel_attention",
+    "data_parallel_read",
+    over=st.tuples(POWERS, POWERS, POWERS, SMALL, SMALL, TINY, SMALL),
+    examples=60,
+)
 def tokens_until_memory_is_full(lib, case):
-    """Each GPU's memory as a list of bytes: weights first, then token after token."""
-    gpus, attention, others, token, copies, tokens = case
-    copies = min(copies, gpus)
-    x = {"N_gpu": gpus, "V_tok": token, "g_copy": copies, "V_attn": attention, "f_mem": Fraction(1, 2)}
-    weights = attention + others * gpus
-
-    # data-parallel attention: a GPU has all weights of attention, and whole tokens
-    memory = attention + others + token * tokens
-    left, found = [memory - attention - others] * gpus, 0
-    while max(left) >= token:
-        left[left.index(max(left))] -= token
+    """Each GPU's memory as a list of bytes: weights first, then token after token to the group with most left."""
+    ranks, groups, heads, attention, others, token, tokens = case
+    gpus = ranks * groups
+    own = Fraction(attention, ranks) + others  # each GPU has its part of attention, and of the rest
+    per_token = Fraction(token, heads) * len(heads_of_ranks(ranks, heads, 1)[0])
+    memory = own + per_token * tokens
+    left, found = [memory - own] * groups, 0
+    while max(left) >= per_token:
+        left[left.index(max(left))] -= per_token
         found += 1
-    assert at(lib.data_parallel_attention, **x, S_hbm=2 * memory, V_res=weights) == found
-
-    # tensor-parallel: a GPU has its part of all weights, and its part of every token
-    memory = Fraction(weights, gpus) + Fraction(token * copies, gpus) * tokens
-    left, found = memory - Fraction(weights, gpus), 0
-    while left >= Fraction(token * copies, gpus):
-        left -= Fraction(token * copies, gpus)
-        found += 1
-    assert at(lib.tensor_parallel_capacity, **x, S_hbm=2 * memory, V_res=weights) == found
-
-
-@checks("data_parallel_read", over=st.tuples(TINY, SMALL, SMALL))
-def weights_of_one_of_the_gpus(lib, case):
-    gpus, attention, others = case
-    sets = [["attention"] * attention + ["other"] * others for _ in range(gpus)]
-    everything = sets[0] + [w for one in sets[1:] for w in one if w == "other"]
-    assert at(lib.data_parallel_read, N_gpu=gpus, V_attn=attention, V_w=len(everything)) == len(sets[0])
+    once = attention + others * gpus
+    x = {"N_gpu": gpus, "Y": ranks, "n_kv": heads, "V_tok": token, "V_attn": attention, "f_mem": Fraction(1, 2)}
+    assert at(lib.data_parallel_attention, **x, S_hbm=2 * memory, V_res=once) == found
+    assert at(lib.data_parallel_read, **x, V_w=once) == own
 
 
 # A cache whose tokens are on several ranks

@@ -3,8 +3,11 @@
 from fractions import Fraction
 
 from formulas.harness import at, checks
+from formulas.llm.independent_counting import routed
+from formulas.serving.independent_decode_bytes import expert_of, whole
 from hypothesis import strategies as st
 
+from gpuscale.emulate import shapes
 from gpuscale.emulate.blocks import Pool
 
 PAGE, SMALL = st.integers(1, 5), st.integers(1, 12)
@@ -39,6 +42,18 @@ def sequences_until_one_does_not_fit(lib, x):
     assert at(lib.largest_batch, **x, n_pool=blocks_by_bytes(x)) == running
     if running:
         assert at(lib.blocks_of_sequence, **x) == pool.held(0)
+
+
+@checks("weights_stored", over=st.tuples(routed(), st.tuples(SMALL, SMALL, SMALL), st.integers(1, 3), SMALL))
+def every_tensor_in_memory(lib, case):
+    m, (width, routed_width, table_width), gpus, buffers = case
+    stored = sum(buffers for _ in range(gpus))
+    for name, shape in shapes.tensors(m):
+        tables = name in ("embedding", "positions", "head")
+        of = table_width if tables else routed_width if expert_of(m, name) >= 0 else width
+        stored += of * shapes.size([(name, shape)])
+    known = {"b_w": width, "b_exp": routed_width, "b_head": table_width, "N_gpu": gpus, "V_fix": buffers}
+    assert at(lib.weights_stored, **known, **whole(m)) == stored
 
 
 @checks("paging_waste", over=st.tuples(PAGE, st.integers(0, 6)))
