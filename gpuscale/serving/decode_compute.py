@@ -35,15 +35,20 @@ latent_intensity = Formula("Intensity of absorbed latent attention", I,
     source=_MLA,
     assumes="for fused scores and weighted sum, with queries, latent vectors and result crossing memory once, no mask",
     approx=2 * flop * n_ask * n_q * (2 * r_kv + d_rope) / (b * (r_kv + d_rope)), regime=((S, oo),))
+expanded_from = Formula("Query tokens above which expanded latent attention takes fewer FLOPs", n_ask,
+    r_kv * (d_nope + d_v) / (2 * r_kv - d_nope - d_v), source=_MLA,
+    assumes="when all of them see the same cached tokens, whose latent vectors are expanded once for all: in prefill "
+    "there are more, in decode fewer",
+    needs=(below(d_nope + d_v, 2 * r_kv),), approx=(d_nope + d_v) / 2, regime=((r_kv, oo),))
 
 # Prefill
 _HEAD = n_vocab * D
 
 
-def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, **more) -> Formula:
+def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, needs: tuple = (), **more) -> Formula:
     """A prompt of which ``tokens`` pass through the layers, and the last one through the output head."""
-    return Formula(title, ops, 2 * flop * ((P_act - _HEAD) * tokens + _HEAD) + attention,
-        assumes=f"{assumes}; the output head works on the last token alone", **more)
+    return Formula(title, ops, 2 * flop * ((P_act - _HEAD) * tokens + _HEAD) + attention, **more,
+        assumes=f"{assumes}; the output head works on the last token alone", needs=(at_most(_HEAD, P_act), *needs))
 
 
 def _seen(window: Expr, tokens: Expr) -> Expr:

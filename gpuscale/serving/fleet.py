@@ -32,6 +32,9 @@ speed_per_user = Formula("Speed per user", r_user, a_step / T_dec, source=_BOOK,
     assumes="between the first token and the last, without stops for prefill")
 throughput_per_gpu = Formula("Throughput per GPU", r_tok, B_seq * a_step / (N_gpu * T_dec), source=_BOOK,
     assumes="for output tokens, with all B_seq sequences in every step of all GPUs")
+frontier = Formula("Frontier of throughput and speed", r_tok, (1 - r_user * T_w) / (N_gpu * t_seq), source=_BOOK,
+    assumes="for steps of T_w + t_seq per sequence on N_gpu GPUs, over all batches",
+    needs=(at_most(r_user * T_w, 1),))
 
 # Money and energy
 dollars_per_million = Formula("Price of a million tokens", cost_mtok, 10**6 * p_gpu / (3600 * r_tok * f_busy),

@@ -77,3 +77,9 @@ b_part = Quantity("b_part", "B", "bytes per element of a partial result of atten
     r"b_\mathrm{part}")
 f_spread = Quantity("f_spread", "1", "standard deviation of the tokens of an expert over their mean",
     r"f_\mathrm{spread}", zero=True, also="coefficient of variation, load imbalance")
+
+# A replica: the GPUs that hold a model once
+n_dpa = Quantity("n_dpa", "1", "attention groups of a replica, each with its own sequences (DP attention)",
+    r"n_\mathrm{DPA}", least=1, whole=True, also="dp_size, attention data parallelism")
+P_tok = Quantity("P_tok", "1", "parameters of a GPU that work per token of its attention group", r"P_\mathrm{token}")
+V_own = Quantity("V_own", "B", "bytes of weights that a GPU holds", r"V_\mathrm{own}")

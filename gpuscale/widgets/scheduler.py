@@ -13,9 +13,10 @@ from gpuscale.widgets.card import Card
 from gpuscale.widgets.stage import stage_figure
 
 SPAN, WINDOW = 30.0, 1.5  # seconds that are played, and that the lanes show
+WARM = 2.0  # seconds at the start that the mean batch leaves out
 WHOLE = 8192  # a chunk so large that prompts are prefilled whole
 PAGE = 16  # tokens of a block
-BACKLOG = 400  # requests of which static batches are made, to count their rate
+BACKLOG = 256  # requests of which static batches are made, to count their rate
 DRAW = {"seed": 7, "most": 4000, "group": 200}
 BOUNDS = {"rate": (0.5, 100), "S_in": (16, 16384), "S_out": (8, 2048), "slots": (4, 256), "chunk": (64, WHOLE)}
 KINDS = {"static": "static", "continuous": "continuous"}
@@ -48,6 +49,7 @@ WORDS = {
     "kindlimit": "{}: {}/s",
     "tokens": "{} tokens",
     "mean": "Mean batch, of {} slots",
+    "meanafter": "Mean batch after the first {}, of {} slots",
     "little": "Little’s law, in the long run: {} at {} per step",
     "nolaw": "static batches: slots of finished answers stay empty",
     "nosteady": "no steady state: the queue grows",
@@ -106,7 +108,7 @@ def scheduler_stage(
     slots: int = 32,
     chunk: int = 512,
     usable: float = 0.9,
-    at: float = 0.7,
+    at: float = 0.74,
     presets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Card:
     """Requests at ``rate`` per second on ``machine`` of ``page``, which ``serving.scheduler_page`` gives.
@@ -144,12 +146,13 @@ def scheduler_stage(
             "machines": page["machines"],
             "span": SPAN,
             "window": WINDOW,
+            "warm": WARM,
             "whole": WHOLE,
             "page": PAGE,
             "draw": DRAW,
             "backlog": BACKLOG,
-            "peak": 16 * ms,
-            "ticks": [5 * ms, 10 * ms, 15 * ms],
+            "peaks": [16 * ms, 64 * ms, 256 * ms],
+            "ticks": [5 / 16, 10 / 16, 15 / 16],
             "first": [1 * ms, 30 * s],
             "decades": [1 * ms, 10 * ms, 100 * ms, 1 * s, 10 * s],
         },

@@ -90,6 +90,13 @@ SOME = {
     "GEMM": ("matmul_time", "matmul_ops"),
     "little's law": ("bytes_in_flight",),
     "rooflin": ("roofline_time",),
+    "TTFT": ("first_token_time",),
+    "PagedAttention": ("largest_batch", "paging_waste"),
+    "DCP": ("cache_sharded_merge",),
+    "AWQ": ("quantized_bytes",),
+    "prefix caching": ("prefill_flop_cached",),
+    "continuous batching": ("steady_batch", "steady_step"),
+    "disaggregation": ("handover_bytes",),
 }
 
 

@@ -67,7 +67,7 @@ def test_the_flops_of_a_step_and_of_a_prompt(key):
     if not m.kv_rank:
         assert step(key, H100, batch=3, context=tokens).ops == 3 * (weights + pair * last)
         return
-    again = shapes.flops(p for p in shapes.products(m, tokens - 1) if p.name in ("key up", "value up"))
+    again = (tokens - 1) * shapes.flops(p for p in shapes.products(m, 1) if p.name in ("key up", "value up"))
     assert step(key, H100, batch=3, context=tokens, absorbed=False).ops == 3 * (weights + pair * last + again)
     wide = 2 * m.heads * (2 * m.kv_rank + m.rope_dim) * tokens * m.layers
     assert step(key, H100, batch=3, context=tokens).ops == 3 * (weights + wide)

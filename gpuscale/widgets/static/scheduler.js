@@ -18,12 +18,12 @@ function drawn({ seed, most, group }) {
   }
   return out;
 }
-let draws;
+let draws = {};
 function arrivals(p, data, backlog) {
-  draws ??= drawn(data.draw);
+  if (draws.of !== data.draw) draws = { of: data.draw, rows: drawn(data.draw) };
   const out = [];
   let t = 0;
-  for (const [gap, long, talk] of draws) {
+  for (const [gap, long, talk] of draws.rows) {
     t += gap / p.rate;
     if (backlog ? out.length === backlog : t >= data.span) break;
     out.push({ i: out.length, t: backlog ? 0 : t, prompt: max(1, round(p.S_in * long)), answer: max(2, round(p.S_out * talk)) });
@@ -88,15 +88,16 @@ function play(list, { continuous, slots, chunk, pool, page, until, cost }) {
   return { requests, steps, evicted, end: now };
 }
 const quantile = (list, q) => { if (!list.length) return NaN; const a = [...list].sort((x, y) => x - y), i = q * (a.length - 1), k = floor(i); return a[k] + (i - k) * (a[min(k + 1, a.length - 1)] - a[k]); };
-/** What has been counted until t. Whoever still waits for a first token counts with the time so far. */
+/** What has been counted until t. Whoever still waits for a first token counts with the time so far; the mean batch leaves
+ *  out the start, in which it fills. */
 function tally(run, t) {
   if (run.tally?.t === t) return run.tally;
-  const { requests, steps } = run;
+  const { requests, steps } = run, from = t > 2 * run.warm ? run.warm : 0;
   const ttft = [], tpot = [];
   let tokens = 0, area = 0, evicted = 0;
   for (const r of requests) { if (r.t > t) break; ttft.push((r.first && r.first <= t ? r.first : t) - r.t); if (r.done && r.done <= t && r.answer > 1) tpot.push((r.done - r.first) / (r.answer - 1)); evicted += r.parts.filter((s) => s.again && s.from <= t).length; }
-  for (const s of steps) { if (s.to > t) break; tokens += s.batch; area += s.batch * s.T; }
-  return run.tally = { t, ttft: quantile(ttft, .5), ttft95: quantile(ttft, .95), tpot: quantile(tpot, .5), tpot95: quantile(tpot, .95), rate: t ? tokens / t : 0, batch: t ? area / t : 0, done: tpot.length, evicted };
+  for (const s of steps) { if (s.to > t) break; tokens += s.batch; if (s.from >= from) area += s.batch * s.T; }
+  return run.tally = { t, ttft: quantile(ttft, .5), ttft95: quantile(ttft, .95), tpot: quantile(tpot, .5), tpot95: quantile(tpot, .95), rate: t ? tokens / t : 0, from, batch: t ? area / (t - from) : 0, done: tpot.length, evicted };
 }
 /** The first step that ends at or after t. */
 function stepAt(steps, t) { let lo = 0, hi = steps.length; while (lo < hi) { const m = floor((lo + hi) / 2); if (steps[m].to < t) lo = m + 1; else hi = m; } return lo; }
@@ -115,7 +116,7 @@ figures.scheduler = {
     const kv = (S) => { x.S = S; return call('kv', x); }, read = (V) => { x.V_read = V; return call('read', x); };
     const cost = (B, c, tokens, pairs) => { x.B_seq = B; x.S_chunk = c; x.S = tokens; x.n_ask = pairs; return call('step', x); };
     const pool = max(0, call('pool', x)), same = [p.machine, p.S_in, p.S_out, p.slots, p.f];
-    const all = (kind, backlog) => once([kind, p.rate, kind === 'continuous' && p.chunk, ...same, backlog].join(), () => played(arrivals(p, data, backlog), { continuous: kind === 'continuous', slots: p.slots, chunk, pool, page: data.page, until: backlog ? Infinity : data.span, cost }, data));
+    const all = (kind, backlog) => once([data.span, data.draw.most, kind, p.rate, kind === 'continuous' && p.chunk, ...same, backlog].join(), () => played(arrivals(p, data, backlog), { continuous: kind === 'continuous', slots: p.slots, chunk, pool, page: data.page, until: backlog ? Infinity : data.span, cost }, data));
     const run = all(p.kind);
     // the steady state: a step, what a sequence adds to it, and what a prompt adds
     const context = call('context', x), room = max(1, min(p.slots, floor(pool * data.page / context))), t_seq = read(kv(context));
@@ -125,11 +126,11 @@ figures.scheduler = {
     // where every step has a full chunk of prompts, and so many sequences decode as their prompts begin and answers end
     const filled = chunk < Infinity ? call('filled', { ...x, S_chunk: chunk }) : Infinity, busy = cost(filled, chunk, filled * context + (p.S_in - c) / 2, filled * context + chunk * (p.S_in + 1) / 2);
     const byChunk = filled < room ? call('chunks', { ...x, S_chunk: chunk, T_mix: busy }) : Infinity;
-    const limits = { continuous: byChunk < Infinity ? byChunk : byRoom, static: once(['served', ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))) };
+    const limits = { continuous: byChunk < Infinity ? byChunk : byRoom, static: once([data.draw.most, ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))) };
     let batch = room / 2;
     for (const _ of range(30)) { const next = call('batch', closed(batch)); if (!(next > 0)) { batch = NaN; break; } const to = min(next, 2 * room), near = abs(to - batch) < 1e-6 * to; batch = (batch + to) / 2; if (near) break; }
-    const stable = p.kind === 'continuous' && p.rate < limits.continuous && batch <= room;
-    return { run, runs: () => fromEntries(KINDS_OF.map((k) => [k, all(k)])), pool, context, room, full, one, limits, why: byChunk < Infinity ? 'chunk' : p.rate * given_.T_pre > .5 || limits.continuous * given_.T_pre > .5 ? 'prompts' : room < p.slots ? 'cache' : 'slots', batch: stable ? batch : NaN, steady: stable ? call('steady', closed(batch)) : NaN, largest: { B_seq: room, S_out: p.S_out, T_w: given_.T_w, t_seq, T_pre: given_.T_pre }, byRoom, byChunk, filled, pieces: { S_chunk: chunk, S_in: p.S_in, T_mix: busy }, weights: read(given.V_w), chunkT: cost(0, c, 0, c * (c + 1) / 2), total: data.span, marks: run.steps.map((s) => s.to).filter((t) => t < data.span) };
+    const peak = data.peaks.find((v) => v >= 1.1 * full) ?? data.peaks.at(-1), stable = p.kind === 'continuous' && p.rate < limits.continuous && batch <= room;
+    return { peak, run, runs: () => fromEntries(KINDS_OF.map((k) => [k, all(k)])), pool, context, room, full, one, limits, why: byChunk < Infinity ? 'chunk' : p.rate * given_.T_pre > .5 || limits.continuous * given_.T_pre > .5 ? 'prompts' : room < p.slots ? 'cache' : 'slots', batch: stable ? batch : NaN, steady: stable ? call('steady', closed(batch)) : NaN, largest: { B_seq: room, S_out: p.S_out, T_w: given_.T_w, t_seq, T_pre: given_.T_pre }, byRoom, byChunk, filled, pieces: { S_chunk: chunk, S_in: p.S_in, T_mix: busy }, weights: read(given.V_w), chunkT: cost(0, c, 0, c * (c + 1) / 2), total: data.span, marks: run.steps.map((s) => s.to).filter((t) => t < data.span) };
   },
   pace: (p, solved) => 4,
   height(view) { const L = layout(view); return L.rail + 48; },
@@ -170,7 +171,7 @@ figures.scheduler = {
     out.push(path('hbm', box(L.mem, top, L.memW, high), 'well'), path('unused', box(L.mem, top, L.memW, budget - top), '', { fill: hatch }), path('weights', box(L.mem, y, L.memW, top + high - y), 'memory solid'));
     live.forEach(([r, s], k) => { const n = ceil(tokensOf(r, s, i1 - 1, p) / data.page), h = n * per * high / all; used += n; y -= h; held[k % 2 ? 'odd' : 'even'] += box(L.mem, y, L.memW, max(.2, h - (h > 3 ? 1 : 0))); });
     out.push(path('even', held.even, 'memory half'), path('odd', held.odd, 'memory half odd'), path('frame', box(L.mem + .5, top, L.memW - 1, high), 'outline'), path('budget', `M${L.mem - 4} ${px(budget)}h${L.memW + 4}`, 'pull'));
-    const fullness = f.pool ? used / f.pool : 0, ky = clamp(y - (small ? 6 : 2), budget + (small ? 22 : 36), Y(machine.resident) - (small ? 6 : 18));
+    const fullness = f.pool ? used / f.pool : 0, low = budget + (small ? 22 : 36), ky = clamp(y - (small ? 6 : 2), low, max(low, Y(machine.resident) - (small ? 6 : 18)));
     out.push(label('memory', small ? width : L.mem, top - 8, small ? machine.short : machine.words, 'small strong', small ? 'end' : 'start'), label('weightsname', L.mem + L.memW / 2, (Y(machine.resident) + top + high) / 2 + 4, small ? '' : words.weights, 'on small', 'middle'));
     if (small) out.push(label('kv', L.mem + L.memW / 2, ky, percent(fullness), 'memory small name halo', 'middle'));
     else out.push(label('kv', L.mem + L.memW + 6, ky, words.kv, 'memory small name'), label('kvfull', L.mem + L.memW + 6, ky + 15, worded(words.full, percent(fullness)), 'memory small name'), label('free', L.mem + L.memW + 12, budget + 1, words.usable, 'small tip'), label('freepart', L.mem + L.memW + 12, budget + 15, show(p.f, SHARE, true), 'small tip'));
@@ -197,8 +198,8 @@ figures.scheduler = {
   },
   place: ({ spec }, t) => show(t, spec.units.T),
   meter(view, t) {
-    const { p, solved: f, words } = view, { batch } = tally(f.run, t), met = abs(batch / f.batch - 1) < .015;
-    return { name: worded(words.mean, p.slots), words: show(batch), value: batch, full: max(p.slots, batch), mark: f.batch, hue: 'memory', met, label: real(f.batch) ? worded(words.little, show(f.batch), seconds(view, f.steady)) : p.kind === 'static' ? words.nolaw : words.nosteady };
+    const { p, solved: f, words } = view, { batch, from } = tally(f.run, t), met = abs(batch / f.batch - 1) < .015;
+    return { name: from ? worded(words.meanafter, seconds(view, from, true), p.slots) : worded(words.mean, p.slots), words: show(batch), value: batch, full: max(p.slots, batch), mark: f.batch, hue: 'memory', met, label: real(f.batch) ? worded(words.little, show(f.batch), seconds(view, f.steady)) : p.kind === 'static' ? words.nolaw : words.nosteady };
   },
   uses: (p, name) => name !== 'chunk' || p.kind === 'continuous',
   numbers({ p, solved: f }, t) {
@@ -240,19 +241,20 @@ function tokensOf(r, s, step, p) {
 /** Requests per second of static batches, one after another. */
 const served = ({ requests, end }) => requests.filter((r) => r.done).length / end;
 /** A run, with the queue at even times of it. */
-function played(list, engine, { span }) {
+function played(list, engine, { span, warm }) {
   const run = play(list, engine), { steps } = run;
+  run.warm = warm;
   run.queue = range(QUEUE + 1).map((k) => { const t = k / QUEUE * span, s = steps[min(steps.length - 1, stepAt(steps, t))]; return s && s.from <= t ? s.queue : 0; });
   run.longest = steps.reduce((most, s) => max(most, s.queue), 0);
   return run;
 }
 /** Where things stand. */
-function layout({ width, p, data }) {
+function layout({ width, p, data, solved: { peak } }) {
   const narrow = width < 480, right = narrow ? width - 74 : width - 152, top = 92, high = 262, slotsH = 64 + 140 * Math.sqrt(Math.log2(p.slots / 4) / 6), strip = top + high + 40, stripH = 76, ttft = strip + stripH + 46, ttftH = 56, over = ttft + ttftH + 44, overH = 40, rail = over + overH + 76;
   const mid = narrow ? right * .56 : right * .6, oct = narrow ? 13.5 : 24, left = narrow ? 6 : 6, end = width - 10, by = (end - left) / Math.log(200);
   const R = (r) => left + by * Math.log(clamp(r, .5, 100) / .5);
   R.inv = (x) => .5 * Math.exp((clamp(x, left, end) - left) / by);
-  const sy = (T) => strip + stripH * (1 - min(T, data.peak) / data.peak), ty = (T) => ttft + ttftH * (1 - clamp(Math.log(T / data.first[0]) / Math.log(data.first[1] / data.first[0]), 0, 1));
+  const sy = (T) => strip + stripH * (1 - min(T, peak) / peak), ty = (T) => ttft + ttftH * (1 - clamp(Math.log(T / data.first[0]) / Math.log(data.first[1] / data.first[0]), 0, 1));
   return { right, top, high, slotsH, strip, stripH, ttft, ttftH, over, overH, rail, mid, oct, left, end, R, sy, ty, mem: narrow ? width - 52 : width - 118, memW: narrow ? 42 : 54, inX: (v) => mid - oct * Math.log2(v / 16), outX: (v) => mid + oct * Math.log2(v / 8), chunkY: (q, f) => q.chunk >= data.whole ? strip - 10 : clamp(sy(f.chunkT), strip - 4, strip + stripH) };
 }
 /** The time axis of lanes and strips: `now` is at the right. */
@@ -263,14 +265,15 @@ function axisOf(view, t) {
 /** Below the lanes: the time of each step, the time to first token, the queue of the whole run, the rate. */
 function strips(view, t, L, i0, i1) {
   const { p, solved: f, data, words, width, hatch, call } = view, { small: narrow, X } = axisOf(view, t), { right, strip, stripH, sy, ty, ttft, ttftH, over, overH, rail, R } = L, out = [], { steps, requests } = f.run, { given } = data.machines[p.machine];
-  const kinds = { weights: '', caches: '', math: '', comm: '' }, base = strip + stripH, tall = (T) => stripH * T / data.peak, a = tally(f.run, t), now = steps[min(steps.length - 1, stepAt(steps, t))];
+  const kinds = { weights: '', caches: '', math: '', comm: '', cut: '' }, base = strip + stripH, tall = (T) => stripH * T / f.peak, a = tally(f.run, t), now = steps[min(steps.length - 1, stepAt(steps, t))];
   for (const s of steps.slice(i0, i1)) {
     const x = max(0, X(s.from)), w = max(.5, min(right, X(s.to)) - x - (X(s.to) - X(s.from) > 3 ? .8 : 0)), caches = call('read', { ...given, V_read: call('kv', { ...given, S: s.read }) }), comm = call('comm', { ...given, B_seq: s.batch, S_chunk: s.tokens });
     let y = base;
+    if (s.T > f.peak * 1.08) kinds.cut += `M${px(x)} ${px(strip + 3)}h${px(w + 1)}M${px(x)} ${px(strip + 7)}h${px(w + 1)}`;
     for (const [key, T] of [['weights', f.weights], ['caches', caches], ['math', s.T - f.weights - caches - comm], ['comm', comm]]) { const h = min(tall(max(0, T)), y - strip + 6); if (h > .05) { kinds[key] += box(x, y - h, w, h); y -= h; } }
   }
-  for (const v of data.ticks) out.push(path(`s${v}`, `M0 ${px(sy(v))}H${right}`, 'grid'), label(`st${v}`, right + 5, sy(v) + 4, seconds(view, v, true)));
-  out.push(path('sweights', kinds.weights, 'memory solid'), path('scaches', kinds.caches, 'memory half'), path('smath', kinds.math, 'compute solid'), path('scomm', kinds.comm, 'scaleup solid'));
+  for (const v of data.ticks.map((part) => part * f.peak)) out.push(path(`s${round(v / f.peak * 16)}`, `M0 ${px(sy(v))}H${right}`, 'grid'), label(`st${round(v / f.peak * 16)}`, right + 5, sy(v) + 4, seconds(view, v, true)));
+  out.push(path('sweights', kinds.weights, 'memory solid'), path('scaches', kinds.caches, 'memory half'), path('smath', kinds.math, 'compute solid'), path('scomm', kinds.comm, 'scaleup solid'), path('scut', kinds.cut, 'cut'));
   out.push(label('steps', 0, strip - 18, words.steps, 'strong'), narrow ? null : label('stepnow', 152, strip - 18, now && now.from <= t ? worded(words.now, seconds(view, now.T), count(now.batch)) : words.idle));
   if (p.kind === 'continuous') {
     const y = L.chunkY(p, f), x = right + (narrow ? 50 : 60);
@@ -280,7 +283,7 @@ function strips(view, t, L, i0, i1) {
   data.decades.forEach((v, k) => out.push(path(`f${v}`, `M0 ${px(ty(v))}H${right}`, 'grid'), k % 2 ? label(`ft${v}`, right + 5, ty(v) + 4, seconds(view, v, true)) : null));
   let dots = '';
   for (const r of requests) if (r.first && r.first <= t && X(r.first) > 0) dots += `M${px(X(r.first) - 2)} ${px(ty(r.first - r.t))}a2 2 0 1 0 4 0a2 2 0 1 0 -4 0`;
-  out.push(path('dots', dots, 'dots'), label('ttft', 0, ttft - 12, words.ttft, 'strong'), label('ttftnow', right, ttft - 12, real(a.ttft95) ? worded(narrow ? words.p95 : words.percentiles, ...(narrow ? [] : [seconds(view, a.ttft)]), seconds(view, a.ttft95)) : '', 'small soft', 'end'));
+  out.push(path('dots', dots, 'dots'), label('ttft', 0, ttft - 12, words.ttft, 'strong'), label('ttftnow', right, ttft - 12, real(a.ttft95) && width > 300 ? worded(narrow ? words.p95 : words.percentiles, ...(narrow ? [] : [seconds(view, a.ttft)]), seconds(view, a.ttft95)) : '', 'small soft', 'end'));
   out.push(path('now', `M${px(right)} ${L.top - 4}V${ttft + ttftH}`, 'now-line'), label('nowname', right - 5, ttft + ttftH + 15, worded(words.at, seconds(view, t)), 'small strong', 'end'));
   // the queue of the whole run
   const far = max(20, f.run.longest), at = (u) => u / data.span * right, line = `M0 ${over + overH}${joined(f.run.queue, (n, k) => `L${px(k / QUEUE * right)} ${px(over + overH * (1 - n / far))}`)}`;

@@ -108,6 +108,28 @@ def both_orders_of_latent_attention(lib, case):
     assert at(lib.attention_flop_unabsorbed, **known) == counts[1].flops - own
 
 
+@checks("expanded_from", over=st.tuples(*[st.integers(1, 9)] * 5, st.integers(1, 3)))
+def queries_tried_one_by_one(lib, case):
+    """Both orders for more and more queries over the same cache: at the number found they take equally many FLOPs."""
+    nope, rope, value, heads, seen, extra = case
+    rank = (nope + value) // 2 + extra
+
+    def taken(queries):
+        wide, narrow = Einsum(), Einsum()
+        narrow("hnr,sr->hsn", ones(heads, nope, rank), ones(seen, rank))
+        narrow("hvr,sr->hsv", ones(heads, value, rank), ones(seen, rank))
+        for _ in range(queries):
+            for count, key, width in ((wide, rank + rope, rank), (narrow, nope + rope, value)):
+                count("hd,sd->hs", ones(heads, key), ones(seen, key))
+                count("hs,sv->hv", ones(heads, seen), ones(seen, width))
+        return wide.flops - narrow.flops
+
+    more = at(lib.expanded_from, r_kv=rank, d_nope=nope, d_v=value)
+    ahead = taken(0)
+    assert ahead + more * (taken(1) - ahead) == 0
+    assert taken(5) == ahead + 5 * (taken(1) - ahead)
+
+
 @checks("latent_intensity", over=st.tuples(routed(latent=True), SMALL, SMALL, WIDTHS))
 def arrays_of_absorbed_attention(lib, case):
     m, ask, seen, width = case

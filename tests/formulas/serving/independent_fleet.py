@@ -78,6 +78,15 @@ def tokens_of_a_few_steps(lib, case):
     assert ours == sum(tokens) / clock / gpus
 
 
+@checks("frontier", over=st.tuples(SMALL, SMALL, RATE, RATE))
+def points_of_the_frontier(lib, case):
+    """A batch is stepped through, and both rates of it are counted."""
+    sequences, gpus, weights, each = case
+    clock = weights + sum(each for _ in range(sequences))
+    ours = at(lib.frontier, r_user=1 / clock, T_w=weights, t_seq=each, N_gpu=gpus)
+    assert ours == sequences / clock / gpus
+
+
 @checks(
     "dollars_per_million",
     "tokens_per_joule",
