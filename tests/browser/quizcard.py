@@ -1,4 +1,4 @@
-"""A quiz card in a browser tab, with its question in Python."""
+"""What a reader types into a quiz card, worked out in Python, and the card in a browser tab."""
 
 import html
 import re
@@ -25,25 +25,12 @@ OTHER = {
 }
 
 
-class Card:
-    """A question with its card on the page."""
+class Asked:
+    """A question, with right and wrong answers as one would type them."""
 
-    def __init__(self, page, item):
-        self.page, self.item, self.question, self.spec = page, item, item.question, item.spec
-        self.at = page.locator(f"#q-{item.set_name}-{item.number}")
+    def __init__(self, item):
+        self.item, self.question, self.spec = item, item.question, item.spec
         self.variants = range(len(self.question.given))
-
-    def answers(self, *given: tuple[str, int]) -> list[dict]:
-        """Type answers into the card, each at a variant: what the card is like before, and what it says to each."""
-        return self.at.evaluate(probe("answers"), {"given": given, "variants": len(self.variants)})
-
-    def answer(self, text: str, variant: int = 0) -> dict:
-        """Type one answer into the card; what the card then says."""
-        return self.answers((text, variant))[1]
-
-    def turned(self, variant: int) -> None:
-        """The card stands at that variant, by other means than ``answer``."""
-        self.at.evaluate("(form, turn) => { form.turn = turn; }", variant)
 
     def right(self, variant: int = 0) -> str:
         """The right answer as one would type it, in another unit than the card's example."""
@@ -72,9 +59,39 @@ class Card:
             return f"{100 * value} %"
         return f"{round(value) if q.exact else value} {'' if q.base == '1' else q.base}"
 
+    def mistakes(self, variant: int = 0) -> dict[str, str]:
+        """The message that each known mistake gets, by what one types."""
+        q = self.question
+        if q.kind == "choice":
+            return {str(i): choice[1] for i, choice in enumerate(q.choices) if i != q.right(variant)}
+        if q.kind == "formula":
+            return {typed(expr): message for message, expr in q.amounts().items()}
+        unit = "" if q.base == "1" else q.base
+        return {f"{q.value(expr, variant)!r} {unit}": message for message, expr in q.amounts().items()}
+
     def says(self, message: str, variant: int = 0) -> str:
         """A message of the question as the page shows it."""
         return plain(wording.render(message, self.question.given[variant], tex=False))
+
+
+class Card(Asked):
+    """A question with its card on the page."""
+
+    def __init__(self, page, item):
+        super().__init__(item)
+        self.page, self.at = page, page.locator(f"#q-{item.set_name}-{item.number}")
+
+    def answers(self, *given: tuple[str, int]) -> list[dict]:
+        """Type answers into the card, each at a variant: what the card is like before, and what it says to each."""
+        return self.at.evaluate(probe("answers"), {"given": given, "variants": len(self.variants)})
+
+    def answer(self, text: str, variant: int = 0) -> dict:
+        """Type one answer into the card; what the card then says."""
+        return self.answers((text, variant))[1]
+
+    def turned(self, variant: int) -> None:
+        """The card stands at that variant, by other means than ``answer``."""
+        self.at.evaluate("(form, turn) => { form.turn = turn; }", variant)
 
 
 def plain(text: str) -> str:
