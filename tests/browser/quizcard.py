@@ -3,6 +3,7 @@
 import html
 import re
 
+import sympy
 from browser.bookpages import probe, said
 
 from gpuscale.quiz import wording
@@ -46,6 +47,11 @@ class Asked:
             return f"{value:,.0f} {q.noun}".strip() if q.exact else f"{value:.9g}"
         units = [u for u in OTHER[q.base] if not self.spec["expects"].endswith(f" {u}")]
         return f"{value / SCALE[units[0]][0]:.9g} {units[0]}"
+
+    def spellings(self) -> list[str]:
+        """A right formula as others would type it."""
+        expr = self.question.expr
+        return [respelled(expr), f"  {typed(sympy.expand(expr))} ", typed(expr).replace("*", "·")]
 
     def wrong(self) -> str:
         """A wrong answer that is no known mistake; for a choice the next option."""

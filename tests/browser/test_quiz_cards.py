@@ -9,9 +9,8 @@ import math
 import re
 
 import pytest
-import sympy
 from browser.bookpages import PAGES, probe, said, until
-from browser.quizcard import Card, each, plain, respelled, typed
+from browser.quizcard import Card, each, plain
 
 from gpuscale import quiz
 from gpuscale.core.dimension import dimension, of_unit
@@ -141,8 +140,7 @@ def test_formulas_may_be_spelled_in_any_way(cards):
 
 
 def spelling_is_free(card):
-    plainly = typed(card.question.expr)
-    texts = (respelled(card.question.expr), f"  {typed(sympy.expand(card.question.expr))} ", plainly.replace("*", "·"))
+    texts = card.spellings()
     _, *all_found = card.answers(*((text, 0) for text in texts))
     for text, found in zip(texts, all_found, strict=True):
         if found["verdict"] != "right":
