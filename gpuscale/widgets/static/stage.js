@@ -173,7 +173,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (calm.matches || !(shapes || smooth.length)) return change(to);
     if (!figure.steady) shapes?.depart();
     const beat = (time) => {
-      const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
       else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
