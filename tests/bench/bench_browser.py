@@ -160,7 +160,7 @@ def moving(browser, width: int) -> None:
             if figure.locator(".player .main").count():
                 play = figure.locator(".player .main")
                 acts["play"] = lambda play=play: (play.click(), page.wait_for_timeout(1500), play.click())  # noqa: B023
-            for i, b in enumerate(figure.locator("[data-preset], [data-choice]").all()):
+            for b in figure.locator("[data-preset], [data-choice]").all():
                 if b.is_visible():
                     acts[b.inner_text()] = lambda b=b: (b.click(), page.wait_for_timeout(900))  # noqa: B023
             for what, act in acts.items():
