@@ -6,7 +6,6 @@ import re
 import pytest
 from browser.test_figures import PAGES
 
-from gpuscale.book import frames
 from gpuscale.widgets import assets
 
 FIGURE = re.compile(r'<figure[^>]*data-gpuscale="?stage"?.*?</figure>', re.S)
@@ -22,8 +21,8 @@ RENDER = """async ([esm, html, values]) => {
   render({ model, el });
   const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   while (!el.querySelector('.drawn .scene .shapes')?.childElementCount) await frame();
-  const said = () => el.querySelector('.drawn .state').textContent.replace(/\\s+/g, ' ');
-  const opening = [said(), el.querySelector('.drawn .scene svg').getAttribute('viewBox')];
+  const said = () => el.querySelector('.drawn .state').textContent.replace(/\\s+/g, ' ').trim();
+  const opening = said();
   const tab = [...el.querySelectorAll('[data-choice][aria-pressed=false]')].find((b) => b.checkVisibility());
   const key = new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true });
   if (tab) tab.click(); else el.querySelector('.grip, .sliders input').dispatchEvent(key);
@@ -36,7 +35,7 @@ RENDER = """async ([esm, html, values]) => {
 
 
 def plain(html: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html)).replace("&amp;", "&")
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", html)).replace("&amp;", "&").strip()
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +53,8 @@ def test_a_widget_draws_what_the_page_draws_and_tells_its_values(blank, site, na
         blank.goto("about:blank")
         blank.add_style_tag(content=assets.notebook_style())
         found = blank.evaluate(RENDER, [assets.esm(), html, spec["start"]])
-        said, box = found["opening"]
-        assert said == found["back"], spec["id"]
-        assert plain(frames.still(spec, int(box.split()[2]))["sentence"]) == said
+        assert found["opening"] == found["back"], spec["id"]
+        if still := re.search(r'class="?state"?>(.*?)</p>', html, re.S):  # what the page says without a script
+            assert plain(still[1]) == found["opening"], spec["id"]
         assert found["changed"].keys() == spec["start"].keys() and found["changed"] != spec["start"], spec["id"]
     assert blank.errors == []
