@@ -6,7 +6,7 @@ The all-reduces of decode are small, so their latency counts: ``one_shot_all_red
 
 # fmt: off
 
-from sympy import Max, Min, oo, sqrt
+from sympy import Max, Min, log, oo, sqrt
 
 from gpuscale.core.conditions import at_least, at_most
 from gpuscale.core.formula import Formula, declare
@@ -61,6 +61,10 @@ expert_imbalance = Formula("Spread of the tokens per expert", f_spread, sqrt((E 
     assumes="when each of B tokens is sent to k of E experts at random, none of them preferred: a lower bound for real "
     "routing",
     needs=(at_most(k, E),), approx=sqrt(E / (B * k)), regime=((E, oo),))
+fullest_expert = Formula("Tokens of the fullest expert over the mean", g_rows,
+    1 + f_spread * sqrt(2 * log(E)), source="deepep",
+    assumes="when each of E experts has many tokens, with a spread of f_spread: an upper bound, with the "
+    "natural logarithm, for the mean of the largest, which every rank waits for if each has one expert")
 
 # Pipeline parallelism
 pipeline_decode = Formula("Pipeline-parallel decode step", T_dec, T_mem + N_stages * T_hop, source=_POPE,

@@ -154,6 +154,26 @@ def tokens_of_one_expert(lib, case):
     np.testing.assert_allclose(spread, np.std(loads) / np.mean(loads), atol=1e-12)
 
 
+@checks("fullest_expert", over=st.tuples(st.sampled_from([2, 3, 8, 64, 256]), st.sampled_from([0.05, 0.2, 0.5])))
+def the_best_of_many_bounds(lib, case):
+    """For every t > 0, e^(t max) is at most the sum of all e^(t x): a bound for the mean of the largest. The best t."""
+    experts, spread = case
+    t = np.geomspace(0.01, 100, 200_001)
+    least = np.min((np.log(experts) + (t * spread) ** 2 / 2) / t)
+    np.testing.assert_allclose(lib.fullest_expert(E=experts, f_spread=spread), 1 + least, rtol=1e-6)
+
+
+@checks("fullest_expert")
+def largest_of_drawn_loads(lib):
+    """The mean of the largest of 256 loads is below the bound, but not by much."""
+    draw = np.random.default_rng(5)
+    ranked = draw.random((200, 256, 64)).argpartition(8, axis=-1)[..., :8]
+    loads = np.array([np.bincount(one.ravel(), minlength=64) for one in ranked])
+    spread = lib.expert_imbalance(E=64, k=8, B=256)
+    found, most = np.mean(loads.max(axis=1)) / 32, lib.fullest_expert(E=64, f_spread=spread)
+    assert most * 0.9 < found < most
+
+
 # A pipeline
 
 
