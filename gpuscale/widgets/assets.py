@@ -14,7 +14,7 @@ from gpuscale.widgets.shared import with_constants
 # Scripts that draw what stands on a stage, each with its style sheet.
 FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
+    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "frame", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
