@@ -41,7 +41,7 @@ LOADED, NOT_OURS = "Read {} answers, {} of them new here.", "{} holds no answers
 TAUGHT_IN, NONE_MISSED = "missed in {}, taught in {}", "Nothing has been missed so far."
 REPEAT, ALL_IDEAS, AFTER_MISS = "Repeat these first", "All ideas, by chapter", "right after a miss"
 SCORE_HEADS = ["Idea, and where it is taught", "Questions", "Score"]
-SCORE_KEY = "✓ is right, a dashed circle right after a miss, a colored number not yet right. Each leads to its question."
+SCORE_KEY = "✓ is right, a dashed circle right after a miss, a colored number not yet right. Each opens its question."
 PRACTICE_FILE, TAUGHT_FILE = "practice.js", "taught.js"  # loaded when someone asks for what is in them
 SOLUTIONS, PREDICTION = "Solutions", "Prediction {}."
 
