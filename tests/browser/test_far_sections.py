@@ -86,7 +86,7 @@ def test_paper_has_all_of_it(reader, tab):
 
 @pytest.mark.parametrize("name", ["chapters/inside_a_gpu.html", "chapters/hardware_tables.html"])
 def test_what_stands_in_the_margin_is_not_cut_off(reader, name):
-    """A note beside the text, and a table that is wider than it."""
+    """A note next to the text, and a table that is wider than it."""
     reader.open(name)
     seen = """(el) => {
       el.scrollIntoView({ block: 'center' });
