@@ -157,7 +157,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const key = `${view.width} ${figure.key?.(view.p)}`;
     if (shapes) {
       const high = view.height = figure.height(view);
-      for (const [k, v] of entries({ width: view.width, height: high, viewBox: `0 0 ${view.width} ${high}` })) svg.setAttribute(k, v);
+      const box = `0 0 ${view.width} ${high}`;
+      if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
       if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     } else {
       if (key !== built) { figure.build(view); place(true); }
@@ -165,8 +166,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     built = key;
     place();
-    frame();
     tellState(source);
+    frame();                                               // last: a readout asks for its width, and so for a layout
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
@@ -175,7 +176,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (calm.matches || !(shapes || smooth.length)) return change(to);
     if (!figure.steady) shapes?.depart();
     const beat = (time) => {
-      const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
       else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
@@ -206,9 +207,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
-    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...point(e)));
-    pointed = e.target.closest('[data-told], .grip') && { el: held ?? e.target.closest('[data-told], .grip'), at: point(e) };
-    if (pointed) tell(); else readout.hidden = true;
+    const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
+    pointed = el && { el, at };
+    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
+    else if (pointed) tell(); else readout.hidden = true;
   });
   for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
   on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
