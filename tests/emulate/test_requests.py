@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpuscale.emulate.requests import Request, draw, requests, serve, uniform
+from gpuscale.serving import largest_rate
 
 COST = lambda decodes, prompt, read, pairs: 1 + decodes / 8 + prompt / 64 + read / 4096  # noqa: E731
 LOADS = [
@@ -132,3 +133,23 @@ def test_gaps_are_exponential_and_lengths_gamma():
     assert np.mean(rows[:, 0] > 1) == pytest.approx(math.exp(-1), rel=0.03)
     even = draw(1000, group=100).reshape(10, 100, 3)
     assert even.mean(axis=1) == pytest.approx(np.ones((10, 3)), rel=1e-12)
+
+
+WEIGHTS, EACH, PROMPT = 0.010, 70e-6, 500  # seconds, and tokens
+
+
+def queued(part, most):
+    """Requests in the queue over the last half of a run at ``part`` of the rate ``most``."""
+    coming = requests(draw(700, group=50), part * most, PROMPT, 50, vary=False)
+
+    def cost(decodes, prompt, read, pairs):
+        return WEIGHTS + EACH * decodes + 0.004 * prompt / PROMPT
+
+    run = serve(coming, cost, slots=20, until=coming[-1].arrival)
+    half = run.steps[len(run.steps) // 2 :]
+    return np.mean([step.queued for step in half])
+
+
+def test_the_queue_grows_from_the_largest_rate():
+    most = float(largest_rate(B_seq=20, S_out=50, T_w=WEIGHTS, t_seq=EACH, T_pre=0.004))
+    assert queued(0.93, most) < 12 and queued(1.07, most) > 18
