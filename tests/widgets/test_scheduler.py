@@ -238,8 +238,11 @@ def test_the_mean_batch_is_where_little_s_law_holds(shown):
         if page["batch"] is None:
             continue
         seen += 1
-        of = lambda batch: steady_batch(lambda_req=state["rate"], **given(batch))  # noqa: E731
-        own = brentq(lambda batch: of(batch) - batch, 1e-3, room + 1, xtol=1e-9)
+
+        def off(batch, rate=state["rate"], given=given):
+            return steady_batch(lambda_req=rate, **given(batch)) - batch
+
+        own = brentq(off, 1e-3, room + 1, xtol=1e-9)
         assert page["batch"] == pytest.approx(own, rel=1e-5), state
         assert page["steady"] == pytest.approx(steady_step(lambda_req=state["rate"], **given(own)), rel=1e-4)
         assert page["meter"]["met"] == (abs(page["tallies"]["continuous"]["batch"] / page["batch"] - 1) < 0.015)
@@ -287,7 +290,8 @@ def test_words_say_the_same_numbers(shown):
         assert rows["Mean batch"] == say(own["batch"]) == plain(page["meter"]["words"])
         assert rows["Largest arrival rate per second"] == say(limit or 0)
         after = page["words"].get("ttftnow", "")
-        assert not run.requests or not own["done"] or say(own["ttft95"], "s") in plain(after)
+        if after:  # left out where it is tight
+            assert not own["done"] or say(own["ttft95"], "s") in plain(after)
         shown_dots = sum(bool(r.tokens) and t - 1.5 < r.tokens[0] <= t for r in run.requests)
         assert page["dots"] == shown_dots, state
 
