@@ -9,7 +9,6 @@ from math import ceil
 import numpy as np
 import sympy
 
-from gpuscale.schedules.collectives import direct
 from gpuscale.symbols import flop
 from gpuscale.units import show
 from gpuscale.widgets import transfer_words as words
@@ -77,22 +76,6 @@ def collective_stepper(
         said = f"{spec['meter']['name'].lower()}: {bar['text'][-1]}"
         text += f"; {said}" + ", as the formula gives" * (formula is not None)
     return stepper(name, spec, caption, *_rows(schedule, spec, chunk_names, row), text)
-
-
-def primitive_stepper(primitive: str, ranks: int = 4, *, caption: str, title: str = "", **options):
-    """A primitive in one step: what each rank holds before and after, and who sends to whom directly.
-
-    ``primitive`` is a name of schedules.collectives.direct.SCHEDULES: "broadcast", "all_gather", ...; a ``root``,
-    ``source`` or ``target`` among the ``options`` goes to the schedule, all others to ``collective_stepper``.
-    It opens on the result. Raises ValueError for another name.
-    """
-    if primitive not in direct.SCHEDULES:
-        raise ValueError(f"primitive: expected one of {', '.join(direct.SCHEDULES)}; got {primitive!r}")
-    roles = {key: options.pop(key) for key in ("root", "source", "target") if key in options}
-    schedule = direct.SCHEDULES[primitive](ranks, **roles)
-    title = title or primitive.replace("_", "-").capitalize()
-    options = {"name": f"{title} on {ranks} ranks", "view": "pair", "at": schedule.steps} | options
-    return collective_stepper(schedule, title=title, caption=caption, **options)
 
 
 def exact_value(formula, **given) -> Fraction:

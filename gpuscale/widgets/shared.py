@@ -74,7 +74,7 @@ SENDS, STARTS, IDLE = "sends chunk {}", "starts to send chunk {}", "waits for it
 ALL_SENT, SENT_OF = "has sent all its chunks", "{} of {}"
 HOLDS, HOLDS_PARTS, WAITS = "holds {} complete", "holds partial sums", "its link waits"
 
-RANK, CHUNK, LANE, ISSUED = "rank {}", "chunk", "lane {}", "issued ↓"
+RANK, CHUNK = "rank {}", "chunk"
 
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"

@@ -12,7 +12,6 @@ from gpuscale.book.served import served, tight_script
 from gpuscale.collectives import algorithms
 from gpuscale.schedules.collectives import (
     bruck,
-    direct,
     doubling,
     exchange,
     hierarchical,
@@ -23,7 +22,7 @@ from gpuscale.schedules.collectives import (
     trees,
 )
 from gpuscale.units import MB
-from gpuscale.widgets import assets, collective_stepper, primitive_stepper
+from gpuscale.widgets import assets, collective_stepper
 
 ROOT = Path(__file__).resolve().parents[2]
 V = 64 * MB
@@ -69,9 +68,8 @@ def stepper(schedule, formula=None, **options):
 
 @functools.cache
 def cards() -> dict:
-    """The card of each shape, and of each primitive."""
-    found = {name: stepper(*shape, name=name) for name, shape in SHAPES.items()}
-    return found | {name: primitive_stepper(name, caption=CAPTION) for name in direct.SCHEDULES}
+    """The card of each shape."""
+    return {name: stepper(*shape, name=name) for name, shape in SHAPES.items()}
 
 
 @contextmanager

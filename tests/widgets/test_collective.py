@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 from bs4 import BeautifulSoup
-from support.stepper_demo import CAPTION, GATHER, REDUCE, SHAPES, V, cards, painting, stepper
+from support.stepper_demo import GATHER, REDUCE, SHAPES, V, cards, painting, stepper
 
 from gpuscale.collectives import recursive_doubling_bytes, ring_all_gather
 from gpuscale.schedules.collectives import bruck, doubling, exchange, in_network, ring, torus, trees
 from gpuscale.schedules.collectives.routes import TorusRoutes
-from gpuscale.widgets import primitive_stepper, transfer_words
+from gpuscale.widgets import transfer_words
 from gpuscale.widgets.collective import exact_value
 
 EVERY = sorted(SHAPES)
@@ -116,7 +116,6 @@ def test_filled_cells_are_those_that_are_held(painter, name):
         ("ring 8", 64),
         ("switch", 64),
         ("exchange 8", 64 + 8),
-        ("scatter", 4 + 4),
         ("binomial", 8),
     ],
 )
@@ -184,18 +183,6 @@ def test_what_can_be_counted():
 def test_what_is_refused(options, error, message):
     with pytest.raises(error, match=f"demo: .*{message}|{message}"):
         stepper(**{"schedule": ring.all_gather(8)} | options)
-
-
-def test_primitives():
-    with pytest.raises(ValueError, match="primitive: expected one of .*all_gather.*; got 'gossip'"):
-        primitive_stepper("gossip", caption=CAPTION)
-    data = json.loads(primitive_stepper("scatter", 4, root=2, caption=CAPTION).spec)
-    assert (data["steps"], data["at"], data["view"], data["heads"]) == (1, 1, "pair", ["before", "now"])
-    assert data["said"] == [
-        "At the start rank 2 holds all there is.",
-        "Rank 2 sends one chunk (V/4) to each of ranks 0, 1, 3.",
-    ]
-    assert data["rows"][2] == "1111" and data["end"] == ["1000", "0100", "0010", "0001"]
 
 
 def test_words():

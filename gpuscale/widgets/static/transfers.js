@@ -31,7 +31,7 @@ function talks(now) {
   return [...pairs.values()];
 }
 
-painters.chunks = (svg, w, t, spec, id, forward) => {
+painters.chunks = (svg, w, t, spec, forward) => {
   const { ranks, chunks, of, groups, hue, names, steps, moves, end } = spec, { held, gone, came, now } = played(spec, t);
   const side = w > 480,  pair = spec.view === 'pair', per = pair && spec.block ? ranks : chunks, tint = (c) => spec.tints?.[c] ?? c;
   const many = ranks > 9, left = side ? 62 : 22, high = many ? 20 : 26, ring = spec.view === 'ring', gap = ring ? 16 : many ? 5 : 8;
