@@ -58,13 +58,11 @@ IMPORT = "from gpuscale.units import {}"
 
 PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "Note": "note"}
 
-STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
+EQUALS = "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 DATA, TIME = "The numbers", "Time"
 SPEED, SLOWED, FASTER = "Speed {}×", "Time runs {} times slower here.", "Time runs {} times faster here."
 FORMULA_SAYS, SENT_OF = "formula: {} = {}", "{} of {}"
-
-RANK, CHUNK = "rank {}", "chunk"
 
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"
