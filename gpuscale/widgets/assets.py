@@ -45,9 +45,10 @@ STYLES = {
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans text wide worded "
+    "KINDS $ $$ make range life clamp escape fresh hide fit px spans text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
+STAGE_PARTS = "eased lerp unit"  # what "stage" lends to the figures on it besides
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
 
 
@@ -60,13 +61,18 @@ _PLAIN = (
     "{ abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
 )
-_HEADS = dict.fromkeys(("stage",), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
-_HEADS |= dict.fromkeys(FIGURES, f"const {{ figures, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
+_HEADS = {"stage": f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n"}
+_HEADS |= dict.fromkeys(
+    FIGURES, f"const {{ figures, parts: {_named(PARTS, STAGE_PARTS)} }} = globalThis.gpuscale, {_PLAIN};\n"
+)
 _HEADS["practice"] = (
     f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
     "  { entries, fromEntries, keys } = Object;\n"
 )
-_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS)};\n"}
+_TAILS = {
+    "gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS)};\n",
+    "stage": f"Object.assign(globalThis.gpuscale.parts, {_named(STAGE_PARTS)});\n",
+}
 
 
 def _read(names: tuple[str, ...], kind: str) -> str:

@@ -16,7 +16,7 @@ function grid(of, width) {
 /** The step under way or just done, how far its chunks have flown, and whether it is done. */
 function standing({ moves }, t) {
   const step = max(0, ceil(t - 1e-6) - 1), u = t - step, done = u > 1 - 1e-6 || !t;
-  return { step, done, fly: soft(clamp((u - .08) / .84, 0, 1)), frame: t ? step + done : 0, sends: t ? moves[step] : [] };
+  return { step, done, fly: eased(clamp((u - .08) / .84, 0, 1)), frame: t ? step + done : 0, sends: t ? moves[step] : [] };
 }
 /** The pairs of ranks that talk, each once: [from, to, whether both send]. */
 function talks(sends) {
@@ -24,7 +24,6 @@ function talks(sends) {
   for (const [key, [a, b]] of [...pairs]) if (a < b && pairs.delete(`${b} ${a}`)) pairs.set(key, [a, b, true]);
   return [...pairs.values()];
 }
-const soft = (u) => u * u * (3 - 2 * u), between = (a, b, u) => a + (b - a) * u;
 const count = (text, c) => parseInt(text[c], 36);
 
 figures.steps = {
@@ -65,7 +64,7 @@ figures.steps = {
       if (!both) out.push({ key: `from${a}.${b}`, tag: 'circle', cx: x, cy: y0, r: 2.5, class: `head-of ${hue}` });
     }
     for (const [a, b, c] of at.sends) {
-      const y = at.done ? g.y(b) : between(g.y(a), g.y(b), at.fly), key = `flight${a}.${b}.${c}`, rim = { key: `${key}rim`, tag: 'rect', x: g.x(c), y, width: g.w, height: g.high, rx: g.w > 22 ? 4 : 2, class: 'came', ...faint(c) };
+      const y = at.done ? g.y(b) : lerp(g.y(a), g.y(b), at.fly), key = `flight${a}.${b}.${c}`, rim = { key: `${key}rim`, tag: 'rect', x: g.x(c), y, width: g.w, height: g.high, rx: g.w > 22 ? 4 : 2, class: 'came', ...faint(c) };
       flights.push(at.done ? rim : [chunk(key, c, g.x(c), y, count(held[a], c), false), rim]);
     }
     return [out, flights];
@@ -74,7 +73,7 @@ figures.steps = {
   place: ({ solved: { of, total }, words }, t) => worded(words.step, t ? standing(of, t).step + 1 : 0, total),
 
   meter({ solved: { of, total } }, t) {
-    const { step, done, fly } = standing(of, t), { values, text, ...bar } = of.meter, value = t ? between(values[step], values[step + 1], done ? 1 : fly) : 0;
+    const { step, done, fly } = standing(of, t), { values, text, ...bar } = of.meter, value = t ? lerp(values[step], values[step + 1], done ? 1 : fly) : 0;
     return { ...bar, value, words: text[t ? step + done : 0], met: t > total - 1e-6 };
   },
   numbers({ p, solved: { of } }, t) {
