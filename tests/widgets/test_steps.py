@@ -105,10 +105,15 @@ def test_page_and_schedule_agree_in_every_state():
                 assert word in ({str(name), f"{held[rank][chunk]}/{full}"} if held[rank][chunk] < full else {str(name)})
         sent = {f"flight{m.source}.{m.target}.{m.chunk}rim" for m in (made[step] if step >= 0 else ())}
         assert {key for key in page["cells"] if key.endswith("rim")} == sent, state
+        chunk, follows = state["follow"], 0 <= state["follow"] < made.chunks
         where = [
-            r for r in range(made.ranks) if 0 <= state["follow"] < made.chunks and held[r][state["follow"]] == full
+            r
+            for r in range(made.ranks)
+            if follows and held[r][chunk] == full and (made.end[r][chunk] or t < made.steps)
         ]
-        follows = 0 <= state["follow"] < made.chunks
+        if label in ("exchange", "torus"):  # a block is at one rank: where its last transfer brought it
+            moved = [one.target for before in range(done) for one in made[before] if one.chunk == chunk]
+            where = [(chunk // made.ranks, *moved)[-1]]
         assert page["followed"] == (where if follows else None), state
         ending = (
             f"rank {where[0]}."

@@ -91,8 +91,8 @@ figures.steps = {
   },
   call: ({ solved: { of }, data, spec }) => `${of.call} * ${literal(data.V, spec.units.V)}`,
 };
-/** The ranks that hold all of a chunk, or nothing where none is followed. */
+/** The ranks that hold all of a chunk and have not sent it on, or nothing where none is followed. */
 function followed(of, c, frame) {
-  return c >= 0 && c < of.names.length ? range(of.ranks).filter((r) => count(of.held[frame][r], c) === of.of) : null;
+  return c >= 0 && c < of.names.length ? range(of.ranks).filter((r) => count(of.held[frame][r], c) === of.of && of.pale[frame][r][c] === '0') : null;
 }
 globalThis.gpuscale.wake?.();
