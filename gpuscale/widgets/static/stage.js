@@ -152,12 +152,12 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   function draw(source) {
     if (!view.width) return;
-    const high = view.height = figure.height(view);
-    for (const [k, v] of entries({ width: view.width, height: high, viewBox: `0 0 ${view.width} ${high}` })) svg.setAttribute(k, v);
+    const high = view.height = figure.height(view), box = `0 0 ${view.width} ${high}`;
+    if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
-    frame();
     tellState(source);
+    frame();                                               // last: a readout asks for its width, and so for a layout
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
@@ -166,7 +166,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (calm.matches) return change(to);
     if (!figure.steady) shapes.depart();
     const beat = (time) => {
-      const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
@@ -197,9 +197,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
-    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...point(e)));
-    pointed = e.target.closest('[data-told], .grip') && { el: held ?? e.target.closest('[data-told], .grip'), at: point(e) };
-    if (pointed) tell(); else readout.hidden = true;
+    const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
+    pointed = el && { el, at };
+    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
+    else if (pointed) tell(); else readout.hidden = true;
   });
   for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
   on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
