@@ -16,7 +16,7 @@ from gpuscale.catalogue import search
 from gpuscale.units import WORDS
 
 KINDS = {  # the kind of an entry by the beginning of its id
-    "index-": "formula", "formula-": "card", "q-": "question", "fig-": "figure", "live-": "figure", "step-": "figure",
+    "index-": "formula", "formula-": "card", "q-": "question", "fig-": "figure", "live-": "figure",
     "term-": "term", "symbol-": "symbol", "claim-": "ledger", "row-": "hardware",
 }  # fmt: skip
 HEADINGS = ("h1", "h2", "h3", "h4")

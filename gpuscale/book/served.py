@@ -29,7 +29,6 @@ def tight_style(source: str) -> str:
 
 # What a page loads besides what all of them load, by the mark that its text has; in this order.
 PAGE_FILES = {
-    'data-gpuscale="stepper"': ("steppers.css", "steppers.js"),
     'data-gpuscale="stage"': ("stage.css", "stage.js"),
     'class="rows-filter"': ("filter.css", "filter.js"),
     'class="scores"': ("scores.css", "scores.js"),

@@ -164,7 +164,7 @@ def mark_cell(cell: nodes.Element) -> None:
 
 
 def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Set the mathematics of a page, and load what else it needs: steppers, a stage, filters."""
+    """Set the mathematics of a page, and load what else it needs: a stage, its figures, filters."""
     body = frames.fill(context.get("body", ""))
     try:
         body = mathematics.typeset(body)

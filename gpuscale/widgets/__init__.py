@@ -1,4 +1,4 @@
-"""What the reader can operate: live figures, steppers and quiz cards. The only room that loads ipywidgets."""
+"""What the reader can operate: live figures, figures on a stage and quiz cards. The only room that loads ipywidgets."""
 
 from gpuscale.faces import face
 
@@ -6,9 +6,8 @@ __getattr__, __dir__ = face(
     __name__,
     live_figure="explore",
     parts="Bound Call Slider Value View",
-    collective="collective_stepper primitive_stepper",
+    steps="Played steps_stage",
     pipeline="Scheduled pipeline_stage",
-    warp="warp_stepper",
     bytes="bytes_stage",
     layer="layer_stage",
     planner="planner_stage",

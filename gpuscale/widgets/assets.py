@@ -1,8 +1,8 @@
 """The scripts and style sheets of the page and of the notebook widgets: one copy of each, read from ``static``.
 
 Notebooks get them as they are written. The site serves them without what only readers of the source need:
-``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; steppers, the stage,
-each figure on it, and the filter of long pages have files of their own, for the pages that hold one.
+``gpuscale.book.served`` does that when the book is built. "gpuscale" is what every page loads; the stage, each
+figure on it, and the filter of long pages have files of their own, for the pages that hold one.
 """
 
 import functools
@@ -12,11 +12,24 @@ from gpuscale.core.html import Html
 from gpuscale.widgets.shared import with_constants
 
 # Scripts that draw what stands on a stage, each with its style sheet.
-FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
-FIGURES += ("decode", "scheduler")
+FIGURES = (
+    "ring",
+    "race",
+    "fabric",
+    "pipeline",
+    "layer",
+    "bytes",
+    "powers",
+    "overview",
+    "planner",
+    "sms",
+    "journey",
+    "steps",
+    "decode",
+    "scheduler",
+)
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
-    "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
@@ -27,7 +40,6 @@ SCRIPTS = {
 }
 STYLES = {
     "gpuscale": ("components",),
-    "steppers": ("player", "steppers"),
     "stage": ("player", "stage"),
     **{name: (name,) for name in FIGURES},
     "filter": ("filter",),
@@ -37,9 +49,10 @@ STYLES = {
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit ink px spans tallest text wide worded "
+    "KINDS $ $$ make range life clamp escape fresh hide fit px spans text wide worded "
     "button joined rect sliders slide copying program show say literal"
 )
+STAGE_PARTS = "eased lerp unit"  # what "stage" lends to the figures on it besides
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
 SCORE_PARTS = "$ $$ button escape fetched hide joined make practise progress site worded"
 
@@ -53,8 +66,10 @@ _PLAIN = (
     "{ abs, ceil, floor, hypot, log10, max, min, round, sign } = Math, { entries, fromEntries, keys } = Object, "
     "real = Number.isFinite, doc = globalThis.document"
 )
-_HEADS = dict.fromkeys(("steppers", "stage"), f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n")
-_HEADS |= dict.fromkeys(FIGURES, f"const {{ figures, parts: {_PARTS} }} = globalThis.gpuscale, {_PLAIN};\n")
+_HEADS = {"stage": f"const {_PARTS} = globalThis.gpuscale.parts, {_PLAIN};\n"}
+_HEADS |= dict.fromkeys(
+    FIGURES, f"const {{ figures, parts: {_named(PARTS, STAGE_PARTS)} }} = globalThis.gpuscale, {_PLAIN};\n"
+)
 _HEADS["practice"] = (
     f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
     "  { entries, fromEntries, keys } = Object;\n"
@@ -62,7 +77,10 @@ _HEADS["practice"] = (
 _HEADS["scores"] = (
     f"const {_named(SCORE_PARTS)} = globalThis.gpuscale.parts, {{ entries, fromEntries, keys }} = Object;\n"
 )
-_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS, SCORE_PARTS)};\n"}
+_TAILS = {
+    "gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS, SCORE_PARTS)};\n",
+    "stage": f"Object.assign(globalThis.gpuscale.parts, {_named(STAGE_PARTS)});\n",
+}
 
 
 def _read(names: tuple[str, ...], kind: str) -> str:
@@ -91,7 +109,7 @@ def style(name: str = "gpuscale") -> str:
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
     stage names is its own, as on a page."""
-    parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
+    parts = ("gpuscale", "stage", *FIGURES, "practice")
     names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
     apart = [
         f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
@@ -102,7 +120,7 @@ def esm() -> str:
 @functools.cache
 def notebook_style() -> str:
     """All styles for a notebook, which has rules of its own that ours have to meet."""
-    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage", *FIGURES) for file in STYLES[name])
+    names = dict.fromkeys(file for name in ("gpuscale", "stage", *FIGURES) for file in STYLES[name])
     return _read((NOTEBOOK, *names), "css")
 
 

@@ -1,4 +1,4 @@
-"""The widget under every live figure, stepper and quiz card: one script for the notebook and the page."""
+"""The widget under every live figure, figure on a stage and quiz card: one script for the notebook and the page."""
 
 import anywidget
 import traitlets
@@ -36,8 +36,8 @@ class Card(anywidget.AnyWidget):
 
 
 def figure(kind: str, spec: dict, fallback: str, text: str, values: dict | None = None, painter: str = "") -> Card:
-    """The card of a live figure or a stepper (``kind``), with ``fallback`` as HTML where no script runs, and ``text``
-    for what a notebook stores. ``painter``: the script that its page loads besides those of its kind."""
+    """The card of a live figure or of one on a stage (``kind``), with ``fallback`` as HTML where no script runs, and
+    ``text`` for what a notebook stores. ``painter``: the script that its page loads besides those of its kind."""
     html = element(
         "figure",
         element("h3", escape(spec["title"])),

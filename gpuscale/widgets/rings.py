@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from gpuscale.core.formula import Formula
-from gpuscale.core.html import Head, anchor, digesting, escape, region, table
-from gpuscale.plotting.drawing.sheet import Sheet
-from gpuscale.plotting.rings import paint_ring
 from gpuscale.schedules.collectives.schedule import Schedule
 from gpuscale.schedules.timelines.sending import Clocked, clocked
 from gpuscale.symbols import N as ranks
@@ -23,7 +20,27 @@ from gpuscale.widgets.stage import stage_figure
 
 MOST = 12  # ranks that a ring shows with their chunks
 LEAST_SHARE = 0.1  # of the bandwidth, to which a hand can slow a link
-SIZE = 606, 560  # pixels of the drawing without a script
+
+WORDS = {
+    "rank": "rank {}",
+    "of": "of {}",
+    "hop": "step {} of {}",
+    "allHops": "all {} steps",
+    "perLink": "per link",
+    "bandwidthOf": "Bandwidth of the link from rank {} to rank {}",
+    "leastSent": "Bytes sent over every link",
+    "time": "{} of {} on {} ranks: <b>{}</b>. On average a link carries <b class=scaleup>{}</b>.",
+    "slow": "The link from rank {} to rank {} runs at {}. The average link <b class=wait>waits</b> {} of the time.",
+    "even": "No link waits for another. Latency takes {} of the time.",
+    "sends": "sends chunk {}",
+    "starts": "starts to send chunk {}",
+    "idle": "waits for its next chunk",
+    "allSent": "has sent all its chunks",
+    "holds": "holds {} complete",
+    "holdsParts": "holds partial sums",
+    "waits": "its link waits",
+    "heads": ["Link", "Bandwidth", "Bytes sent", "Busy"],
+}
 
 
 class Collective(NamedTuple):
@@ -66,14 +83,13 @@ def ring_stage(
     shares = [(slow or {}).get(r, 1) for r in range(MOST)]
     start = {"kind": next(iter(kinds)), "N": N, "V": V, "alpha": alpha, "W": W, "share": shares}
     run = clocked(next(iter(collectives.values())).schedule(N), V, alpha, [W * share for share in shares[:N]])
-    moment, rows = at * run.total, _rows(run)
     return stage_figure(
         "ring",
         name=name,
         title=title,
         caption=caption,
         start=start,
-        text=[f"{run.schedule.title}: {show(run.total, 's')}", *(" | ".join(row) for row in rows)],
+        text=[f"{run.schedule.title}: {show(run.total, 's')}", *_rows(run)],
         sliders={
             ranks: Slider(2, MOST, N, "step:1", log=False, label="ranks"),
             whole: Slider(100 * kB, 10 * GB, V, label="array"),
@@ -84,11 +100,11 @@ def ring_stage(
         within={"share": (LEAST_SHARE, 1)},
         units={q.name: q.unit for q in (whole, latency, rate)},
         formulas=_functions(collectives),
-        marks={each.schedule.__name__: each.bytes.lhs.html for each in collectives.values()},
+        words=WORDS,
+        data={each.schedule.__name__: each.bytes.lhs.html for each in collectives.values()},
         python="from gpuscale.schedules.collectives import ring\n"
         "from gpuscale.schedules.timelines.sending import clocked",
         at=at,
-        fallback="" if digesting() else _picture(f"stage-{anchor(name)}", title, run, moment) + _table(rows),
     )
 
 
@@ -104,21 +120,8 @@ def _functions(collectives: Mapping[str, Collective]) -> dict[str, Formula]:
     return out
 
 
-def _rows(run: Clocked) -> list[list[str]]:
+def _rows(run: Clocked) -> list[str]:
     """Each link, its bandwidth, and the bytes that it carries."""
     carried = run.sent(run.total)
     links = [(r, (r + 1) % run.schedule.ranks) for r in range(run.schedule.ranks)]
-    return [[f"{a} → {b}", show(run.W[a], "B/s"), show(carried[a], "B")] for a, b in links]
-
-
-def _table(rows: list[list[str]]) -> str:
-    heads = [Head("Link"), Head("Bandwidth", "num"), Head("Bytes sent", "num")]
-    return table(heads, [[escape(cell) for cell in row] for row in rows])
-
-
-def _picture(key: str, title: str, run: Clocked, moment: float) -> str:
-    """The moment on which it opens, for pages without a script."""
-    sheet = Sheet(key, *SIZE, narrow=False)
-    paint_ring(sheet, run, moment)
-    times = f"{show(moment, 's')} of {show(run.total, 's')}"
-    return region(title, sheet.svg(f"{run.schedule.title} on {run.schedule.ranks} ranks after {times}."))
+    return [f"{a} → {b} | {show(run.W[a], 'B/s')} | {show(carried[a], 'B')}" for a, b in links]

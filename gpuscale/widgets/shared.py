@@ -61,23 +61,11 @@ IMPORT = "from gpuscale.units import {}"
 
 PROVENANCE = {"As printed": "printed", "Basis": "basis", "Source": "source", "Note": "note"}
 
-STEPS_OF, EQUALS = "{} {} of {}", "equals the formula"
+EQUALS = "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 DATA, TIME = "The numbers", "Time"
 SPEED, SLOWED, FASTER = "Speed {}×", "Time runs {} times slower here.", "Time runs {} times faster here."
-OF_ALL, HOP_OF, ALL_HOPS, FORMULA_SAYS = "of {}", "step {} of {}", "all {} steps", "formula: {} = {}"
-
-# A ring
-PER_LINK, LINK, BANDWIDTH, BYTES_SENT, BUSY = "per link", "Link", "Bandwidth", "Bytes sent", "Busy"
-BANDWIDTH_OF, LEAST_SENT = "Bandwidth of the link from rank {} to rank {}", "Bytes sent over every link"
-RING_TIME = "{} of {} on {} ranks: <b>{}</b>. On average a link carries <b class=scaleup>{}</b>."
-RING_SLOW = "The link from rank {} to rank {} runs at {}. The average link <b class=wait>waits</b> {} of the time."
-RING_EVEN = "No link waits for another. Latency takes {} of the time."
-SENDS, STARTS, IDLE = "sends chunk {}", "starts to send chunk {}", "waits for its next chunk"
-ALL_SENT, SENT_OF = "has sent all its chunks", "{} of {}"
-HOLDS, HOLDS_PARTS, WAITS = "holds {} complete", "holds partial sums", "its link waits"
-
-RANK, CHUNK, LANE, ISSUED = "rank {}", "chunk", "lane {}", "issued ↓"
+FORMULA_SAYS, SENT_OF = "formula: {} = {}", "{} of {}"
 
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
 SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"

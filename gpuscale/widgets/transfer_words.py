@@ -1,4 +1,4 @@
-"""The steps of a schedule in words: for the line under a stepper and for the table without a script."""
+"""The steps of a schedule in words: for the line under a figure and for its table."""
 
 from collections.abc import Callable, Sequence
 
@@ -50,8 +50,6 @@ def happening(schedule, step: int, size: Callable[[int], str]) -> str:
     ends = len({a for a, _ in talk}), len({b for _, b in talk})
     if len(talk) == 1 or (len(talk) <= FEW and min(ends) > 1):
         said = _named(schedule, talk, what, adds)
-    elif any(max(pair) >= schedule.ranks for pair in talk):
-        said = _switched(schedule, talk, what)
     elif all((b, a) in talk for a, b in talk) and len({a for a, _ in talk}) == len(talk):
         said = f"{_partners(schedule, talk)} swap {what}" + (" and add what they receive" if adds else "")
     else:
@@ -119,34 +117,6 @@ def _whom(talk, size: int, where: str, ranks: int = 0) -> str:
     return whom + where + (", around the ring" if len(straight) > 1 else "")
 
 
-def _switched(schedule, talk, what: str) -> str:
-    """A step through switches: what goes up, then what comes down."""
-    said = []
-    for end, verb in ((0, "up"), (1, "down")):
-        group = [pair for pair in talk if pair[1 - end] > pair[end] and pair[1 - end] >= schedule.ranks]
-        if not group:
-            continue
-        near, far = sorted({p[end] for p in group}), sorted({p[1 - end] for p in group})
-        switch = f"the {schedule.name(far[0])}" if len(far) == 1 else "its switch"
-        if verb == "up":
-            adds = all(one.reduce for p in group for one in talk[p])
-            said.append(f"{_each(schedule, near)} sends {what} to {switch}{', which adds them up' if adds else ''}")
-        else:
-            copied = len(group) > 1 and len({one.chunk for p in group for one in talk[p]}) == len(talk[group[0]])
-            sender = switch if len(far) == 1 else "each switch"
-            said.append(f"{sender} sends {what} to {_each(schedule, near)}{', to all the same' if copied else ''}")
-    return "; ".join(said)
-
-
-def _each(schedule, nodes: list[int]) -> str:
-    """Who is below a switch: ranks, or switches of a lower level."""
-    if nodes[0] >= schedule.ranks:
-        return "each switch below" if nodes[1:] else f"the {schedule.name(nodes[0])}"
-    if nodes == list(range(schedule.ranks)):
-        return "each rank"
-    return f"each of {named_ranks(nodes)}" if nodes[1:] else f"rank {nodes[0]}"
-
-
 def _named(schedule, talk, what: str, adds: bool) -> str:
     parts = []
     for (a, b), rows in talk.items():
@@ -166,11 +136,9 @@ def _many(count: int) -> str:
 
 def listed(schedule, step: int, name: Callable[[int], str]) -> str:
     """All transfers of a step, a phrase for each pair that no line breaks: "0 → 1: 0; 1 → 2: 1"."""
-    short = [str(n) if n < schedule.ranks else schedule.name(n) for n in range(schedule.nodes)]
     out = []
     for (a, b), rows in pairs(schedule[step]).items():
         chunks = [one.chunk for one in rows]
-        what = spans(chunks) if name is str else ", ".join(map(name, chunks))
-        phrase = f"{short[a]} → {short[b]}" + (f": {what}" if schedule.chunks > 1 else "")
+        phrase = f"{a} → {b}" + (f": {', '.join(map(name, chunks))}" if schedule.chunks > 1 else "")
         out.append(phrase.replace(" ", NBSP) if len(phrase) < LONG else phrase)
     return "; ".join(out)

@@ -52,7 +52,6 @@ def test_our_own_files_are_the_ones_that_are_weighed(site):
 
 # What a page may weigh more, in kB, where it loads one of these scripts and its styles.
 EXTRA = {
-    "steppers.js": 11,
     "stage.js": 18,
     "ring.js": 12,
     "race.js": 10,
@@ -67,13 +66,14 @@ EXTRA = {
     "overview.js": 13,
     "planner.js": 22,
     "journey.js": 12,
+    "steps.js": 6,
     "decode.js": 15,
     "scheduler.js": 19,
 }
 
 
 def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
-    """Steppers, the stage and each figure come with the pages that hold one, the filters with the formula index and the
+    """The stage and each figure come with the pages that hold one, the filters with the formula index and the
     ledger; all stay light. Mathematics is 1.6 kB of it, and a font. A search loads its files when it begins, and what
     only paper needs comes last."""
     for name, page in pages.items():

@@ -82,7 +82,7 @@
       if (!pictures[0]?.querySelector('path')) out.push(`${el.id}: no curve`);
       if (!seen(el.querySelector('.fallback table td'))) out.push(`${el.id}: no table`);
     }
-    for (const el of document.querySelectorAll('[data-gpuscale=stepper]')) {
+    for (const el of document.querySelectorAll('[data-gpuscale=stage]')) {
       if (!seen(el.querySelector('table td'))) out.push(`${el.id}: no table`);
     }
     for (const el of document.querySelectorAll('[data-gpuscale=quiz]')) {
@@ -138,21 +138,6 @@
       else if (![...document.querySelectorAll('.prompt b')].some((b) => seen(b) && b.innerText === name)) out.push(`no question ${name}`);
     }
     return out;
-  },
-
-  /** What still moves. */
-  moving: (root) => [...root.querySelectorAll('*')].filter((el) => {
-    const s = getComputedStyle(el);
-    return s.animationName !== 'none' || s.transitionDuration.split(',').some((t) => parseFloat(t) > 0);
-  }).map((el) => `${el.tagName}.${el.getAttribute('class')}`),
-
-  /** Texts of a drawing that stick out of it. */
-  outside(svg) {
-    const box = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim()).filter((t) => {
-      const b = t.getBoundingClientRect(), dx = 1.5, dy = 3;
-      return b.left < box.left - dx || b.right > box.right + dx || b.top < box.top - dy || b.bottom > box.bottom + dy;
-    }).map((t) => t.textContent);
   },
 
   /* --- live figures --- */
@@ -253,45 +238,6 @@
     }
     for (const button of root.querySelectorAll('[data-preset]')) { button.click(); look(button.innerText); }
     return [...out];
-  },
-
-  /* --- steppers --- */
-
-  stepper(root) {
-    const [meter, player] = ['.meter', '.player'].map((q) => root.querySelector(q)), scrub = player.querySelector('input');
-    const mark = meter?.querySelector('.track s');
-    return {
-      step: +scrub.value,
-      said: player.querySelector('output').textContent,
-      spoken: scrub.getAttribute('aria-valuetext'),
-      status: root.querySelector('.quiet[role=status]').textContent,
-      alt: root.querySelector('.stage svg').getAttribute('aria-label'),
-      drawing: root.querySelector('.stage svg').innerHTML,
-      active: root.querySelectorAll('.stage rect.active').length,
-      masked: root.querySelectorAll('.stage rect.masked').length,
-      text: meter?.querySelector('b').firstChild.textContent.trim(),
-      width: parseFloat(meter?.querySelector('.track i').style.width),
-      mark: mark ? parseFloat(mark.style.left) : null,
-      tick: meter?.querySelector('b [role=img]')?.getAttribute('aria-label') ?? '',
-      play: player.querySelector('.main').ariaLabel,
-    };
-  },
-
-  /** Every frame of a stepper, from the start to one press beyond the end, and one back: what is shown, its drawing
-   *  as a number that tells it from others, and texts that stick out of it. */
-  frames(root, steps) {
-    const press = (what) => root.querySelector(`[data-do=${what}]`).click(), out = [];
-    const look = () => {
-      const shown = this.stepper(root), svg = root.querySelector('.stage svg');
-      const odd = /NaN|undefined|Infinity|\[object/.exec(shown.drawing + shown.alt + shown.status);
-      let hash = 7;
-      for (const c of shown.drawing.replace(/<rect class="chunk flight.*?>/g, '').replace(/ fresh/g, '')) hash = (31 * hash + c.charCodeAt()) | 0;
-      out.push({ ...shown, drawing: hash, odd: odd?.[0], outside: this.outside(svg), top: root.querySelector('.player').offsetTop });
-    };
-    press('start'); look();
-    for (let i = 0; i <= steps; i++) { press('next'); look(); }
-    press('back'); look();
-    return out;
   },
 
   /* --- quizzes --- */

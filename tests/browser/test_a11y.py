@@ -57,10 +57,10 @@ def test_a_tip_links_its_source_and_the_keyboard_gets_there(page):
 
 
 def test_a_value_is_spoken_once(page):
-    """The sentence of a figure and the status of a stepper speak; the values next to the sliders are silent."""
+    """The sentence of a figure and the status of one on a stage speak; the values next to the sliders are silent."""
     page.open("chapters/rings_and_trees.html")
     speaking = page.evaluate(
-        """() => [...document.querySelectorAll('[data-gpuscale]:is(.live, .stepper, .stage)')].map((el) =>
+        """() => [...document.querySelectorAll('[data-gpuscale]:is(.live, .stage)')].map((el) =>
           el.querySelectorAll('output:not([aria-live=off]), [role=status], [aria-live=polite]').length)"""
     )
     assert len(speaking) >= 3 and set(speaking) == {1}

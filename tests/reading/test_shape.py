@@ -37,9 +37,9 @@ def derives(cell: dict) -> bool:
 
 
 def pictures(cell: dict) -> bool:
-    """Whether a cell shows a figure, on a stage or not, or a stepper."""
+    """Whether a cell shows a figure, on a stage or not."""
     drawn = re.search(r"^(live )?figure ", outputs(cell, "text/plain"), re.M)
-    return cell["cell_type"] == "code" and bool(drawn or re.search(r"\w+_(stepper|stage)\(", cell["source"]))
+    return cell["cell_type"] == "code" and bool(drawn or re.search(r"\w+_stage\(", cell["source"]))
 
 
 def states(cell: dict) -> bool:

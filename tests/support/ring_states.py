@@ -53,14 +53,14 @@ def run(state: dict):
     return clocked(getattr(ring, state["kind"])(state["N"]), state["V"], state["alpha"], links)
 
 
-def sentence(state: dict) -> str:
-    """What the figure has to say of a state."""
+def sentence(state: dict, hair: float = 0) -> str:
+    """What the figure has to say of a state; ``hair`` is added to fractions, which may lie between two roundings."""
     on, sent = run(state), TABS[NAMES[state["kind"]]].bytes(V=state["V"], N=state["N"])
     first = f"{NAMES[state['kind']]} of {show(state['V'], 'B')} on {state['N']} ranks: {show(on.total, 's')}."
     first += f" On average a link carries {show(sent / on.total, 'B/s')}."
     slow = int(on.W.argmin())
     if on.W[slow] == state["W"]:
-        latency = on.schedule.steps * on.alpha / on.total
+        latency = on.schedule.steps * on.alpha / on.total + hair
         return f"{first} No link waits for another. Latency takes {show(latency, '%')} of the time."
     link = f"The link from rank {slow} to rank {(slow + 1) % state['N']} runs at {show(on.W[slow], 'B/s')}."
-    return f"{first} {link} The average link waits {show(on.waiting, '%')} of the time."
+    return f"{first} {link} The average link waits {show(on.waiting + hair, '%')} of the time."

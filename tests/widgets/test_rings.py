@@ -1,38 +1,43 @@
 """The ring of the page in a JavaScript engine, against the schedule on the clock; and what its maker refuses."""
 
 import json
+import re
 
 import numpy as np
 import pytest
-from py_mini_racer import MiniRacer
-from support.ring_states import TABS, figure, run, states
+from support.ring_states import TABS, figure, run, sentence, states
 
-from gpuscale.book.served import tight_script
-from gpuscale.schedules.collectives import doubling
-from gpuscale.widgets import Collective, assets, ring_stage
+from gpuscale import units
+from gpuscale.book.frames import engine, frame
+from gpuscale.schedules.collectives import doubling, ring
+from gpuscale.schedules.timelines.sending import clocked
+from gpuscale.units import show
+from gpuscale.widgets import Collective, ring_stage
 
 MANY = 300
-NUMBERS = """(spec, state) => {
-  const ring = gpuscale.figures.ring, names = spec.names;
-  const call = (name, p) => Function('p', `const {${names}}=p;${spec.fns[name]}`)(p);
-  const solved = ring.solve(state, call), t = state.at * solved.total;
-  return JSON.stringify({ ...ring.numbers({ p: state, solved, call }, t), marks: solved.marks, t });
-}"""
+SCOPE = {"ring": ring, "clocked": clocked} | {name: getattr(units, name) for name in "B kB MB GB ns us ms".split()}
+SHOWN = """(spec, states) => JSON.stringify(states.map((state) => {
+  const ring = gpuscale.figures.ring, view = Object.assign(gpuscale.seen(spec, state), { width: 640 });
+  const { marks, total } = view.solved;
+  const t = state.at * total, drawn = ring.draw(view, t).flat(9).filter((shape) => shape?.words);
+  const words = Object.fromEntries(drawn.map((shape) => [shape.key, shape.words]));
+  return { ...ring.numbers(view, t), marks, t, words, sentence: ring.sentence(view, t), call: ring.call(view) };
+}))"""
 
 
-@pytest.fixture(scope="module")
-def numbers():
-    """All numbers that the page shows in a state."""
-    spec = figure().spec
-    with MiniRacer() as engine:
-        for name in ("gpuscale", "stage", "ring"):
-            engine.eval(f"{tight_script(assets.script(name))}; null")
-        yield lambda state: json.loads(engine.eval(f"({NUMBERS})({spec}, {json.dumps(state)})"))
+def shown(all_states: list[dict]) -> list[dict]:
+    """All numbers that the page shows in each state."""
+    return json.loads(engine("ring").eval(f"({SHOWN})({figure().spec}, {json.dumps(all_states)})"))
 
 
-def test_page_and_schedule_agree_in_every_state(numbers):
-    for state in states(MANY):
-        page, on = numbers(state), run(state)
+def plain(html: str) -> str:
+    return re.sub("<[^>]*>", "", html).replace("\u00a0", " ")
+
+
+def test_page_and_schedule_agree_in_every_state():
+    all_states = states(MANY)
+    for state, page in zip(all_states, shown(all_states), strict=True):
+        on = run(state)
         assert page["total"] == pytest.approx(on.total, rel=1e-12), state
         assert page["formula"] == pytest.approx(on.total, rel=1e-9), state
         assert page["waiting"] == pytest.approx(on.waiting, abs=1e-12), state
@@ -44,6 +49,22 @@ def test_page_and_schedule_agree_in_every_state(numbers):
         assert not away or page["held"] == (copies * on.held(page["t"])).tolist(), state
 
 
+def test_the_words_of_the_drawing_are_those_of_the_schedule():
+    all_states = states(100, seed=4)
+    for state, page in zip(all_states, shown(all_states), strict=True):
+        on, words = run(state), page["words"]
+        sent = on.sent(page["t"])
+        assert plain(page["sentence"]) in {plain(sentence(state, hair)) for hair in (0, 1e-9, -1e-9)}, state
+        assert plain(words["clock"]) == plain(show(page["t"], "s") if page["t"] else "0 s"), state
+        assert plain(words["of"]) == plain(f"of {show(on.total, 's')}"), state
+        assert plain(words["rate"]) == plain(show(on.sent(on.total)[0] / on.total, "B/s")), state
+        assert eval(page["call"], SCOPE) == pytest.approx(on.total), state
+        for r in range(state["N"]):
+            assert (f"rate{r}" in words) == (on.W[r] < state["W"]), state
+            near = {plain(show(sent[r] * f, "B")) for f in (1 - 1e-9, 1, 1 + 1e-9)} if sent[r] else {"0 B"}
+            assert plain(words[f"amount{r}"]).removesuffix(" ✓") in near, state
+
+
 def test_it_opens_on_the_first_collective():
     made = figure()
     assert made.values["kind"] == "all_gather" and made.values["N"] == 8 and made.values["share"][1] == 0.4
@@ -51,7 +72,7 @@ def test_it_opens_on_the_first_collective():
 
 
 def test_without_a_script_it_shows_that_moment():
-    html = figure().html
+    html = frame(json.loads(figure().spec))
     for words in ("167 µs", "335 µs", "180 GB/s", "1 → 2"):
         assert words in html.replace("\u00a0", " "), words
 

@@ -94,6 +94,8 @@ CODES = {
     "layer": {"flops"},
     "ring": {"d", "W"},
     "stage": {"(prefers-reduced-motion: reduce)"},
+    "frame": {"(prefers-color-scheme: dark)"},
+    "start": {"1em mathematics"},
 }
 UNITS = {name for name, (_, base) in SCALE.items() if base != "1"} | {"%", "FLOPs", "GPUs"}
 

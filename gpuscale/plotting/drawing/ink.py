@@ -27,7 +27,7 @@ _NEUTRALS = {
     "line": "#dfe2e6 #333c48",
     "paper": "#ffffff #14181e",
 }
-# The color of a GPU among others: an order of hues, even and odd ones of two lightnesses, as in the steppers.
+# The color of a GPU among others: an order of hues, even and odd ones of two lightnesses, as on the stage.
 _RANKS = {
     "rank0": "#e89d9c #612e2f",
     "rank1": "#ffd29f #7e5730",

@@ -45,6 +45,9 @@ class Tree:
         self.rails = rails
         self.below = [prod(self.degrees[:i]) for i in range(len(self.degrees) + 1)]  # GPUs of a unit of each level
 
+    def __repr__(self) -> str:
+        return f"Tree({tuple(self.degrees)}, rails={self.rails})"
+
     def ways(self, source: int, target: int) -> list[tuple[Fraction, tuple[Link, ...]]]:
         """Up to the lowest level that both share, and down again."""
         if max(source, target) >= self.below[-1]:
@@ -84,6 +87,9 @@ class TorusRoutes:
 
     def __init__(self, axes: Sequence[int]):
         self.axes = need_counts(axes, "axes")
+
+    def __repr__(self) -> str:
+        return f"TorusRoutes({tuple(self.axes)})"
 
     def place(self, node: int) -> list[int]:
         """Coordinates of a node."""

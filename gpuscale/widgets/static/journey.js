@@ -201,6 +201,4 @@ function placed({ width, data, words }) {
 /** Half an ellipse below a line, and the point on it. */
 const half = ({ a, b, y, deep }) => `M${px(a)} ${px(y)}A${px(abs(b - a) / 2)} ${px(deep)} 0 0 ${b > a ? 0 : 1} ${px(b)} ${px(y)}`;
 function onArc({ a, b, y, deep }, u) { const turn = Math.PI * u; return [(a + b) / 2 - (b - a) / 2 * Math.cos(turn), y + deep * Math.sin(turn)]; }
-/** The nearest 1, 2 or 5 times a power of ten that is no less. */
-function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
 globalThis.gpuscale.wake?.();

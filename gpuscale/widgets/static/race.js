@@ -165,8 +165,6 @@ function chartOf({ width, data }) {
   const left = 46, right = width - 132, top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
   return { left, right, top, high, strip: top + high + 8, X: (V) => left + (right - left) * Math.log(V / lo) / by, inv: (x) => lo * Math.exp(by * (x - left) / (right - left)) };
 }
-/** The nearest 1, 2 or 5 times a power of ten that is no less. */
-function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
 /** A lane as three paths: latency, bytes of growing sums, bytes that complete some. Steps thinner than a pixel run together. */
 function bars(lane, X, top, rows, end) {
   const out = { lag: '', grows: '', brings: '' }, high = ROWS * ROW / rows;

@@ -10,6 +10,8 @@
      from             the key of the shape that it grows out of, when it is new                                       */
 const lerp = (a, b, u) => a + (b - a) * u;
 const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
+/** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
+function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */

@@ -96,16 +96,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const hand = player(PLACES, TIME, button(worded(SPEED, SPEEDS[0]), 'data-do="speed"'));
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
-  const view = Object.assign(seen(spec), { svg, scene });
-  const shapes = figure.draw && sketch(scene);
-  let share = spec.at, speed = 0, built, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1;
+  const view = Object.assign(seen(spec), { svg });
+  const shapes = sketch(scene);
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1;
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
     const t = now();
-    if (shapes) shapes.paint(figure.draw(view, t), way); else figure.frame(view, t);
+    shapes.paint(figure.draw(view, t), way);
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
@@ -143,7 +143,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Computed seconds in a second of the page. */
   const pace = () => SPEEDS[speed] / figure.pace(view.p, view.solved);
 
-  /** Takes new inputs: builds the drawing again if it has to be, else bends it. */
+  /** Takes new inputs. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding); way = u;
     view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
@@ -154,17 +154,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   function draw(source) {
     if (!view.width) return;
-    const key = `${view.width} ${figure.key?.(view.p)}`;
-    if (shapes) {
-      const high = view.height = figure.height(view);
-      const box = `0 0 ${view.width} ${high}`;
-      if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
-      if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
-    } else {
-      if (key !== built) { figure.build(view); place(true); }
-      figure.bend(view);
-    }
-    built = key;
+    const high = view.height = figure.height(view), box = `0 0 ${view.width} ${high}`;
+    if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
+    if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
     frame();                                               // last: a readout asks for its width, and so for a layout
@@ -173,11 +165,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
   function glide(to) {
     const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
     const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
-    if (calm.matches || !(shapes || smooth.length)) return change(to);
-    if (!figure.steady) shapes?.depart();
+    if (calm.matches) return change(to);
+    if (!figure.steady) shapes.depart();
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
-      if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
+      if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
@@ -186,9 +178,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   /* Handles: the same value by mouse, finger and key */
   const grip = (h) => `<g class="grip" data-grip="${h.id}" role="slider" tabindex="0" aria-label="${escape(h.label)}" aria-valuemin="${h.lo}" aria-valuemax="${h.hi}"><circle class="reach" r="18"/><circle class="knob" r="6.5"/></g>`;
-  function place(anew) {
+  function place() {
     const all = figure.handles?.(view, now()) ?? [], names = all.map((h) => h.id).join();
-    if (anew || grips.names !== names) { grips.innerHTML = joined(all, grip); grips.names = names; }
+    if (grips.names !== names) { grips.innerHTML = joined(all, grip); grips.names = names; }
     all.forEach((h, i) => {
       const el = grips.children[i];
       el.setAttribute('transform', `translate(${px(h.x)} ${px(h.y)})`);

@@ -1,5 +1,5 @@
 /* Start: on a page every marked element comes alive; in a notebook the widget calls upgrade. */
-const KINDS = { live, quiz };               // a page of steppers brings one more
+const KINDS = { live, quiz };               // the script of the stage brings one more
 const alive = new WeakMap();
 
 function upgrade(root, options) {
