@@ -56,7 +56,6 @@ bench: $(VENV)/.book $(VENV)/.test ## measure the size of the pages and the spee
 	@$(BIN)/python -m gpuscale.book.build --if-stale
 	@PYTHONPATH=tests $(BIN)/python tests/bench/bench.py
 	@PYTHONPATH=tests $(BIN)/python tests/bench/bench_browser.py
-	@PYTHONPATH=tests $(BIN)/python tests/bench/labels.py
 
 clean: ## remove the build and the environment
 	rm -rf _build $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -77,9 +77,16 @@ expected_dp = Formula("Expected exposed communication of data parallelism", T_dp
     assumes="when nothing can hide T_dp_best, a fraction g_dp of the rest waits (none without ZeRO and pipeline, where "
     "each layer's gradients are summed as soon as they are there), as do n_edge layers at the ends of each pass; each "
     "round starts with a latency per replica")
+update_bytes = Formula("Bytes that the optimizer moves per parameter", b_upd, b_grad + b_w + 2 * b_opt,
+    source="zero2019, section 3.1",
+    assumes="when it reads the gradient, reads and writes its own state, and writes the weight")
 update_time = Formula("Time of a step outside of its microbatches", T_upd,
     b_upd * P_rank / W_hbm * Piecewise((1, n_zero < 1), (1 / (X * n_cp), True)) + t_fix, source=_ZERO,
     assumes="when the optimizer's step is limited by memory, on this rank's shard of the parameters")
+host_update_time = Formula("Time to update the parameters with an optimizer in the host's memory", T_upd,
+    (b_grad + b_w) * P_rank / W_host * Piecewise((1, n_zero < 1), (1 / (X * n_cp), True)), source="rajbhandari2021",
+    assumes="for gradients that go to the host and weights that return, of this rank's shard of the parameters; the "
+    "host's arithmetic is not counted")
 expected_step = Formula("Expected time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp + T_upd,
     source="megatron2021, section 3",
     assumes="for the busiest stage: its microbatches, its bubble, exposed communication, and the optimizer")

@@ -113,6 +113,11 @@ stage_activations = Formula("Activations of a stage", V_stage, L_held * V_act + 
     assumes="for those of L_held layers, each of one microbatch, and of the head in the last stage")
 last_stage_activations = Formula("Activations of the last stage", V_last, L_stage * V_act + V_head / Y, source=_KORTH,
     assumes="for one microbatch in flight and the head, sharded over Y ranks by token or by vocabulary")
+_OFFLOADED = "when the activations of all but L_keep layers are offloaded"
+kept_activations = flying_activations.where(L_held=Min(L_held, L_keep), source="rajbhandari2021",
+    title="Activations in flight that stay on the GPU", assumes=_OFFLOADED)
+kept_last_activations = last_stage_activations.where(L_stage=Min(L_stage, L_keep), source="rajbhandari2021",
+    title="Activations of the last stage that stay on the GPU", assumes=_OFFLOADED + ", but not those of the head")
 working_memory = Formula("Working buffers of a GPU", V_work,
     P_rank / L_stage * Piecewise((0, n_zero < 2), (b_grad, n_zero < 3), (2 * b_w + b_grad, True))
     + Piecewise((0, n_recompute < 1), (V_whole, n_recompute < 3), (V_whole - V_coreless, True)), source=_ZERO,
@@ -124,5 +129,7 @@ framework_memory = Formula("Memory that a framework takes on top", V_extra,
 gpu_memory = Formula("Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work + V_extra,
     source=_LLAMA,
     assumes="for the stage that needs the most: the first has the most microbatches in flight, the last has the head")
+host_memory = Formula("Bytes that a GPU offloads to its host", V_host, V_state + V_stage, source="rajbhandari2021",
+    assumes="for training state and activations, each zero if it stays on the GPU")
 
 declare(globals())

@@ -41,58 +41,66 @@ _FIXED |= {getattr(q, name): int(value) for name, value in DEFAULTS.items()}
 
 class GpuBytes(NamedTuple):
     """Bytes on a GPU of the fullest stage at the peak of a step. ``activations`` include the logits, ``working`` are
-    gathered layers, a layer's gradients and what is recomputed at a time; ``host`` is in the host's memory."""
+    gathered layers, a layer's gradients and what is recomputed at a time; ``memory`` is all that is on the GPU, and
+    ``host`` is in the host's memory."""
 
     weights: float
     gradients: float
     optimizer: float
     activations: float
     working: float
+    memory: float
     host: float
-
-    @property
-    def memory(self) -> float:
-        """All that is on the GPU."""
-        return sum(self[:-1])
 
 
 @cache
 def steps() -> tuple[list[costs.TapeStep], dict[str, sympy.Symbol]]:
     """The steps of the tape, and the values by name."""
     tape = costs.work(latent=False)
+    tape.known[q.N_MB] = q.N_stages
     found = costs.memory(tape, llm.stage_state, llm.first_stage_held)
-    layer, layers, held = (tape.known[each] for each in (q.V_act, q.L_stage, q.L_held))
+    state = {"b_w": found["weights"], "b_grad": found["gradients"], "b_opt": found["optimizer"]}
     none = {"b_w": 0, "b_grad": 0, "n_recompute": 0}
 
     def buffers(of: str):
         """The working buffers of one cause alone."""
         return tape.value(llm.working_memory, **{name: 0 for name in none if name != of})
 
-    moved = q.b_grad + q.b_w
-    passed = {
-        "forward": tape.value(llm.stage_forward, V_fwd=0),
-        "backward": tape.value(llm.stage_backward, V_bwd=0),
-        "update": tape.value(llm.update_time, b_upd=moved + 2 * tape.known[q.b_opt], t_fix=0),
-        "offload": tape.value(llm.offload_time, V_act=layers * layer),
-        "host_update": tape.value(
-            llm.offload_time, V_act=found["optimizer"] * moved / tape.known[q.b_opt]
-        ),  # gradients out, weights back
-    }
-    return tape.steps, passed | {
+    forward, backward = tape.value(llm.stage_forward, V_fwd=0), tape.value(llm.stage_backward, V_bwd=0)
+    update = tape.value(llm.update_time, b_upd=tape.value(llm.update_bytes), t_fix=0)
+    micro = tape.value(llm.microbatch_time, T_fwd=forward, T_bwd=backward, T_tp=0, T_cp=0, T_ep=0)
+    one = tape.value(llm.expected_step, N_MB=1, T_mb=micro, T_idle=0, T_pp=0, T_dp=0, T_upd=update)
+    stored_last = tape.value(llm.last_stage_activations, V_head=0)
+    first, kept_last = tape.value(llm.kept_activations), tape.value(llm.kept_last_activations)
+    here = {"V_stage": first, "V_last": kept_last}
+    return tape.steps, {
+        "forward": forward,
+        "backward": backward,
+        "update": update,
+        "one": one,
+        "offload": tape.value(llm.offload_time, V_act=stored_last),
+        "host_update": tape.value(llm.host_update_time),
         "weights": found["weights"],
         "gradients": found["gradients"],
         "optimizer": found["optimizer"],
-        "layer": layer,
-        "layers": layers,
-        "held": held,
+        "layer": tape.known[q.V_act],
+        "layers": tape.known[q.L_stage],
+        "held": tape.known[q.L_held],
         "params": tape.known[q.P_rank],
-        "first": tape.value(llm.flying_activations, L_held=sympy.Min(held, q.L_keep)),
-        "last": tape.value(llm.last_stage_activations, L_stage=sympy.Min(layers, q.L_keep), V_head=0),
+        "first": first,
+        "last": tape.value(llm.kept_last_activations, V_head=0),
+        "kept_last": kept_last,
         "logits": tape.value(llm.last_stage_activations, V_act=0),
+        "stored_first": tape.value(llm.flying_activations),
+        "stored_last": stored_last,
         "gathered": buffers("b_w"),
         "bucket": buffers("b_grad"),
         "again": buffers("n_recompute"),
-        "memory": found["memory"],
+        "working": tape.known[q.V_work],
+        "memory": tape.value(llm.gpu_memory, **here),
+        "memory_less": tape.value(
+            llm.gpu_memory, V_state=tape.value(llm.replicated_state, P=1, **state | {"b_opt": 0}), **here
+        ),  # with the optimizer's state offloaded
     }
 
 
@@ -101,7 +109,6 @@ def lines() -> tuple[dict[sympy.Symbol, sympy.Expr], dict[str, sympy.Symbol]]:
     """The expressions that the values need, in order and with what is fixed put in, and the values by name."""
     tape, wanted = steps()
     given = _FIXED | {
-        q.B: q.S * q.X * q.N_stages,
         q.ops_attn: llm.causal_attention_flops.rhs.subs(q.flop, 1),
     }
     given = {symbol: sympy.sympify(value) for symbol, value in given.items()}
@@ -116,7 +123,7 @@ def lines() -> tuple[dict[sympy.Symbol, sympy.Expr], dict[str, sympy.Symbol]]:
 def script() -> str:
     """The body of a JavaScript function of one object ``p``, which gives all values by name."""
     found, wanted = lines()
-    names = sorted({str(s) for expr in found.values() for s in expr.free_symbols - found.keys()})
+    names = sorted({str(s) for expr in found.values() for s in expr.free_symbols.difference(found)})
 
     def let(name, expr) -> str:
         body = javascript.body(expr)
@@ -131,7 +138,7 @@ def script() -> str:
 def _function():
     found, wanted = lines()
     inner = [(value, costs.of_two(expr)) for value, expr in found.items()]
-    names = sorted({s for expr in found.values() for s in expr.free_symbols - found.keys()}, key=str)
+    names = sorted({s for expr in found.values() for s in expr.free_symbols.difference(found)}, key=str)
     function = sympy.lambdify(names, list(wanted.values()), modules="numpy", cse=lambda exprs: (inner, exprs))
     return function, tuple(map(str, names)), tuple(wanted)
 
@@ -172,22 +179,37 @@ def gpu_bytes(
     """
     if recompute not in RECOMPUTE:
         raise ValueError(f"gpu_bytes: recompute: expected {', '.join(RECOMPUTE)}; got {recompute!r}")
-    if strange := set(offload) - {"optimizer", "activations"}:
+    if strange := set(offload).difference({"optimizer", "activations"}):
         raise ValueError(f"gpu_bytes: offload: expected optimizer, activations; got {', '.join(sorted(strange))}")
     sizes = recipe_inputs(specs.part("recipe", recipe))
     layout = {"X": dp, "Y": tp, "N_stages": pp, "n_cp": cp, "n_zero": zero, "n_recompute": RECOMPUTE.index(recompute)}
-    away = "activations" in offload
+    away = {each: each in offload for each in ("optimizer", "activations")}
     found = values(
-        **dims(model), **layout, **sizes, S=seq, L_keep=ON_THE_WAY if away else float("inf"), C=1, W_hbm=1, W_host=1
+        **dims(model),
+        **layout,
+        **sizes,
+        S=seq,
+        L_keep=ON_THE_WAY if away["activations"] else float("inf"),
+        C=1,
+        W_hbm=1,
+        W_host=1,
     )
-    first, last = found["first"], found["last"] + found["logits"]
-    here = max(first, last)
-    stored = found["layer"] * (found["held"] if first > last else found["layers"])
-    optimizer = found["optimizer"]
-    host = ("optimizer" in offload) * optimizer + away * stored
-    working = found["gathered"] + found["bucket"] + found["again"]
-    left = 0 if "optimizer" in offload else optimizer
-    return GpuBytes(found["weights"], found["gradients"], left, here, working, host)
+    optimizer, stored = found["optimizer"], found["stored_last"]
+    if found["first"] > found["kept_last"]:
+        stored = found["stored_first"]
+    if all(away.values()):
+        host = llm.host_memory(V_state=optimizer, V_stage=stored)
+    else:
+        host = optimizer if away["optimizer"] else stored if away["activations"] else 0
+    return GpuBytes(
+        weights=found["weights"],
+        gradients=found["gradients"],
+        optimizer=0 if away["optimizer"] else optimizer,
+        activations=max(found["first"], found["kept_last"]),
+        working=found["working"],
+        memory=found["memory_less" if away["optimizer"] else "memory"],
+        host=host,
+    )
 
 
 def memory_page(
@@ -213,7 +235,7 @@ def memory_page(
         "perParameter": {
             "weights": sizes["b_w"],
             "gradients": sizes["b_grad"],
-            "optimizer": sizes["b_master"] + 2 * sizes["b_mom"],
+            "optimizer": llm.optimizer_bytes(b_master=sizes["b_master"], b_mom=sizes["b_mom"]),
         },
         "recipe": recipe,
         "recompute": RECOMPUTE,
@@ -221,6 +243,6 @@ def memory_page(
         "hbm": gpu.hbm,
         "script": script(),
         "start": {"dp": dp, "S": seq},
-        "at": v["forward"] / (v["forward"] + v["backward"] + v["update"]),
-        "stored": [found._asdict() | {"memory": found.memory} for found in by_stage],
+        "at": v["forward"] / v["one"],
+        "stored": [found._asdict() for found in by_stage],
     }

@@ -91,6 +91,7 @@ V_last = Quantity("V_last", "B", "bytes of activations that a rank of the last s
 V_work = Quantity("V_work", "B", "bytes of working buffers: gathered layers, a recomputed layer", r"V_\mathrm{work}",
     zero=True)
 V_gpu = Quantity("V_gpu", "B", "bytes that a GPU needs", r"V_\mathrm{GPU}")
+V_host = Quantity("V_host", "B", "bytes of a GPU that are in its host's memory", r"V_\mathrm{host}", zero=True)
 
 # What a framework stores on top; all are zero where it stores nothing else
 n_copy = Quantity("n_copy", "1", "further arrays of the model's width that a framework stores inside a layer",

@@ -1,14 +1,16 @@
-"""How fast the pages are in a real browser: what opening one costs, and one movement of a slider.
+"""How fast the pages are in a real browser: what opening one costs, one movement of a slider, and a frame of a figure.
 
 Each page is opened as on a processor that is four times slower, next to its weight and to the bounds asked for. For
-every figure every slider is moved over its range; the time is that of the input event with the redraw and the layout it
-causes. The planner's plans per second are counted. Nothing is asserted. Run it with
+every live figure every slider is moved over its range; the time is that of the input event with the redraw and the
+layout it causes. Figures on a stage are dragged, played and reset as on that slower processor; the planner's plans per
+second are counted. Nothing is asserted. Run it with
 ``python tests/bench/bench_browser.py``; pytest does not collect it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import sys
 from pathlib import Path
@@ -21,6 +23,7 @@ FRAME = 1000 / 60
 SLOWER = 4
 MAIN = "CrRendererMain"  # the thread of a page that scripts and layout run on
 OPENINGS = 3
+LONGEST = 50  # ms of a frame there while a figure moves
 # What opening a page may cost there: the longest task and the total blocking time in ms, the layout shift.
 BOUNDS = {"longest": 200, "blocking": 300, "shift": 0.02}
 WATCH = """
@@ -29,7 +32,8 @@ WATCH = """
   new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
 """
 SETTLED = """() => new Promise((done) => {
-  const empty = () => document.querySelector('.drawn :is(.plot, .stage) > svg:empty');
+  const near = (el) => el.checkVisibility({ contentVisibilityAuto: true });   // the others are drawn later
+  const empty = () => [...document.querySelectorAll('.drawn :is(.plot, .stage) > svg:empty')].some(near);
   (function look() { if (empty()) setTimeout(look, 50); else setTimeout(done, 500); })();
 })"""
 
@@ -71,25 +75,27 @@ SWEEP = """([name, steps]) => {
 }"""
 
 
-def opening(browser, path: Path, width: int) -> dict[str, float]:
-    """What opening a page costs: its tasks by the time that their thread runs, so that what else the machine does
-    does not count, times SLOWER."""
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.add_init_script(WATCH)
+def traced(browser, page, act) -> list[float]:
+    """The tasks of a page in ms while ``act`` runs, by the time that their thread runs, so that what else the machine
+    does does not count, times SLOWER."""
     browser.start_tracing(page=page, categories=["toplevel"])
-    page.goto(path.as_uri())
-    page.evaluate(SETTLED)
-    shift = page.evaluate("() => window.shift")
+    act()
     events = json.loads(browser.stop_tracing())["traceEvents"]
-    page.close()
-    main = {
-        (e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == "CrRendererMain"
-    }
+    main = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name" and e["args"]["name"] == MAIN}
     tasks: dict[tuple, list[float]] = {thread: [] for thread in main}
     for event in events:
         if event["name"] == "ThreadControllerImpl::RunTask" and (event["pid"], event["tid"]) in main:
             tasks[event["pid"], event["tid"]].append(SLOWER * event.get("tdur", 0) / 1000)
-    times = max(tasks.values(), key=sum)  # of the page, not of the empty one that the browser keeps ready
+    return max(tasks.values(), key=sum)  # of the page, not of the empty one that the browser keeps ready
+
+
+def opening(browser, path: Path, width: int) -> dict[str, float]:
+    """What opening a page costs there."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.add_init_script(WATCH)
+    times = traced(browser, page, lambda: (page.goto(path.as_uri()), page.evaluate(SETTLED)))
+    shift = page.evaluate("() => window.shift")
+    page.close()
     return {"longest": max(times), "blocking": sum(max(0, time - 50) for time in times), "shift": shift}
 
 
@@ -122,6 +128,48 @@ def measure(browser, width: int) -> None:
             print(row(name, times))
     print(row("all", sorted(taken)))
     page.close()
+
+
+def hold(page, grip) -> None:
+    """Drag a handle to and fro, a frame at each point."""
+    box = grip.locator(".knob").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for i in range(1, 25):
+        page.mouse.move(x + 6 * (i if i < 13 else 18 - i), y - 5 * (i if i < 13 else 18 - i))
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    page.mouse.up()
+
+
+def moving(browser, width: int) -> None:
+    """Print a line for each movement of each figure on a stage: its longest frame there."""
+    print(f"{f'figure at {width} px, {SLOWER} times slower':52}{'longest ms':>12}   at most {LONGEST}")
+    for path in sorted(SITE.glob("chapters/*.html")):
+        if not re.search(r'data-gpuscale="?stage', path.read_text(encoding="utf-8")):
+            continue
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(path.as_uri())
+        for figure in page.locator("[data-gpuscale=stage]").all():
+            figure.locator(".drawn .scene").scroll_into_view_if_needed()
+            page.wait_for_timeout(800)
+            name = figure.get_attribute("id")
+            names = figure.evaluate("(el) => [...el.querySelectorAll('.grip')].map((grip) => grip.dataset.grip)")
+            acts = {}
+            for grip in {one.partition(".")[0]: one for one in names}.values():
+                acts[grip] = lambda grip=grip: hold(page, figure.locator(f"[data-grip='{grip}']"))  # noqa: B023
+            if figure.locator(".player .main").count():
+                play = figure.locator(".player .main")
+                acts["play"] = lambda play=play: (play.click(), page.wait_for_timeout(1500), play.click())  # noqa: B023
+            for b in figure.locator("[data-preset], [data-choice]").all():
+                if b.is_visible():
+                    acts[b.inner_text()] = lambda b=b: (b.click(), page.wait_for_timeout(900))  # noqa: B023
+            for what, act in acts.items():
+                figure.locator("[data-do=reset]").click()
+                page.wait_for_timeout(900)
+                longest = min(max(traced(browser, page, act)) for _ in range(2))
+                print(f"{name + ': ' + what:52}{longest:12.0f}{'   over' if longest > LONGEST else ''}", flush=True)
+        page.close()
 
 
 def planning(browser, many: int = 1_000_000) -> None:
@@ -168,6 +216,9 @@ def main() -> int:
         print("\nredraws of live figures")
         for width in (1280, 390):
             measure(browser, width)
+        print("\nmoving figures")
+        for width in (1280, 390):
+            moving(browser, width)
         print("\nthe planner")
         planning(browser)
         browser.close()

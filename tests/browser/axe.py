@@ -2,8 +2,9 @@
 
 Nearly all of axe's time goes into elements that are alike: the inside of formulas, the words of code, the rows of a
 table, cards of one kind. So before it looks, all but the first of what is alike is taken off the page (``REDUCE``), a
-formula is a word in a box of its size, and of text with one look the first and the last are measured. Nothing is taken
-off one page, so that it is looked at whole.
+formula is a word in a box of its size, and of text with one look the first and the last are measured. The drawings on a
+stage stay whole: their script draws them again at each width, and would not know what comes back. Nothing is taken off
+one page, so that it is looked at whole.
 """
 
 from pathlib import Path
@@ -29,7 +30,7 @@ REDUCE = """(known) => {
     back.push(() => mark.replaceWith(el));
   };
   for (const el of document.querySelectorAll('svg :is(path, rect, circle, line, polygon)')) {
-    if (!el.matches('[role], [tabindex]')) remove(el);
+    if (!el.matches('[role], [tabindex], .drawn .scene *')) remove(el);
   }
 
   // Two elements are alike if tags, classes and what axe reads are the same, in them and in all that they are in.
@@ -81,7 +82,7 @@ REDUCE = """(known) => {
       const alike = seen.has(key) && child.matches(MANY) && !first && !needed.has(child) && !child.closest(NAMES);
       if (!seen.has(key)) fresh.push(key);
       seen.add(key);
-      if (alike) remove(child); else thin(child, hash(around + own(child)));
+      if (alike) remove(child); else if (!child.matches('.drawn .scene')) thin(child, hash(around + own(child)));
     }
   })(document.body, '');
 

@@ -1,8 +1,9 @@
-"""A quiz card in a browser tab, with its question in Python."""
+"""What a reader types into a quiz card, worked out in Python, and the card in a browser tab."""
 
 import html
 import re
 
+import sympy
 from browser.bookpages import probe, said
 
 from gpuscale.quiz import wording
@@ -25,25 +26,12 @@ OTHER = {
 }
 
 
-class Card:
-    """A question with its card on the page."""
+class Asked:
+    """A question, with right and wrong answers as one would type them."""
 
-    def __init__(self, page, item):
-        self.page, self.item, self.question, self.spec = page, item, item.question, item.spec
-        self.at = page.locator(f"#q-{item.set_name}-{item.number}")
+    def __init__(self, item):
+        self.item, self.question, self.spec = item, item.question, item.spec
         self.variants = range(len(self.question.given))
-
-    def answers(self, *given: tuple[str, int]) -> list[dict]:
-        """Type answers into the card, each at a variant: what the card is like before, and what it says to each."""
-        return self.at.evaluate(probe("answers"), {"given": given, "variants": len(self.variants)})
-
-    def answer(self, text: str, variant: int = 0) -> dict:
-        """Type one answer into the card; what the card then says."""
-        return self.answers((text, variant))[1]
-
-    def turned(self, variant: int) -> None:
-        """The card stands at that variant, by other means than ``answer``."""
-        self.at.evaluate("(form, turn) => { form.turn = turn; }", variant)
 
     def right(self, variant: int = 0) -> str:
         """The right answer as one would type it, in another unit than the card's example."""
@@ -60,6 +48,11 @@ class Card:
         units = [u for u in OTHER[q.base] if not self.spec["expects"].endswith(f" {u}")]
         return f"{value / SCALE[units[0]][0]:.9g} {units[0]}"
 
+    def spellings(self) -> list[str]:
+        """A right formula as others would type it."""
+        expr = self.question.expr
+        return [respelled(expr), f"  {typed(sympy.expand(expr))} ", typed(expr).replace("*", "·")]
+
     def wrong(self) -> str:
         """A wrong answer that is no known mistake; for a choice the next option."""
         q = self.question
@@ -72,9 +65,39 @@ class Card:
             return f"{100 * value} %"
         return f"{round(value) if q.exact else value} {'' if q.base == '1' else q.base}"
 
+    def mistakes(self, variant: int = 0) -> dict[str, str]:
+        """The message that each known mistake gets, by what one types."""
+        q = self.question
+        if q.kind == "choice":
+            return {str(i): choice[1] for i, choice in enumerate(q.choices) if i != q.right(variant)}
+        if q.kind == "formula":
+            return {typed(expr): message for message, expr in q.amounts().items()}
+        unit = "" if q.base == "1" else q.base
+        return {f"{q.value(expr, variant)!r} {unit}": message for message, expr in q.amounts().items()}
+
     def says(self, message: str, variant: int = 0) -> str:
         """A message of the question as the page shows it."""
         return plain(wording.render(message, self.question.given[variant], tex=False))
+
+
+class Card(Asked):
+    """A question with its card on the page."""
+
+    def __init__(self, page, item):
+        super().__init__(item)
+        self.page, self.at = page, page.locator(f"#q-{item.set_name}-{item.number}")
+
+    def answers(self, *given: tuple[str, int]) -> list[dict]:
+        """Type answers into the card, each at a variant: what the card is like before, and what it says to each."""
+        return self.at.evaluate(probe("answers"), {"given": given, "variants": len(self.variants)})
+
+    def answer(self, text: str, variant: int = 0) -> dict:
+        """Type one answer into the card; what the card then says."""
+        return self.answers((text, variant))[1]
+
+    def turned(self, variant: int) -> None:
+        """The card stands at that variant, by other means than ``answer``."""
+        self.at.evaluate("(form, turn) => { form.turn = turn; }", variant)
 
 
 def plain(text: str) -> str:

@@ -80,3 +80,17 @@ def test_sliders_and_meters_are_there_in_forced_colors(visiting):
             for part in ("", " i", " s")
         )
         assert len({canvas, ground, bar, mark}) == 4
+
+
+def test_a_pressed_tab_and_a_drawing_keep_their_colors_in_forced_ones(visiting):
+    """A tab that is pressed differs from the others, and the labels of a drawing stand on its own ground."""
+    with visiting(forced_colors="active") as page:
+        page.open("chapters/beyond_the_node.html")
+        ground = "(el) => getComputedStyle(el).backgroundColor"
+        tabs = "[data-gpuscale=stage] [data-choice][aria-pressed={}]"
+        assert page.locator(tabs.format("true")).first.evaluate(ground) != page.locator(
+            tabs.format("false")
+        ).first.evaluate(ground)
+        scene = page.locator(".drawn .scene").first
+        assert scene.evaluate("(el) => getComputedStyle(el).forcedColorAdjust") == "none"
+        assert scene.evaluate(ground) != "rgba(0, 0, 0, 0)"

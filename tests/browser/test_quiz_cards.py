@@ -1,6 +1,7 @@
-"""Every question of every set on the site: right and wrong answers get what Python says of them, and nothing leaks.
+"""Quiz cards on the site: every question stands on its page and leaks nothing, and cards of each kind answer a reader.
 
-Answers are worked out here from the questions' formulas and typed into the page's cards.
+Answers are worked out from the questions' formulas and typed into the page's cards. tests/quiz/test_parity.py gives
+those of every question to the same script, without a page.
 """
 
 import json
@@ -8,9 +9,8 @@ import math
 import re
 
 import pytest
-import sympy
 from browser.bookpages import PAGES, probe, said, until
-from browser.quizcard import Card, each, plain, respelled, typed
+from browser.quizcard import Card, each, plain
 
 from gpuscale import quiz
 from gpuscale.core.dimension import dimension, of_unit
@@ -21,8 +21,9 @@ MALFORMED = ("foo", "", "1e999", "<b>x</b>", "3 4", "((1)")
 
 
 PLACES = [*(f"exercises/{name}.html" for name in quiz.sets()), "chapters/roofline.html"]
-# What a score does is the same script on every page: a published quiz, one with formulas and predictions, a chapter.
-SCORED = ["exercises/hardware.html", "exercises/putting_it_together.html", "chapters/roofline.html"]
+# Cards and scores are the same script on every page: a published quiz, one with formulas and predictions, a chapter.
+SOME = ["exercises/hardware.html", "exercises/putting_it_together.html", "chapters/roofline.html"]
+some = pytest.mark.parametrize("cards", SOME, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -37,6 +38,7 @@ def test_every_set_has_a_sheet():
     assert set(PLACES) <= set(PAGES)
 
 
+@some
 def test_solutions_are_hidden_until_right_or_tried_twice(cards):
     """Comes first: the cards are as a reader finds them."""
     each(cards, solution_is_earned)
@@ -54,6 +56,7 @@ def solution_is_earned(card):
         yield "a prediction shows its answer at once, any other question when it is asked to"
 
 
+@some
 def test_right_answers_are_right_in_any_unit(cards):
     each(cards, right_is_right)
 
@@ -74,28 +77,21 @@ def right_is_right(card):
             yield "the solution stays hidden"
 
 
+@some
 def test_every_known_mistake_is_told_by_name(cards):
     each(cards, mistakes_are_named)
 
 
 def mistakes_are_named(card):
-    q = card.question
     for variant in card.variants:
-        texts = {}
-        if q.kind == "choice":
-            texts = {i: (str(i), c[1]) for i, c in enumerate(q.choices) if i != q.right(variant)}
-        for message, expr in q.amounts().items():
-            if q.kind == "formula":
-                texts[message] = typed(expr), message
-            else:
-                value = q.value(expr, variant)
-                texts[message] = f"{value!r} {'' if q.base == '1' else q.base}", message
-        _, *all_found = card.answers(*((text, variant) for text, _ in texts.values()))
-        for (text, message), found in zip(texts.values(), all_found, strict=True):
+        texts = card.mistakes(variant)
+        _, *all_found = card.answers(*((text, variant) for text in texts))
+        for (text, message), found in zip(texts.items(), all_found, strict=True):
             if found["verdict"] != "wrong" or card.says(message, variant) not in plain(found["message"]):
                 yield f"variant {variant}: {text!r}: expected “{message}”, got {found['verdict']} {found['message']!r}"
 
 
+@some
 def test_choices_answer_with_their_reason(cards):
     each(cards, reason_is_given, kinds=("choice",))
 
@@ -110,6 +106,7 @@ def reason_is_given(card):
             yield f"option {i}: {found['verdict']} {found['message']!r}"
 
 
+@some
 def test_what_cannot_be_read_is_not_graded(cards):
     each(cards, unreadable_is_not_graded)
 
@@ -137,13 +134,13 @@ def unreadable_is_not_graded(card):
             yield f"{text} where {card.spec['expects']} is asked: {found['verdict']}: {found['message']!r}"
 
 
+@some
 def test_formulas_may_be_spelled_in_any_way(cards):
     each(cards, spelling_is_free, kinds=("formula",))
 
 
 def spelling_is_free(card):
-    plainly = typed(card.question.expr)
-    texts = (respelled(card.question.expr), f"  {typed(sympy.expand(card.question.expr))} ", plainly.replace("*", "·"))
+    texts = card.spellings()
     _, *all_found = card.answers(*((text, 0) for text in texts))
     for text, found in zip(texts, all_found, strict=True):
         if found["verdict"] != "right":
@@ -155,6 +152,7 @@ def spelling_is_free(card):
         yield "the preview of “((” does not say what is wrong"
 
 
+@some
 def test_another_variant_is_another_question(cards):
     each(cards, variants_differ)
 
@@ -183,7 +181,7 @@ def variants_differ(card):
         yield f"asks the same: {asked}"
 
 
-@pytest.mark.parametrize("cards", SCORED, indirect=True, scope="module")
+@some
 def test_the_score_counts_keeps_exports_and_forgets(cards):
     """In a reader's order, with real keys and clicks where the reader has them."""
     page = cards[0].page
@@ -258,6 +256,7 @@ def test_the_page_holds_no_answer(cards, site):
         for number, variant in enumerate(spec["variants"]):
             grade = variant["grade"]
             assert set(grade) <= {"salt", "outcomes", "wrong", "tolerance", "exact", "points"}
+            assert grade == card.spec["variants"][number]["grade"], card.item.id
             assert all(re.fullmatch("[0-9a-f]+", k + v) for k, v in grade["outcomes"].items())
             problems += [f"{card.item.id}: {what}" for what in leaks(card, spec, number)]
     assert not problems, said(problems)

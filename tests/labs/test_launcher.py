@@ -57,6 +57,13 @@ def test_they_form_one_group(ranks):
     assert run(total, ranks=ranks) == [(ranks * (ranks + 1) / 2, ranks)] * ranks
 
 
+def test_each_rank_stays_on_one_core_and_they_are_spread():
+    cores = sorted(os.sched_getaffinity(0))
+    found = run(lambda: [os.sched_getaffinity(int(task)) for task in os.listdir("/proc/self/task")], ranks=4)
+    assert all(seen == threads[0] and len(seen) == 1 for threads in found for seen in threads)
+    assert len(set.union(*(threads[0] for threads in found))) == min(4, len(cores))
+
+
 def test_inputs_are_copied_and_closures_travel():
     offset, given = 10, torch.arange(3)
 

@@ -6,6 +6,7 @@ import math
 import time
 
 import pytest
+from browser.quizcard import Asked
 from hypothesis import example, given
 from hypothesis import strategies as st
 from py_mini_racer import MiniRacer
@@ -13,7 +14,7 @@ from support.quiz_demo import demo
 from support.strategies import HEDGES, PERS, SPELT_NUMBERS
 
 from gpuscale.book.served import tight_script
-from gpuscale.quiz import grading, load_set, sets
+from gpuscale.quiz import grading, load_set, sets, wording
 from gpuscale.units import SCALE, UnitError, show
 from gpuscale.units.reading import read
 from gpuscale.widgets import assets
@@ -193,21 +194,27 @@ def test_spellings_are_read_alike(page, hedge, number, gap, unit, case, per, ask
 
 
 @pytest.mark.parametrize("name", sets())
-def test_the_books_questions_grade_alike(page, name):
+def test_the_books_questions_are_graded_alike_and_as_meant(page, name):
+    """In each variant the right answer is right, and each known mistake is told by its message."""
     items = load_set(name)
-    specs = [one.spec for one in items]
-    page.eval(f"const BOOK_{name} = {json.dumps(specs)}; null")
-    for i, (one, spec) in enumerate(zip(items, specs, strict=True)):
-        for variant in range(len(one.question.given)):
-            typed = ["0", "1", "2", "3 us", "1 GB", "2 V/W"]
-            if one.question.kind == "number":
-                wrong = [one.question.expr, *one.question.amounts().values()]
-                typed += [one.question.show(one.question.value(e, variant)) for e in wrong]
-            for text in typed:
+    page.eval(f"const BOOK_{name} = {json.dumps([one.spec for one in items])}; null")
+    for i, asked in enumerate(map(Asked, items)):
+        q = asked.question
+        for variant in asked.variants:
+            expected = {text: ("wrong", message) for text, message in asked.mistakes(variant).items()}
+            remark = q.choices[q.right(variant)][1] if q.kind == "choice" else q.remark
+            spellings = asked.spellings() if q.kind == "formula" else []
+            expected |= dict.fromkeys([asked.right(variant), *spellings], ("right", remark))
+            shown = [q.show(q.value(e, variant)) for e in (q.expr, *q.amounts().values())] if q.kind == "number" else []
+            for text in [*expected, *shown, "0", "1", "2", "3 us", "1 GB", "2 V/W"]:
                 call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
                 out = json.loads(page.eval(call))
-                ours = grading.judge(spec, variant, text)
-                assert (out["verdict"], plain_signs(out["message"])) == ours, (one.id, text)
+                verdict, message = out["verdict"], plain_signs(out["message"])
+                assert (verdict, message) == grading.judge(asked.spec, variant, text), (asked.item.id, text)
+                if text in expected:
+                    meant, says = expected[text]
+                    says = says and wording.render(says, q.given[variant])
+                    assert verdict == meant and (says or "") in message, (asked.item.id, text)
 
 
 @pytest.mark.parametrize(

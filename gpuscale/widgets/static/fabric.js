@@ -200,8 +200,8 @@ const busiest = ({ f, asked }) => {
 
 /* 3. Where things stand: for the width there is, and on its side if that is small */
 function places(width, { U, N, R, S, L }) {
-  const tall = width < 480, gap = tall ? 34 : 22, a0 = tall ? 68 : 66, p = tall ? 21 : (width - a0 - (U - 1) * gap - 1) / L, high = 14, q = p * .215;
-  const spine = (s) => tall ? 2 + 18 * s : 4 + 22 * s, top = spine(S - 1) + high, leaf = tall ? top + 70 : top + 92, leafHigh = tall ? 20 : 22, size = tall ? 15 : 18, broad = max(size, 3 * q + 5);
+  const tall = width < 480, gap = tall ? 34 : 22, a0 = tall ? 68 : 66, p = tall ? 24 : (width - a0 - (U - 1) * gap - 1) / L, high = 14, q = p * .215;
+  const spine = (s) => tall ? 2 + 24 * s : 4 + 22 * s, top = spine(S - 1) + high, leaf = tall ? top + 62 : top + 92, leafHigh = tall ? 20 : 22, size = tall ? 15 : 18, broad = max(size, 3 * q + 5);
   const step = tall ? (width - leaf - leafHigh - 22) / N : 38, gpu = (n) => leaf + leafHigh + (tall ? 18 : 34) + step * n, end = gpu(N - 1) + size + 10;
   const col = (l) => a0 + floor(l / R) * (R * p + gap) + (l % R + .5) * p, edge = (u, after) => col(u * R + (after ? R - 1 : 0)) + (after ? p / 2 : -p / 2), last = edge(U - 1, 1);
   const at = (a, b) => tall ? `${px(b)} ${px(a)}` : `${px(a)} ${px(b)}`, xy = (a, b) => tall ? { x: b, y: a } : { x: a, y: b };

@@ -57,11 +57,13 @@ function replaced(p, id, value) {
   return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => k === +i ? value : v) };
 }
 
-/** What a figure sees of a spec, before it has a width. */
+/** What a figure sees of a spec, before it has a width. What follows from the inputs is worked out when it is first needed:
+ *  a figure far down the page does not keep the reader from reading. */
 function seen(spec, p = JSON.parse(JSON.stringify(spec.start))) {
   const figure = figures[spec.figure], formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
   const call = (name, given) => formulas[name](given), { data, words } = spec;
-  return { spec, data, words, call, p, solved: figure.solve(p, call, data), width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
+  let solved;
+  return { spec, data, words, call, p, get solved() { return solved ??= figure.solve(this.p, call, data); }, set solved(now) { solved = now; }, width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
 }
 const hatching = (view) => `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
 
@@ -155,7 +157,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const key = `${view.width} ${figure.key?.(view.p)}`;
     if (shapes) {
       const high = view.height = figure.height(view);
-      for (const [k, v] of entries({ width: view.width, height: high, viewBox: `0 0 ${view.width} ${high}` })) svg.setAttribute(k, v);
+      const box = `0 0 ${view.width} ${high}`;
+      if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
       if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     } else {
       if (key !== built) { figure.build(view); place(true); }
@@ -163,8 +166,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     built = key;
     place();
-    frame();
     tellState(source);
+    frame();                                               // last: a readout asks for its width, and so for a layout
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
@@ -173,7 +176,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (calm.matches || !(shapes || smooth.length)) return change(to);
     if (!figure.steady) shapes?.depart();
     const beat = (time) => {
-      const u = min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, shapes ? e : 1);
       else { way = e; frame(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
@@ -204,9 +207,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
-    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...point(e)));
-    pointed = e.target.closest('[data-told], .grip') && { el: held ?? e.target.closest('[data-told], .grip'), at: point(e) };
-    if (pointed) tell(); else readout.hidden = true;
+    const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
+    pointed = el && { el, at };
+    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
+    else if (pointed) tell(); else readout.hidden = true;
   });
   for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
   on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });

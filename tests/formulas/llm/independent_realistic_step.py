@@ -255,6 +255,23 @@ def an_optimizer_updates_its_shard(lib, case):
         assert at(lib.update_time, **given, n_zero=zero) == now
 
 
+@checks("update_bytes", "host_update_time", over=st.tuples(*[SMALL] * 6, RATE))
+def an_update_here_or_on_the_host(lib, case):
+    """Array by array: what the optimizer reads and writes in place, and what crosses to the host and back."""
+    params, copies, parts, grad, weight, state, rate = case
+    read, written = {"gradient": grad, "state": state}, {"state": state, "weight": weight}
+    moved = sum(read.values()) + sum(written.values())
+    assert at(lib.update_bytes, b_grad=grad, b_w=weight, b_opt=state) == moved
+    for zero in range(4):
+        owners = copies * parts if zero else 1
+        held = params * owners  # so that shards are whole
+        crossing = [read["gradient"] + written["weight"] for p in range(held) if p % owners == 0]
+        given = {"P_rank": held, "X": copies, "n_cp": parts, "n_zero": zero, "W_host": rate}
+        assert at(lib.host_update_time, **given, b_grad=grad, b_w=weight) == sum(
+            Fraction(one) / rate for one in crossing
+        )
+
+
 @checks("expected_step", over=st.tuples(st.integers(1, 5), *[TIME] * 5))
 def a_step_with_its_end(lib, case):
     count, micro, idle, hops, exposed, update = case

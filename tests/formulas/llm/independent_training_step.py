@@ -607,3 +607,20 @@ def the_stage_that_needs_most(lib, case):
     stages = [state + flying + 1, state + last + 1]
     given = {"V_state": state, "V_stage": flying, "V_last": last, "V_work": 1}
     assert at(lib.gpu_memory, **given, V_extra=head) == max(stages) + head
+
+
+@checks("kept_activations", "kept_last_activations", "host_memory", over=st.tuples(*[SMALL] * 4, *[RATE] * 3))
+def layers_that_leave_and_layers_that_stay(lib, case):
+    """One layer after the other moves to the host, until as few are left as may stay; the head never moves."""
+    flying, layers, keep, ranks, size, head, optimizer = case
+    for held, tail in ((flying, 0), (layers, head / ranks)):
+        here, away = [size] * held, [optimizer]
+        while len(here) > keep:
+            away.append(here.pop())
+        if tail:
+            found = at(lib.kept_last_activations, L_stage=held, L_keep=keep, V_act=size, V_head=head, Y=ranks)
+        else:
+            found = at(lib.kept_activations, L_held=held, L_keep=keep, V_act=size)
+        assert found == sum(here) + tail
+        if len(away) > 1:
+            assert at(lib.host_memory, V_state=optimizer, V_stage=sum(away[1:])) == sum(away)
