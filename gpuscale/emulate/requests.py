@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gpuscale.emulate.served import Request, Served, Step
+from gpuscale.emulate.served import Served, ServedRequest, ServedStep
 
 
 def uniform(seed: int) -> Iterator[float]:
@@ -33,18 +33,18 @@ def draw(count: int, seed: int = 7, group: int = 0) -> np.ndarray:
     return rows
 
 
-def requests(drawn: np.ndarray, rate: float, prompt: int, answer: int, vary: bool = True) -> list[Request]:
+def requests(drawn: np.ndarray, rate: float, prompt: int, answer: int, vary: bool = True) -> list[ServedRequest]:
     """Requests at ``rate`` per second; with ``vary`` their lengths vary around ``prompt`` and ``answer``."""
     out, now = [], 0.0
     for gap, long, talk in drawn.tolist():
         now += gap / rate
         sizes = (max(1, math.floor(prompt * long + 0.5)), max(2, math.floor(answer * talk + 0.5)))
-        out.append(Request(now, *(sizes if vary else (prompt, answer))))
+        out.append(ServedRequest(now, *(sizes if vary else (prompt, answer))))
     return out
 
 
 def serve(
-    coming: list[Request],
+    coming: list[ServedRequest],
     cost: Callable[[int, int, int, int], float],
     slots: int,
     chunk: float = math.inf,
@@ -62,9 +62,9 @@ def serve(
     if there is none, the last one in gives up its blocks and is prefilled again later. With ``reserve`` a request waits
     instead until all its blocks are free. ``static``: a batch ends when its longest answer does.
     """
-    queue: list[Request] = []
-    running: list[Request] = []
-    steps: list[Step] = []
+    queue: list[ServedRequest] = []
+    running: list[ServedRequest] = []
+    steps: list[ServedStep] = []
     now, used, come = 0.0, 0, 0
 
     def release(r):
@@ -125,7 +125,7 @@ def serve(
         read = contexts + sum(r.fill for r, _ in fed)
         pairs = contexts + sum(many * r.fill + many * (many + 1) // 2 for r, many in fed)
         start, now = now, now + cost(len(decoding), tokens, read, pairs)
-        steps.append(Step(start, now, len(decoding), tokens, read, used, len(queue)))
+        steps.append(ServedStep(start, now, len(decoding), tokens, read, used, len(queue)))
 
         # its tokens, and who leaves
         over = []

@@ -7,7 +7,7 @@ import numpy as np
 
 
 @dataclass
-class Request:
+class ServedRequest:
     """``tokens`` are the times of its tokens, ``parts`` what it goes through: (kind, start, end, slot).
 
     The kind is "queue", "prefill", "decode", or "kept" for a slot of a static batch whose answer is finished. The slot
@@ -48,7 +48,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Step:
+class ServedStep:
     """A step: sequences that decode, tokens of prompts, cached tokens that are read, blocks in use, requests queued."""
 
     start: float
@@ -64,11 +64,11 @@ class Step:
 class Served:
     """A run: its requests and steps. Its means leave out what happens before ``warm`` seconds."""
 
-    requests: list[Request]
-    steps: list[Step]
+    requests: list[ServedRequest]
+    steps: list[ServedStep]
     warm: float
 
-    def _later(self) -> list[Step]:
+    def _later(self) -> list[ServedStep]:
         return [step for step in self.steps if step.start >= self.warm]
 
     def mean_batch(self) -> float:

@@ -11,7 +11,7 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     deployment="Deployment Replicas",
-    engines="Engine engine_of",
+    engines="EngineRates engine_of",
     requests="ServingRequest request",
     search="ServingPlan serve",
 )

@@ -22,7 +22,7 @@ REGIMES = {False: "in_flight", True: "mixture"}  # of published rows, by whether
 
 
 @dataclass(frozen=True)
-class Engine:
+class EngineRates:
     """Constants of expected times: HBM sustains ``eta_hbm`` of its bandwidth, a layer takes ``t_layer`` seconds more,
     and everything takes ``slow`` times as long under load. Nine of ten of the ``rows`` that this follows from were
     within a factor of ``band``, either way."""
@@ -35,15 +35,15 @@ class Engine:
 
 
 @cache
-def engine(experts: bool) -> Engine:
-    """The Engine of models with or without experts."""
+def engine(experts: bool) -> EngineRates:
+    """The EngineRates of models with or without experts."""
     rows = [one for one in measured_bounds().values() if one.row.regime == REGIMES[experts] and judged(one)]
     over = np.log([one.over_estimate for one in rows])
     slow = float(np.median(over))
     band = float(np.exp(np.quantile(np.abs(over - slow), HELD)))
-    return Engine(*gpt_fast(), float(np.exp(slow)), band, len(rows))
+    return EngineRates(*gpt_fast(), float(np.exp(slow)), band, len(rows))
 
 
-def engine_of(model: Part) -> Engine:
-    """The Engine of a model."""
+def engine_of(model: Part) -> EngineRates:
+    """The EngineRates of a model."""
     return engine(counts(model).moe)

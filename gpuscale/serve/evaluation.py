@@ -12,7 +12,7 @@ import numpy as np
 from gpuscale import collectives, serving
 from gpuscale.llm.model_counts import counts
 from gpuscale.plan.layouts import Rows
-from gpuscale.serve.engines import Engine
+from gpuscale.serve.engines import EngineRates
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.serving.given_decode import decode_attention, decode_inputs, peak, value
 
@@ -60,7 +60,7 @@ class Grid:
     parts: dict[str, np.ndarray]
 
 
-def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, engine: Engine) -> Grid:
+def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, engine: EngineRates) -> Grid:
     """The Grid of these layouts in these formats."""
     known = model_numbers(ask, weights, cache)
     known |= {name: column[:, None] for name, column in rows.items()}
@@ -96,7 +96,7 @@ def _cache(known: dict, batch, size):
     return value(serving.replica_cache, known, B_seq=batch, V_seq=size)
 
 
-def _stage(ask: ServingRequest, known: dict, engine: Engine):
+def _stage(ask: ServingRequest, known: dict, engine: EngineRates):
     """Times of a stage and of a hop to the next, bound and expected; and the parts of the expected one."""
     known = known | {"V_w": value(serving.replica_weights_read, known), "V_kv": value(serving.replica_cache, known)}
     known["V_read"] = value(serving.bytes_read, known)
@@ -142,7 +142,7 @@ def _hop(ask: ServingRequest, known: dict):
     return np.where(known["N_stages"] > 1, value(collectives.call_time, {"alpha_call": 0}, V=size, W_fit=rate), 0.0)
 
 
-def _prefill(ask: ServingRequest, known: dict, engine: Engine):
+def _prefill(ask: ServingRequest, known: dict, engine: EngineRates):
     """The time of a prompt on an attention group, bound and expected, when all groups are busy."""
     new = ask.input - ask.cached
     known = known | {"B": new, "N_gpu": known["Y"]}

@@ -13,7 +13,7 @@ from gpuscale.plan.layouts import Reason
 from gpuscale.plan.typed import some, whole
 from gpuscale.serve import html, text
 from gpuscale.serve.deployment import Deployment, Replicas
-from gpuscale.serve.engines import Engine, engine_of
+from gpuscale.serve.engines import EngineRates, engine_of
 from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
 from gpuscale.serve.requests import ServingRequest, request
@@ -32,7 +32,7 @@ class ServingPlan:
     """
 
     ask: ServingRequest
-    engine: Engine
+    engine: EngineRates
     rows: tuple[Deployment, ...]
     rejected: tuple[Reason, ...]
     tried: int

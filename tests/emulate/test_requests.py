@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gpuscale.emulate.requests import Request, draw, requests, serve, uniform
+from gpuscale.emulate.requests import ServedRequest, draw, requests, serve, uniform
 from gpuscale.serving import largest_rate
 
 COST = lambda decodes, prompt, read, pairs: 1 + decodes / 8 + prompt / 64 + read / 4096  # noqa: E731
@@ -66,7 +66,7 @@ def test_steps_cost_what_they_carry():
         asked.append(load)
         return 1.0
 
-    serve([Request(0, 20, 3), Request(0, 20, 3)], cost, slots=2, chunk=16)
+    serve([ServedRequest(0, 20, 3), ServedRequest(0, 20, 3)], cost, slots=2, chunk=16)
     # 16 of the first prompt; its last 4 and 12 of the second; the last 8 of the second, while the first decodes
     assert asked[:3] == [(0, 16, 0, 136), (0, 16, 16, 4 * 16 + 10 + 78), (1, 8, 21 + 12, 21 + 8 * 12 + 36)]
     assert asked[3:] == [(2, 0, 22 + 21, 22 + 21), (1, 0, 22, 22)]
@@ -80,36 +80,38 @@ def test_the_last_one_in_loses_its_blocks():
         asked.append(load[:2])
         return 1.0
 
-    served = serve([Request(0, 8, 6), Request(0, 7, 4)], cost, slots=2, pool=3, page=8)
+    served = serve([ServedRequest(0, 8, 6), ServedRequest(0, 7, 4)], cost, slots=2, pool=3, page=8)
     first, second = served.requests
     assert (first.evictions, second.evictions) == (0, 1)
     assert asked == [(0, 15), (2, 0), (1, 0), (1, 0), (1, 0), (1, 0), (0, 9), (1, 0)]
     assert [len(second.tokens), second.tokens[1:3]] == [4, [2.0, 7.0]]
-    waits = serve([Request(0, 8, 6), Request(0, 7, 4)], cost, slots=2, pool=3, page=8, reserve=True)
+    waits = serve([ServedRequest(0, 8, 6), ServedRequest(0, 7, 4)], cost, slots=2, pool=3, page=8, reserve=True)
     assert [r.evictions for r in waits.requests] == [0, 0] and waits.requests[1].tokens[0] == 7.0
 
 
 def test_a_static_batch_ends_with_its_longest_answer():
-    served = serve([Request(0, 5, 2), Request(0, 5, 4), Request(0, 5, 2)], lambda *_: 1.0, slots=2, static=True)
+    served = serve(
+        [ServedRequest(0, 5, 2), ServedRequest(0, 5, 4), ServedRequest(0, 5, 2)], lambda *_: 1.0, slots=2, static=True
+    )
     assert [r.tokens[-1] for r in served.requests] == [2.0, 4.0, 6.0]
     assert ("kept", 2.0, 4.0, 0) in served.requests[0].parts
-    more = serve([Request(0, 5, 2), Request(0, 5, 4), Request(0, 5, 2)], lambda *_: 1.0, slots=2)
+    more = serve([ServedRequest(0, 5, 2), ServedRequest(0, 5, 4), ServedRequest(0, 5, 2)], lambda *_: 1.0, slots=2)
     assert more.requests[2].tokens[0] == 3.0  # the slot is free after the second step
 
 
 def test_a_request_larger_than_the_pool_is_passed_over():
-    served = serve([Request(0, 100, 2), Request(0, 5, 2)], lambda *_: 1.0, slots=2, pool=3)
+    served = serve([ServedRequest(0, 100, 2), ServedRequest(0, 5, 2)], lambda *_: 1.0, slots=2, pool=3)
     assert served.requests[0].tokens == [] and served.requests[1].tokens == [1.0, 2.0]
 
 
 def test_means_of_a_run_by_hand():
     """One request alone, then none for a while, then another one."""
-    served = serve([Request(0, 5, 3), Request(10, 5, 3)], lambda *_: 2.0, slots=2)
+    served = serve([ServedRequest(0, 5, 3), ServedRequest(10, 5, 3)], lambda *_: 2.0, slots=2)
     assert [(s.start, s.decodes) for s in served.steps] == [(0, 0), (2, 1), (4, 1), (10, 0), (12, 1), (14, 1)]
     assert served.mean_batch() == 8 / 16 and served.mean_step() == 2 and served.token_rate() == 6 / 16
     assert served.first_tokens().tolist() == [2, 2] and served.token_times().tolist() == [2, 2]
     assert served.gaps().tolist() == [2, 2, 2, 2]
-    later = serve([Request(0, 5, 3), Request(10, 5, 3)], lambda *_: 2.0, slots=2, warm=10)
+    later = serve([ServedRequest(0, 5, 3), ServedRequest(10, 5, 3)], lambda *_: 2.0, slots=2, warm=10)
     assert later.mean_batch() == 4 / 6 and later.first_tokens().tolist() == [2] and later.token_rate() == 3 / 6
 
 
