@@ -140,7 +140,7 @@ questions = QuestionSet(
             "stored. Of a draft, the engine keeps the tokens that the model itself would have chosen.",
         ),
         Question(
-            "The draft model agrees with the model in about 40% of the first tokens of a draft. How many tokens does a step "
+            "The draft model agrees with the model in more than a third of the first tokens of a draft. How many tokens does a step "
             "with three drafted tokens yield?",
             predict=True,
             choices=[

@@ -269,7 +269,7 @@ many_requests = [
         vary={lambda_req: (2, 3, 4)},
     ),
     Question(
-        "How many of them decode at a time, with {lambda_req:count} arrivals per second?",
+        "And how many of these requests decode at a time on average, with {lambda_req:count} arrivals per second?",
         answer=batching.steady_batch,
         unit="1",
         noun="sequences",
@@ -308,8 +308,8 @@ many_requests = [
         hint="A token counts only if all tokens before it were accepted.",
     ),
     Question(
-        "The same server is full, with several hundred sequences in the batch and short contexts, and its steps are limited by compute. What does "
-        "speculation do to its throughput?",
+        "Another server has several hundred sequences in its batch, all with short contexts, and compute limits its steps. "
+        "What does speculation do to its throughput?",
         choices=[
             ("it raises it by the tokens per step", "The check takes as many FLOPs as all drafted tokens.", False),
             ("it leaves it alone", "Drafted tokens that are refused cost FLOPs, too.", False),
