@@ -11,7 +11,8 @@ from gpuscale.specs.measured_serving import ServingRow
 from gpuscale.units import show
 
 COLUMNS = ("Measurement", Head("Measured", "num", "measured"), Head("Bound", "num", "bound"))
-COLUMNS += (Head("Measured / bound", "num", "over the bound"), Head("Measured / estimate", "num", "over the estimate"))
+COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
+COLUMNS += (Head("Limit", "", "limit"),)
 FACTOR = {"digits": 3, "short": False}
 
 
@@ -28,9 +29,11 @@ def serving_table(regime: str) -> Html:
     rows = [row for row in serving_rows() if row.regime == regime]
     lines = [_cells(row, bounds.get(row.id)) for row in rows]
     ids = [anchor(row.id) for row in rows]
+    notes = [note for series in dict.fromkeys(row.series for row in rows) if (note := _note(series, rows))]
     html = table(COLUMNS, lines, "ledger stack", ids=ids, stack=True, aria_label=f"Measurements: {title}")
     plain = "\n".join(_plain(row, bounds.get(row.id)) for row in rows)
-    return Html(element("div", html, id=f"regime-{anchor(regime)}", class_="filtered"), plain)
+    box = element("div", html, id=f"regime-{anchor(regime)}", class_="filtered")
+    return Html("".join(notes) + box, plain)
 
 
 def serving_bands() -> Html:
@@ -64,13 +67,26 @@ def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
     ]
     more = [escape(text) for text in more]
     engine = element("span", escape(f"{row.engine} {row.version}"), data_engine=row.engine)
-    more += [f"{engine}; {cite(row.source)}.", *(escape(f"{text[0].upper()}{text[1:]}.") for text in _remarks(row))]
+    more += [
+        f"{engine}; {cite(row.source)}.",
+        *(escape(f"{text[0].upper()}{text[1:]}.") for text in _remarks(row) if text not in _shared(row.series)),
+    ]
     first = element("span", ", ".join(said), data_gpu=gpu) + element("small", " ".join(more))
-    limit = one.limit if one else ""
-    bound = element("span", escape(_amount(row, one.bound)), data_limit=limit) if one and one.bound else "–"
-    if limit:
-        bound += element("small", escape(limit))
-    return first, escape(_amount(row, one.measured) if one else _printed(row)), bound, _ratio(one), _estimate(one)
+    measured = _amount(row, one.measured) if one else _printed(row)
+    bound = _amount(row, one.bound) if one and one.bound else "–"
+    limit = element("span", escape(one.limit), data_limit=one.limit) if one and one.limit else "–"
+    return first, escape(measured), escape(bound), _ratio(one), _estimate(one), limit
+
+
+def _shared(series: str) -> tuple[str, ...]:
+    """Remarks that all rows of a series have, said once above its regime's table."""
+    rows = [row for row in serving_rows() if row.series == series]
+    return tuple(text for text in _remarks(rows[0]) if len(rows) > 1 and all(text in _remarks(row) for row in rows))
+
+
+def _note(series: str, rows: list[ServingRow]) -> str:
+    said = " ".join(f"{text[0].upper()}{text[1:]}." for text in _shared(series))
+    return element("p", element("small", element("b", escape(series)), ". ", escape(said))) if said else ""
 
 
 def _ratio(one: Bounded | None) -> str:
