@@ -7,10 +7,10 @@ from gpuscale.serving import decode_bytes, decode_compute, decode_time
 from gpuscale.serving.given_decode import decode_inputs, prefill, step
 from gpuscale.specs import model
 from gpuscale.symbols import (
+    B,
     B_seq,
     C,
     D,
-    E,
     L,
     P,
     P_act,
@@ -68,7 +68,7 @@ questions = QuestionSet(
             answer=V_w / W_hbm,
             given={"V_w": step("llama3_70b", h200).V_w, "W_hbm": h200.hbm_bw},
             unit="s",
-            hint="First find the bytes of weights of a step. The H200's HBM has 4.8 TB/s.",
+            hint="First find the bytes of weights of a step. The hardware tables have the bandwidth.",
             mistakes={
                 "That is the bandwidth of an H100.": {"W_hbm": h100.hbm_bw},
                 "A step reads the weights once, not twice.": 2 * V_w / W_hbm,
@@ -80,7 +80,7 @@ questions = QuestionSet(
             answer=decode_bytes.cache_read.where(decode_bytes.cache_sequence),
             given={"B_seq": 16, "S": 4096, "V_tok": decode_inputs("llama3_70b")["V_tok"]},
             unit="B",
-            hint="Find the bytes per token first: 80 layers, and 8 heads of 128 for keys and for values.",
+            hint="Find the bytes per token first: a key and a value per layer and key-value head.",
             mistakes={
                 "Each sequence reads its own cache.": S * V_tok,
                 "Keys and values are both read.": B_seq * S * V_tok / 2,
@@ -109,8 +109,8 @@ questions = QuestionSet(
             },
             unit="1",
             noun="tokens",
-            hint="Compare the FLOPs of a token at the peak with the read of its sequence's cache. The model has 126 layers "
-            "and 8 key-value heads of 128.",
+            hint="Compare the FLOPs of a token at the peak with the read of its sequence's cache. The hardware "
+            "tables have the model.",
             mistakes={
                 "A token takes two FLOPs per parameter.": P_act * W_hbm / (C * V_tok),
             },
@@ -124,8 +124,8 @@ questions = QuestionSet(
             noun="experts",
             hint="What is the probability that none of the tokens is sent to a given expert?",
             mistakes={
-                "Several tokens share an expert.": {"B": 1e9},
-                "That is what one token reads.": k * E / E,
+                "Several tokens share an expert.": k * B,
+                "That is what one token reads.": 1 * k,
             },
         ),
         Question(

@@ -22,6 +22,7 @@ OTHER = {
     "W": ("kW",),
     "USD": ("USD",),
     "USD/h": ("USD/h",),
+    "/s": ("tokens/s", "requests/s"),
     "1": ("",),
 }
 
