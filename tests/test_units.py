@@ -27,7 +27,7 @@ from gpuscale.units.reading import read
 THIN = "\u2009"
 # The range in which show picks a prefix that people write, and parse therefore knows.
 READABLE = {"s": (1e-12, 900), "1": (1e-6, 1e12), "FLOP/B": (1e-6, 1e9)}
-READABLE |= dict.fromkeys(["USD", "USD/h"], (1e-6, 1e9))
+READABLE |= dict.fromkeys(["/s", "/J", "USD", "USD/h"], (1e-6, 1e9))
 
 
 @pytest.mark.parametrize(
@@ -214,6 +214,14 @@ READS = [
     ("1024", "FLOP", 1024),
     ("700 W", "W", 700),
     ("0.7 kilowatts", "W", 700),
+    ("40 /s", "/s", 40),
+    ("40 per second", "/s", 40),
+    ("40 tokens per second", "/s", 40),
+    ("12k tokens/s", "/s", 12000),
+    ("2.5 requests/sec", "/s", 2.5),
+    ("40 tokens/s per GPU", "/s", 40),
+    ("8 tokens per J", "/J", 8),
+    ("8", "/J", 8),
     ("2 USD/h", "USD/h", 2),
     ("$2.50/h", "USD/h", 2.5),
     ("2.50 USD per hour", "USD/h", 2.5),
@@ -458,6 +466,8 @@ def meaning(name):
         return SIZES[found[1]], {"H": "Hz", "h": "Hz", "W": "W", "w": "W", "s": "s"}[found[2][0]]
     if name.removesuffix("s") in LENGTHS:
         return LENGTHS[name.removesuffix("s")], "s"
+    if found := re.fullmatch(r"(?:tok|tokens?|req|requests?)?(/[sJ])", name):
+        return 1, found[1]
     return {"%": (0.01, "1"), "USD": (1, "USD"), "USD/h": (1, "USD/h")}.get(name, (1, "1"))
 
 

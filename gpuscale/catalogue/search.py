@@ -51,7 +51,7 @@ def find(text: str = "", *, gives: str | Quantity | None = None, given: Iterable
     >>> find("bubbles zero-bubble gpipe")
     No formula for 'bubbles zero-bubble gpipe'. No formula has all of these words: 'bubbles', 'zero', 'bubble', 'gpipe'.
     >>> find("occupncy")
-    No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy.
+    No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy, concurrency.
     >>> find(gives="busbw")
     Traceback (most recent call last):
     KeyError: "gives: 'busbw' is not a quantity of the book; did you mean W_bus?"

@@ -14,8 +14,9 @@ from gpuscale.symbols import flop, quantities
 from gpuscale.units import WORDS
 
 # The parts of the notation: the files that declare symbols. The parts of the book by the rooms of their formulas.
-PARTS = ("one_gpu", "network", "llm", "parallel", "step")
+PARTS = ("one_gpu", "network", "llm", "parallel", "step", "serving", "fleet")
 ROOMS = {"one_gpu": "One GPU", "network": "The network", "collectives": "Collectives", "llm": "Language models"}
+ROOMS |= {"serving": "Serving"}
 
 
 def symbol_filter() -> Html:

@@ -13,6 +13,9 @@ __getattr__, __dir__ = face(
     registry="UnknownPart capability chip chips link links load measured model models part parts table",
     entry="Part",
     hugging_face="is_file",
+    measured_serving=(
+        "ServingRow serving_columns serving_formats serving_metrics serving_regimes serving_row serving_rows"
+    ),
     measured_table="Column MeasuredTable",
     number="Spec",
     reading="SpecError",

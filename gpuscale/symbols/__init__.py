@@ -13,6 +13,8 @@ from gpuscale.symbols.llm import *  # noqa: F403
 from gpuscale.symbols.network import *  # noqa: F403
 from gpuscale.symbols.parallel import *  # noqa: F403
 from gpuscale.symbols.step import *  # noqa: F403
+from gpuscale.symbols.serving import *  # noqa: F403
+from gpuscale.symbols.fleet import *  # noqa: F403
 
 # isort: on
 

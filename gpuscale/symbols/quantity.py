@@ -7,7 +7,7 @@ import sympy
 
 from gpuscale.units import DIMENSIONS
 
-_GREEK = {"alpha": "α", "eta": "η", "gamma": "γ", "varphi": "φ"}
+_GREEK = {"alpha": "α", "eta": "η", "gamma": "γ", "lambda": "λ", "varphi": "φ"}
 _registry: "dict[str, Quantity]" = {}
 
 

@@ -26,16 +26,16 @@ RANGE_UNIT = r"(?<!\^)(?:-|^to | to ) ?[0-9]"  # 15 to 20 us, 15 us - 20 us
 # The unit as the table has it: GB / s, GB per second and GB/sec. are GB/s.
 UNIT_RULES = (
     (r"^[ *]+", ""),
+    (r"^per +(?!cent)", "/"),
     (r" *(?:/| per ) *", "/"),
     (r"/(?:hr|hours?)(?![A-Za-z])", "/h"),
     (r"/(?:sec|seconds?)(?![A-Za-z])", "/s"),
     (r"\$", "USD"),
     (r"[ .]+$", ""),
-    (r"^/s$", "Hz"),
     (r"^per ?cent$", "%"),
 )
 JOINT = r"(?<=[A-Za-z%]) ?([*/]) ?(?=[0-9.])"  # between two amounts: 989 TFLOP/s / 3.35 TB/s
-NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "USD", "USD/h")  # a bare number can mean only one thing
+NO_DIMENSION = (ONE, "FLOP", "FLOP/B", "/J", "USD", "USD/h")  # a bare number can mean only one thing
 BITS = r"(?:^[kKMGTPE]?i?|/)b(?:/s|ps)?$"  # a small b, which some write for bytes
 
 

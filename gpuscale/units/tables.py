@@ -16,7 +16,7 @@ ONE, BYTE = "1", "B"
 SHARE, COUNT = "%", "count"  # shown in percent, shown as an exact whole number
 STEPS = "nµm kMGTP"  # the prefixes with which amounts are shown
 TYPED_STEPS = STEPS.replace("µ", "u")
-BARE = ("", ONE, "FLOP/B", "USD", "USD/h")  # shown without an SI prefix
+BARE = ("", ONE, "FLOP/B", "/s", "/J", "USD", "USD/h")  # shown without an SI prefix
 
 # Each base unit: exponents of the base dimensions, what it measures in words, two examples.
 BASE_UNITS: dict[str, tuple[dict[str, int], str, str, str]] = {
@@ -28,7 +28,9 @@ BASE_UNITS: dict[str, tuple[dict[str, int], str, str, str]] = {
     "FLOP/s": ({"FLOP": 1, "s": -1}, "a compute rate", "990 TFLOP/s", "60 TFLOP/s"),
     "FLOP/B": ({"FLOP": 1, "B": -1}, "an arithmetic intensity", "40 FLOP/B", "12 FLOP/B"),
     "Hz": ({"s": -1}, "a frequency", "1.83 GHz", "1.2 GHz"),
+    "/s": ({"s": -1}, "a rate", "40 /s", "3 tokens/s"),
     "W": ({"W": 1}, "a power", "700 W", "1 kW"),
+    "/J": ({"W": -1, "s": -1}, "tokens per joule", "8 /J", "3 tokens/J"),
     "USD": ({"USD": 1}, "an amount of money", "20 USD", "3 USD"),
     "USD/h": ({"USD": 1, "s": -1}, "a price per hour", "2 USD/h", "3 USD/h"),
 }
@@ -51,8 +53,10 @@ UNITS: tuple[tuple, ...] = (
     ("", "1 half halves way switch switches microbatch microbatches x ×", 1, "1"),
     ("", "GPU SM core unit lane warp thread block register word link port token element parameter", 1, "1", "s"),
     ("", "layer head ALU row cycle time step hop node rank expert stage chip level group", 1, "1", "s"),
-    ("", "instruction operation", 1, "1", "s"),
+    ("", "instruction operation sequence request", 1, "1", "s"),
     ("", "%", 0.01, "1"),
+    ("", "/s token/s tokens/s tok/s request/s requests/s req/s", 1, "/s"),
+    ("", "/J token/J tokens/J", 1, "/J"),
     ("", "USD", 1, "USD", "/h"),
     ("small large", "s", 1, "s"),
     ("small", "sec secs", 1, "s"),

@@ -13,6 +13,7 @@ from gpuscale.widgets.shared import with_constants
 
 # Scripts that draw what stands on a stage, each with its style sheet.
 FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
+FIGURES += ("decode", "scheduler")
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),

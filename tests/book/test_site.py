@@ -66,6 +66,8 @@ EXTRA = {
     "overview.js": 13,
     "planner.js": 22,
     "journey.js": 12,
+    "decode.js": 15,
+    "scheduler.js": 19,
 }
 
 

@@ -136,8 +136,8 @@ SCALES.append(
         "B": sympy.Integer(2) ** 11,
         "FLOP": sympy.Rational(1, 2**6),
         "s": sympy.Integer(2) ** 17,
-        "W": 1,
-        "USD": 1,
+        "W": sympy.Integer(1),
+        "USD": sympy.Integer(1),
     }
 )
 
@@ -236,7 +236,7 @@ def test_an_unknown_formula_is_refused_with_close_names():
         sweep.formula("matmul_tim")
 
 
-@pytest.mark.parametrize("room", ["one_gpu", "network", "collectives", "llm"])
+@pytest.mark.parametrize("room", ["one_gpu", "network", "collectives", "llm", "serving"])
 def test_the_sweep_finds_the_formulas_of_every_file(room):
     files = sorted((Path(gpuscale.__file__).parent / room).glob("*.py"))
     loaded = [importlib.import_module(f"gpuscale.{room}.{file.stem}") for file in files if file.stem != "__init__"]

@@ -90,6 +90,13 @@ SOME = {
     "GEMM": ("matmul_time", "matmul_ops"),
     "little's law": ("bytes_in_flight",),
     "rooflin": ("roofline_time",),
+    "TTFT": ("first_token_time",),
+    "PagedAttention": ("largest_batch", "paging_waste"),
+    "DCP": ("cache_sharded_merge",),
+    "AWQ": ("quantized_bytes",),
+    "prefix caching": ("prefill_flop_cached",),
+    "continuous batching": ("steady_batch", "steady_step"),
+    "disaggregation": ("handover_bytes",),
 }
 
 
@@ -196,7 +203,10 @@ def test_what_cannot_be_asked_is_refused(asked, error, said):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"text": "occupncy"}, "No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy."),
+        (
+            {"text": "occupncy"},
+            "No formula for 'occupncy'. No formula has the word 'occupncy'; close ones: occupancy, concurrency.",
+        ),
         ({"text": "ring qqqqq"}, "No formula for 'ring qqqqq'. No formula has the word 'qqqqq'."),
         ({"text": "occupancy zero-bubble"}, "No formula has all of these words: 'occupancy', 'zero', 'bubble'."),
         ({"text": "occupancy", "gives": V}, "giving V. Formulas with these words give W_eff, w_res, occ, eta_issue."),

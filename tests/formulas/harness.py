@@ -229,7 +229,7 @@ def room_tests(formulas):
 
 
 def of_room(room: str) -> list[str]:
-    """The names of the formulas of a room: "one_gpu", "network", "collectives", "llm"."""
+    """The names of the formulas of a room: "one_gpu", "network", "collectives", "llm", "serving"."""
     found = [name for name, f in FORMULAS.items() if f.room == f"gpuscale.{room}"]
     assert found, f"no formulas in {room!r}"
     return found

@@ -31,6 +31,7 @@ _WHOLE = (
 _NOTHING = "is multiplied by the nodes' share, which is zero wherever this argument decides"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "critical_batch": {"GreaterThan for D*F > B_rule*(D + F)": _INFINITE},
+    "critical_batch_cached": {"LessThan for C*V_seq < W_hbm*ops_tok": _INFINITE},
     "critical_batch_mixed": {"GreaterThan for D*F > I_ridge*b*(D + F)/(2*flop)": _INFINITE},
     "two_level_sharded": dict.fromkeys(["without Y in Max(G, Y)", "without Y in Max(Y, G*M)"], _BELOW),
     "three_level_sharded": dict.fromkeys(

@@ -97,9 +97,9 @@ def every_other_layer(m) -> bool:
     return 2 * m.window_layers == m.layers
 
 
-@of("model", "llama3_8b", "llama3_70b", "llama3_405b")
+@of("model", "llama2_7b", "llama2_13b", "llama2_70b", "codellama_34b", "llama3_8b", "llama3_70b", "llama3_405b")
 def heads_of_llama(m) -> bool:
-    """All three models have heads of one width."""
+    """The models of the family have heads of one width."""
     sisters = (specs.model(f"llama3_{size}") for size in ("8b", "70b", "405b"))
     return all(m.d_model * sister.heads == sister.d_model * m.heads for sister in sisters)
 

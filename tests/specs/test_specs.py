@@ -177,4 +177,4 @@ def test_what_is_not_there_is_said_with_what_is(ask, error, words):
 
 def test_every_file_of_the_data_is_read():
     there = {path.stem for path in DATA.glob("*.toml")}
-    assert there - set(registry.FILES) == {"fields", "sources"} and set(registry.FILES) <= there
+    assert there - set(registry.FILES) == {"fields", "sources", "measured_serving"} and set(registry.FILES) <= there

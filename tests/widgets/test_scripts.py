@@ -90,6 +90,7 @@ CODES = {
     "pipeline": {"W", "B"},
     "live": {"min"},
     "bytes": {"B"},
+    "decode": {"B"},
     "layer": {"flops"},
     "ring": {"d", "W"},
     "stage": {"(prefers-reduced-motion: reduce)"},

@@ -1,0 +1,43 @@
+"""A plan of serving as HTML: a table of the best deployments, the reasons folded below it."""
+
+from __future__ import annotations
+
+from gpuscale.core.html import Head, details, element, escape, table
+from gpuscale.serve import text
+from gpuscale.units import show
+
+_NUMBERS = ("Tokens/s per GPU", "Time per token", "First token", "Batch", "Memory", "USD per M tokens")
+_HEADS = ("Layout", *(Head(name, "num", name) for name in _NUMBERS), "What binds")
+
+
+def _pair(expected: str, bound: str, word: str) -> str:
+    return f"{expected}<br><small>{word} {bound}</small>"
+
+
+def _row(row) -> tuple[str, ...]:
+    own, price = row.decode, "–" if row.price is None else f"{row.price[text.EXPECTED]:.2f}"
+    formats = f"weights {text.format_name(own.weights)}, cache {text.format_name(own.cache)}"
+    return (
+        f"{escape(text.layout(row))}<br><small>{escape(formats)}</small>",
+        _pair(text.rate(row.per_gpu[text.EXPECTED]), text.rate(row.per_gpu[0]), "at most"),
+        _pair(show(row.token[text.EXPECTED], "s"), show(row.token[0], "s"), "at least"),
+        _pair(show(row.first[text.EXPECTED], "s"), show(row.first[0], "s"), "at least"),
+        f"{own.batch:,}",
+        show(own.memory, "B"),
+        price,
+        escape(row.binds),
+    )
+
+
+def html(plan) -> str:
+    """The table: expected values, with the bound below each."""
+    label = text.heading(plan.ask)
+    reasons = [element("li", escape(f"{reason.count:,}: {reason.words}")) for reason in plan.rejected]
+    tried = f"{plan.tried:,} deployments tried; why other layouts are excluded"
+    return element(
+        "div",
+        f"<p>{escape(label)}.</p>",
+        element("ul", *(element("li", escape(line)) for line in text.columns(plan))),
+        table(_HEADS, map(_row, plan.rows), "ledger stack", stack=True, aria_label=label),
+        details(tried, element("ul", *reasons), class_="entry") if reasons else "",
+    )

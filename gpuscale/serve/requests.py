@@ -1,0 +1,193 @@
+"""A request to the planner of serving: model, GPUs, lengths, limits and fixed choices, checked before it is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpuscale.plan import clusters
+from gpuscale.plan.clusters import Cluster
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.typed import number, shown, some, whole
+from gpuscale.serving.given_decode import FORMATS
+from gpuscale.specs.entry import Part
+from gpuscale.units import UnitError, parse
+
+MODES = ("colocated", "disaggregated")
+PINS = {
+    "tp": "tensor-parallel ranks",
+    "pp": "pipeline stages",
+    "dpa": "attention groups of a replica (DP attention)",
+    "ep": "ranks that the experts are spread over",
+    "batch": "sequences that a replica decodes at a time",
+}
+TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
+RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
+MOST_GPUS, MOST_TOKENS = 4096, 10**7
+USUAL_NODE = 8  # GPUs
+
+
+@dataclass(frozen=True)
+class ServingRequest:
+    """A question to the planner. Lengths are tokens, times seconds; ``ttft`` and ``tpot`` may be infinite.
+
+    ``cached`` prompt tokens are in the cache already; ``reserve`` bytes of each GPU stay free; ``price`` is dollars
+    per GPU and hour, None if unknown; ``pins`` are fixed degrees; ``modes`` are compared.
+    """
+
+    model: Part
+    gpu: Part
+    cluster: Cluster
+    gpus: int
+    input: int
+    output: int
+    ttft: float
+    tpot: float
+    cached: int = 0
+    weights: tuple[str, ...] = TRIED["weights"]
+    cache: tuple[str, ...] = TRIED["cache"]
+    modes: tuple[str, ...] = MODES
+    reserve: float = 0.0
+    price: float | None = None
+    pins: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def room(self) -> float:
+        """Bytes of a GPU's memory that may be used."""
+        return self.cluster.hbm - self.reserve
+
+    @property
+    def longest(self) -> int:
+        """Tokens of a sequence when its answer is complete."""
+        return self.input + self.output
+
+
+def request(
+    model: Part | str,
+    gpu: str,
+    gpus,
+    input,
+    output,
+    ttft=None,
+    tpot=None,
+    *,
+    cached=0,
+    weights=None,
+    cache=None,
+    mode=None,
+    per_node=None,
+    nvlink=None,
+    nic=None,
+    reserve=None,
+    price=None,
+    **pins,
+) -> ServingRequest:
+    """A checked ServingRequest. Raises Refusal, saying what was requested and what would work.
+
+    ``ttft`` and ``tpot`` are limits in seconds, or texts with a unit such as "30ms"; without one there is no limit.
+    ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
+    ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
+    ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU and hour.
+    """
+    part = model if isinstance(model, Part) else clusters.found("model", str(model))
+    chip = clusters.found("chip", str(gpu))
+    gpus = whole("GPUs", gpus, 1, MOST_GPUS)
+    place = _place(chip, gpus, per_node, nvlink, nic)
+    input = whole("input tokens", input, 1, MOST_TOKENS)
+    output = whole("output tokens", output, 2, MOST_TOKENS)  # the prefill gives the first one
+    cached = whole("cached tokens", cached, 0, MOST_TOKENS)
+    if cached >= input:
+        raise Refusal(f"{some(cached, 'cached token')} of a prompt of {input:,}; expected fewer than the prompt has")
+    if "max_tokens" in part and input + output > part.max_tokens:
+        have = f"{input:,} + {output:,} tokens"
+        raise Refusal(f"{have}: {part.title} was trained for {part.max_tokens:,}; expected no more together")
+    free = RESERVE * place.hbm if reserve is None else number("reserve, in bytes", reserve, unit="B")
+    if free >= place.hbm:
+        raise Refusal(f"a reserve of {free / 1e9:g} GB leaves nothing of the {place.hbm / 1e9:g} GB")
+    return ServingRequest(
+        part,
+        chip,
+        place,
+        gpus,
+        input,
+        output,
+        _limit("time to first token", ttft),
+        _limit("time per output token", tpot),
+        cached,
+        _formats("weights", weights, chip),
+        _formats("cache", cache, chip),
+        _modes(mode),
+        free,
+        _price(price, chip),
+        _pins(pins, gpus, part),
+    )
+
+
+def _place(chip: Part, gpus: int, per_node, nvlink, nic) -> Cluster:
+    """The nodes of a chip. GPUs of which the library knows no cluster are one node, if they are few enough for one."""
+    try:
+        return clusters.own_cluster(chip.key, per_node, nic, nvlink)
+    except Refusal:
+        if gpus > (per_node or USUAL_NODE):
+            raise
+    return clusters.own_cluster(chip.key, per_node or gpus, nic, nvlink, alone=True)
+
+
+def _limit(what: str, value) -> float:
+    if value is None:
+        return float("inf")
+    try:
+        found = parse(value, "s") if isinstance(value, str) and not _bare(value) else float(value)
+    except (UnitError, ValueError, TypeError):
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise Refusal(f"{what}: {shown(value)}; expected a time above 0, such as 30ms or 1.5 (seconds)")
+    return found
+
+
+def _bare(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _formats(what: str, value, chip: Part) -> tuple[str, ...]:
+    """Formats to compare: those asked for, or the usual ones whose matmuls the chip has a rate for."""
+    if value is None:
+        return tuple(name for name in TRIED[what] if name == "bf16" or FORMATS[name].rates[0] in chip)
+    names = value.split(",") if isinstance(value, str) else list(value)
+    names = [str(name).strip().lower().replace("-", "_") for name in names]
+    wrong = [name for name in names if name not in FORMATS]
+    if wrong or not names:
+        raise Refusal(f"{what}: {shown(value)}; expected one or several of {', '.join(FORMATS)}")
+    if lacking := [name for name in names if not any(rate in chip for rate in FORMATS[name].rates)]:
+        raise Refusal(f"{what}: {chip.title} has no rate for {lacking[0]}; expected another format")
+    return tuple(dict.fromkeys(names))
+
+
+def _modes(value) -> tuple[str, ...]:
+    if value is None:
+        return MODES
+    if value not in MODES:
+        raise Refusal(f"mode: {shown(value)}; expected {' or '.join(MODES)}")
+    return (value,)
+
+
+def _price(value, chip: Part) -> float | None:
+    if value is not None:
+        return number("price, in USD per GPU and hour", value, unit="USD/h")
+    return chip.get("price_per_hour")
+
+
+def _pins(pins: Mapping, gpus: int, model: Part) -> dict[str, int]:
+    out = {}
+    for name, value in pins.items():
+        if name not in PINS:
+            raise TypeError(f"request takes no {name}; expected {', '.join(PINS)}")
+        if value is not None:
+            out[name] = whole(PINS[name], value, 1, None if name == "batch" else gpus)
+    if out.get("ep", 1) > 1 and "experts" not in model:
+        raise Refusal(f"expert parallelism: {model.title} has no experts; expected ep = 1")
+    return out

@@ -1,0 +1,229 @@
+"""The planner of serving: every layout, format and batch of a request; the best of each layout within the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuscale import collectives, serving
+from gpuscale.plan.errors import Refusal
+from gpuscale.plan.layouts import Reason
+from gpuscale.plan.typed import some, whole
+from gpuscale.serve import html, text
+from gpuscale.serve.deployment import Deployment, Replicas
+from gpuscale.serve.engines import Engine, engine_of
+from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
+from gpuscale.serve.layouts import layouts
+from gpuscale.serve.requests import ServingRequest, request
+from gpuscale.serving.given_decode import value
+from gpuscale.units import show
+
+EXPECTED = 1  # of the pairs of times: the bound, and the expected one
+
+
+@dataclass(frozen=True)
+class ServingPlan:
+    """The answer: ``rows`` are the best deployments, one per layout and formats, by expected throughput.
+
+    ``tried`` deployments were evaluated; ``rejected`` says why layouts are excluded. It shows itself as a table;
+    ``best`` is the first row, ``record()`` is plain data.
+    """
+
+    ask: ServingRequest
+    engine: Engine
+    rows: tuple[Deployment, ...]
+    rejected: tuple[Reason, ...]
+    tried: int
+
+    @property
+    def best(self) -> Deployment:
+        """The deployment with the highest throughput."""
+        return self.rows[0]
+
+    def record(self) -> dict:
+        """As plain data, for JSON, in base units."""
+        return {
+            "request": text.heading(self.ask),
+            "tried": self.tried,
+            "rows": [row.record() for row in self.rows],
+            "rejected": [vars(reason) for reason in self.rejected],
+        }
+
+    def __repr__(self) -> str:
+        return text.text(self)
+
+    def _repr_html_(self) -> str:
+        return html.html(self)
+
+
+def serve(model, gpu, gpus, input, output, ttft=None, tpot=None, top: int = 10, **choices) -> ServingPlan:
+    """The best ways to serve a model on GPUs, within limits of latency.
+
+    ``serve("llama3_70b", "h100_sxm", 8, 2000, 500, ttft=1, tpot="30ms")``: prompts of 2,000 tokens, answers of 500, the
+    first token within a second, the next ones every 30 ms. Further choices are those of ``request``: ``weights`` and
+    ``cache`` (formats), ``mode``, ``cached`` tokens, ``price``, ``reserve``, and the degrees tp, pp, dpa, ep, batch.
+    Raises Refusal for an impossible request, with the limits that would be possible.
+    """
+    return solve(request(model, gpu, gpus, input, output, ttft, tpot, **choices), whole("top", top))
+
+
+def solve(ask: ServingRequest, top: int = 10) -> ServingPlan:
+    """The plan of a request. Raises Refusal if no layout fits or keeps the limits."""
+    used = engine_of(ask.model)
+    rows, rejected = layouts(ask, model_numbers(ask, "bf16", "bf16"))
+    if not len(rows):
+        raise Refusal(f"no layout is left: {'; '.join(reason.words for reason in rejected)}")
+    grids = {
+        (weights, cache): evaluate_layouts(ask, rows, weights, cache, used)
+        for weights in ask.weights
+        for cache in ask.cache
+    }
+    if not any(grid.fits.any() for grid in grids.values()):
+        raise Refusal(_too_large(ask, grids))
+    found = []
+    for formats, grid in grids.items():
+        if "colocated" in ask.modes:
+            found += colocated(ask, grid, formats)
+        if "disaggregated" in ask.modes:
+            found += disaggregated(ask, grid, formats)
+    if not found:
+        raise Refusal(_too_tight(ask, grids))
+    found.sort(key=lambda one: -one.throughput[EXPECTED])
+    tried = sum(grid.batch.size for grid in grids.values())
+    return ServingPlan(ask, used, tuple(found[:top]), tuple(rejected), tried)
+
+
+def colocated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iterator[Deployment]:
+    """The best batch of each layout whose replicas prefill and decode in turn."""
+    kept = grid.fits & (grid.token[EXPECTED] <= ask.tpot) & (grid.first[EXPECTED] <= ask.ttft)
+    rate = np.where(kept, grid.rate[EXPECTED], -1.0)
+    for i in np.flatnonzero(kept.any(axis=1)):
+        j = int(np.argmax(rate[i]))
+        replicas = int(ask.gpus // grid.rows["n_gpu"][i])
+        yield Deployment.both(ask, Replicas.of(ask, grid, formats, i, j, replicas), _binds(ask, grid, i, j))
+
+
+def _binds(ask: ServingRequest, grid: Grid, i: int, j: int) -> str:
+    """What keeps a layout's batch from being larger."""
+    if "batch" in ask.pins:
+        return "the batch, as given"
+    if grid.batch[i, j] >= grid.most[i, 0]:
+        return "memory for the KV cache"
+    above = np.flatnonzero(grid.batch[i] > grid.batch[i, j])
+    if not len(above):
+        return "arithmetic"
+    k = above[0]
+    if grid.token[EXPECTED][i, k] > ask.tpot:
+        return "time per output token"
+    if grid.first[EXPECTED][i, k] > ask.ttft:
+        return "time to first token"
+    return "arithmetic"
+
+
+def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iterator[Deployment]:
+    """The best split of the GPUs between replicas that prefill and replicas of each layout that decode."""
+    sizes = grid.rows["n_gpu"]
+    prompts = grid.prefill_rate[EXPECTED][:, 0]
+    senders = _senders(ask, grid)
+    kept = grid.fits & (grid.step[EXPECTED] <= ask.tpot)
+    rates = np.where(kept, grid.decode_rate[EXPECTED], -1.0)
+    for i in np.flatnonzero(kept.any(axis=1)):
+        best = None
+        j = int(np.argmax(rates[i]))
+        for p in senders:
+            first = grid.prefill[EXPECTED][p, 0] + _handover(ask, grid, p, formats) + grid.step[EXPECTED][i, j]
+            if first > ask.ttft:
+                continue
+            decoders = np.arange(1, (ask.gpus - sizes[p]) // sizes[i] + 1)
+            if not len(decoders):
+                continue
+            others = (ask.gpus - decoders * sizes[i]) // sizes[p]
+            rate = np.minimum(others * prompts[p], decoders * rates[i, j])
+            n = int(np.argmax(rate))
+            if best is None or rate[n] > best[0]:
+                best = rate[n], p, int(others[n]), int(decoders[n]), first
+        if best:
+            _, p, others, decoders, first = best
+            yield Deployment.split(
+                ask,
+                Replicas.of(ask, grid, formats, p, 0, others),
+                Replicas.of(ask, grid, formats, i, j, decoders),
+                _handover(ask, grid, p, formats),
+            )
+
+
+def _senders(ask: ServingRequest, grid: Grid) -> list[int]:
+    """The layouts whose replicas can prefill next to others that decode."""
+    able = grid.fits[:, 0] & (grid.prefill[EXPECTED][:, 0] <= ask.ttft) & (grid.rows["n_gpu"] < ask.gpus)
+    return [int(p) for p in np.flatnonzero(able)]
+
+
+def _handover(ask: ServingRequest, grid: Grid, i: int, formats: tuple[str, str]) -> float:
+    """Seconds to hand the cache of a prompt over, through the NICs of an attention group or over NVLink."""
+    known = model_numbers(ask, *formats)
+    size = value(serving.handover_bytes, {"V_tok": known["V_tok"], "S_in": ask.input})
+    inside = ask.gpus <= ask.cluster.node
+    rate = ask.cluster.W_nvl if inside else ask.cluster.W_node / ask.cluster.node
+    return value(collectives.call_time, {"alpha_call": 0}, V=size, W_fit=rate * grid.rows["Y"][i])
+
+
+def _too_large(ask: ServingRequest, grids: dict) -> str:
+    """That the weights fit nowhere, with the layout and formats that need least."""
+    formats, grid = min(grids.items(), key=lambda item: item[1].memory.min())
+    least = float(grid.memory.min())
+    return (
+        f"{ask.model.title} in {formats[0]} with a cache in {formats[1]} needs {show(least, 'B')} per GPU for one "
+        f"sequence of {ask.longest:,} tokens; {show(ask.room, 'B')} of {show(ask.cluster.hbm, 'B')} are available on "
+        f"{some(ask.gpus, ask.gpu.short)}. Expected more GPUs, a GPU with more memory, or a smaller format"
+    )
+
+
+def _too_tight(ask: ServingRequest, grids: dict) -> str:
+    """The limits that cannot be kept, with the least times that would be possible."""
+    loose = replace(ask, ttft=np.inf, tpot=np.inf)
+    token = _least_token(loose, grids)
+    first = _least_first(loose, grids)
+    said = []
+    if token > ask.tpot:
+        said.append(f"time per output token: {show(ask.tpot, 's')}; no layout is expected below {show(token, 's')}")
+    if first > ask.ttft:
+        said.append(f"time to first token: {show(ask.ttft, 's')}; no layout is expected below {show(first, 's')}")
+    if not said:
+        within = _least_token(replace(ask, tpot=np.inf), grids)
+        said.append(
+            f"no layout keeps both limits: with a first token within {show(ask.ttft, 's')}, the time per output token "
+            f"is expected to be at least {show(within, 's')}"
+        )
+    return f"{'; '.join(said)} ({some(ask.gpus, ask.gpu.short)})"
+
+
+def _least_token(ask: ServingRequest, grids: dict) -> float:
+    """The shortest expected time per output token of a deployment within the limit of the first token."""
+    found = [np.inf]
+    for formats, grid in grids.items():
+        if "colocated" in ask.modes:
+            kept = grid.fits & (grid.first[EXPECTED] <= ask.ttft)
+            found.append(np.min(grid.token[EXPECTED], where=kept, initial=np.inf))
+        if "disaggregated" in ask.modes:
+            for sender in _senders(ask, grid):
+                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+                kept &= lead + grid.step[EXPECTED] <= ask.ttft
+                found.append(np.min(grid.step[EXPECTED], where=kept, initial=np.inf))
+    return float(min(found))
+
+
+def _least_first(ask: ServingRequest, grids: dict) -> float:
+    """The shortest expected time to first token of a deployment."""
+    found = [np.inf]
+    for formats, grid in grids.items():
+        if "colocated" in ask.modes:
+            found.append(np.min(grid.first[EXPECTED], where=grid.fits, initial=np.inf))
+        if "disaggregated" in ask.modes:
+            for sender in _senders(ask, grid):
+                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+                found.append(np.min(lead + grid.step[EXPECTED], where=kept, initial=np.inf))
+    return float(min(found))

@@ -1,0 +1,177 @@
+"""The planner of serving: its refusals and promises, plain arithmetic and published runs next to its numbers."""
+
+import json
+
+import pytest
+
+from gpuscale import chip
+from gpuscale.plan import Refusal
+from gpuscale.serve import request, serve
+from gpuscale.serve.__main__ import main
+from gpuscale.serve.engines import Engine, engine
+from gpuscale.serve.evaluation import evaluate_layouts, model_numbers
+from gpuscale.serve.layouts import layouts
+from gpuscale.specs import model, serving_rows
+
+
+def plain(text) -> str:
+    """With usual spaces in amounts."""
+    return str(text).replace("\xa0", " ")
+
+
+USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"model": "llama9"}, "no model 'llama9'"),
+        ({"gpu": "rtx"}, "no chip 'rtx'"),
+        ({"gpus": 0}, "GPUs: 0; expected a whole number, 1 or more"),
+        ({"gpus": 10**9}, "GPUs: 1000000000; expected a whole number, 1 to 4,096"),
+        ({"input": "many"}, "input tokens: many; expected a whole number"),
+        ({"output": 1}, "output tokens: 1; expected a whole number, 2 or more"),
+        ({"input": 10**6}, "1,000,000 + 500 tokens: Llama 3 70B was trained for 131,072"),
+        ({"cached": 2000}, "2,000 cached tokens of a prompt of 2,000; expected fewer"),
+        ({"ttft": "30 parsecs"}, "time to first token: 30 parsecs; expected a time above 0"),
+        ({"tpot": -1}, "time per output token: -1; expected a time above 0"),
+        ({"tpot": "1e400"}, "time per output token: 1e400; expected a time above 0"),
+        ({"tpot": "5us"}, "time per output token: 5.00 µs; no layout is expected below"),
+        ({"ttft": "1ms"}, "time to first token: 1.00 ms; no layout is expected below"),
+        ({"weights": "fp3"}, "weights: fp3; expected one or several of"),
+        ({"mode": "both"}, "mode: both; expected colocated or disaggregated"),
+        ({"reserve": 1e12}, "a reserve of 1000 GB leaves nothing of the 80 GB"),
+        ({"price": -1}, "price, in USD per GPU and hour: -1; expected a number"),
+        ({"ep": 2}, "expert parallelism: Llama 3 70B has no experts; expected ep = 1"),
+        ({"tp": 3}, "no layout is left: 64 heads are not divisible by TP 3"),
+        ({"gpus": 1, "weights": "bf16"}, "needs 142 GB per GPU for one sequence of 2,500 tokens; 72.0 GB of 80.0 GB"),
+    ],
+)
+def test_a_request_that_cannot_be_met_says_what_would(change, words):
+    given = dict(zip(("model", "gpu", "gpus", "input", "output"), USUAL, strict=True)) | change
+    with pytest.raises(Refusal) as refused:
+        serve(**given)
+    assert words in plain(refused.value), plain(refused.value)
+
+
+def test_the_limit_that_is_named_as_possible_is_possible():
+    with pytest.raises(Refusal) as refused:
+        serve(*USUAL, tpot="1ms")
+    named = plain(refused.value).partition("expected below ")[2].split()[0]
+    assert serve(*USUAL, tpot=float(named) * 1.005e-3).rows
+    with pytest.raises(Refusal):
+        serve(*USUAL, tpot=float(named) * 0.995e-3)
+
+
+@pytest.mark.parametrize(
+    "case", [USUAL, ("deepseek_v3", "b200_sxm", 16, 4000, 300), ("gpt_oss_20b", "h100_sxm", 1, 300, 99)]
+)
+def test_every_row_keeps_its_promises(case):
+    ask = request(*case, ttft=5, tpot="150ms")
+    plan = serve(*case, ttft=5, tpot="150ms", top=1000)
+    assert plan.rows
+    for row in plan.rows:
+        assert row.first[1] <= ask.ttft and row.token[1] <= ask.tpot
+        for bound, expected in (row.token, row.first):
+            assert bound <= expected
+        assert row.throughput[0] >= row.throughput[1] > 0
+        used = sum(part.count * part.gpus for part in (row.decode, row.prefill) if part)
+        assert used <= ask.gpus
+        for part in (row.decode, row.prefill):
+            if part:
+                assert part.memory <= ask.room and part.gpus == part.tp * part.pp * part.dpa
+    rates = [row.throughput[1] for row in plan.rows]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_more_of_anything_never_serves_less():
+    """A looser limit, a larger GPU of the same kind, a cached prefix and more GPUs can only help."""
+
+    def best(**change):
+        given = dict(zip(("model", "gpu", "gpus", "input", "output"), USUAL, strict=True)) | change
+        return serve(**given, per_node=8).best.throughput[1]
+
+    usual = best(tpot="40ms")
+    assert best(tpot="60ms") >= usual and best() >= best(tpot="60ms")
+    assert best(tpot="40ms", gpu="h200_sxm", mode="colocated") > best(tpot="40ms", mode="colocated")
+    assert best(tpot="40ms", cached=1500) > usual
+    assert best(tpot="40ms", gpus=16) >= usual
+    assert best(tpot="40ms", weights="bf16", cache="bf16") < usual
+
+
+# Plain arithmetic over the dimensions of Llama 3 70B and Mixtral, written out for one layout each
+WIDE, HEADS, OWN, LAYERS, HIDDEN, WORDS = 8192, 64, 8, 80, 28672, 128256
+
+
+def test_a_dense_step_by_hand():
+    """TP 4 and two stages, bf16, 24 sequences of a stage: what a GPU of the second stage reads and computes."""
+    ask = request(*USUAL, weights="bf16", cache="bf16", tp=4, pp=2, batch=48)
+    rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", Engine(1, 0, 1, 1, 1))
+    gpu = chip("h100_sxm")
+    layer = 2 * WIDE * 128 * (HEADS + OWN) + 3 * WIDE * HIDDEN + 2 * WIDE
+    weights = 2 * ((40 * layer + WIDE / 2) / 4 + WORDS * WIDE / 4)
+    context = 2000 + 250
+    cache = 24 * context * 2 * 2 * 40 * OWN * 128 / 4
+    read = (weights + cache) / gpu.hbm_bw
+    reduced = 80 * 2 * 3 / 4 * 24 * WIDE * 2 / gpu.nvlink_bw
+    hop = 24 * WIDE * 2 / gpu.nvlink_bw
+    step = 2 * (read + reduced + hop)
+    assert grid.step[0][0, 0] == pytest.approx(step, rel=2e-4)
+    assert int(grid.batch[0, 0]) == 24
+
+
+def test_experts_by_hand():
+    """Mixtral on two GPUs with DP attention: every GPU has all of attention, and four of the experts."""
+    ask = request("mixtral_8x7b", "h100_sxm", 2, 1000, 200, weights="bf16", cache="bf16", tp=1, dpa=2, pp=1, batch=32)
+    rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", Engine(1, 0, 1, 1, 1))
+    m, gpu = model("mixtral_8x7b"), chip("h100_sxm")
+    attention = 2 * m.d_model * 128 * (m.heads + m.kv_heads) + 2 * m.d_model + 8 * m.d_model
+    chosen = 8 * (1 - (1 - 2 / 8) ** 32)
+    weights = 2 * (m.layers * (attention + chosen / 2 * 3 * m.d_model * m.d_ff) + m.d_model * (m.vocab + 1))
+    cache = 16 * 1100 * 2 * 2 * m.layers * m.kv_heads * 128
+    sent = m.layers * 16 * 2 * m.d_model * 4 / 2 / gpu.nvlink_bw
+    assert grid.step[0][0, 0] == pytest.approx((weights + cache) / gpu.hbm_bw + sent, rel=2e-4)
+
+
+def test_published_runs_lie_below_the_bound_and_in_the_band():
+    """Throughput of dense models with requests in flight; nine of ten lie in the band that the planner states."""
+    inside, many = 0, 0
+    for row in serving_rows():
+        if row.regime != "in_flight" or row.metric != "throughput" or row.flag:
+            continue
+        found = serve(
+            row.model, row.chip, row.gpus, row.input, row.output, weights=row.weights, cache=row.cache, tp=row.gpus,
+            mode="colocated", reserve=0.05 * chip(row.chip).hbm, per_node=8,
+        ).best  # fmt: skip
+        assert row.base <= found.throughput[0] * 1.01, row.id
+        off = found.throughput[1] / row.base
+        inside += 1 / engine(False).band <= off <= engine(False).band
+        many += 1
+    assert many >= 15 and inside >= 0.85 * many, (inside, many)
+
+
+def test_the_command_line(capsys, tmp_path):
+    words = ["--model", "llama3-8b", "--gpu", "h100-sxm", "--input", "2000", "--output", "500"]
+    assert main([*words, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    best = serve("llama3_8b", "h100_sxm", 1, 2000, 500).best
+    assert shown["rows"][0]["throughput"]["expected"] == best.throughput[1]
+    assert main([*words, "--tpot", "20ms", "--why"]) == 0
+    out = plain(capsys.readouterr().out)
+    assert "TPOT at most 20.0 ms" in out and "at most, at least: bounds" in out
+    assert main(["--list"]) == 0 and "h200-sxm" in capsys.readouterr().out
+    assert main(words[:-2]) == 2 and "missing --output" in capsys.readouterr().err
+    assert main([*words, "--gpus", "="]) == 2
+    config = {
+        "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+        "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 131072,
+        "tie_word_embeddings": False, "rms_norm_eps": 1e-5, "hidden_act": "silu",
+    }  # fmt: skip
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config))
+    assert main(["--model", str(path), *words[2:], "--json"]) == 0
+    captured = capsys.readouterr().out
+    own = json.loads(captured[captured.index("{") :])
+    assert own["rows"][0]["throughput"]["expected"] == pytest.approx(best.throughput[1], rel=1e-3)
