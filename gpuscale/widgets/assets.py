@@ -13,13 +13,14 @@ from gpuscale.widgets.shared import with_constants
 
 # Scripts that draw what stands on a stage, each with its style sheet.
 FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
-FIGURES += ("decode", "scheduler")
+FIGURES += ("decode", "scheduler", "serve")
 SCRIPTS = {
     "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
+    "serve": ("deployments", "serve"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),
