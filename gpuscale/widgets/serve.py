@@ -32,7 +32,8 @@ WORDS = {
     },
     "none": "No layout keeps the limits.",
     "least": "The shortest TPOT that is expected is {}, and the shortest TTFT {}.",
-    "nothing": "The model fits no layout. Take more GPUs, or smaller formats.",
+    "nothing": "The model fits no layout: one sequence needs {} or more of the {} that a GPU has for it. "
+    "Take more GPUs, or smaller formats.",
     "binds": {
         "memory": "<b class=memory>memory</b> for the KV cache: no larger batch fits",
         "tpot": "the limit on <b>TPOT</b>: a larger batch would exceed it",
@@ -44,6 +45,7 @@ WORDS = {
     "first": "TTFT is expected to be {}, and is at least {}.",
     "price": "A million output tokens cost {} USD.",
     "bind": "What binds is {}.",
+    "held": "Nine of ten of {} published rows of such models lay within a factor of {} of their estimate.",
     "layout": {"Y": "TP {}", "N_stages": "PP {}", "n_dpa": "DP attention {}", "n_ep": "EP {}"},
     "one": "one GPU",
     "times": "{} × {}",
@@ -59,8 +61,7 @@ WORDS = {
     "batch": "batch {}",
     "bound": "bound",
     "expected": "expected",
-    "others": "next best",
-    "slow": "slower than the limit on TPOT",
+    "slower": "TPOT above {}",
     "rails": ("TTFT", "TPOT"),
     "range": "band {} to {}",
     "limit": "limit {}",

@@ -24,11 +24,11 @@ figures.serve = {
   },
   uses: (p, name) => name !== 'down' || !!kept?.data.models[p.model].experts,
   height(view) { return this.places(view).end; },
-  places({ width, solved: { down } }) {
-    const wide = width >= 560, map = { x: 34, y: 44, w: (wide ? width - 190 : width) - 34 }, end = map.y + max(4, down.length) * ROW;
+  places(view) {
+    const { width, solved: { down, leastToken } } = view, wide = width >= 560, map = { x: 34, y: 44, w: (wide ? width - 190 : width) - 34 }, end = map.y + max(4, down.length) * ROW;
     const memory = wide ? { x: width - 164, y: 44, w: 164, h: end - 44 } : { x: 0, y: end + 58, w: width, h: 150 };
-    const chart = { x: 46, y: max(end, memory.y + memory.h) + 58, w: width - 56, h: wide ? 230 : 210 }, rails = chart.y + chart.h + 84;
-    return { wide, map, memory, chart, rails, end: rails + 2 * 62 - 12 };
+    const chart = { x: 46, y: max(end, memory.y + memory.h) + 58, w: width - 56, h: leastToken < Infinity ? wide ? 230 : 210 : -90 }, rails = chart.y + chart.h + 88;
+    return { wide, map, memory, chart, rails, end: rails + 78 + 26 };
   },
   draw(view) {
     const at = this.places(view);
@@ -63,10 +63,11 @@ figures.serve = {
     const gaps = { memory: [show(c.need, units.bytes), show(ask.place.room, units.bytes)], tpot: [show(c.token, units.time)], ttft: [show(c.first, units.time)], layout: [c.why?.[0]] };
     return `${head} ${worded(words.out[c.out], ...(gaps[c.out] ?? []))}`;
   },
-  /** The layout whose memory is shown: the chosen one, or the one of its cell that needs least. */
-  opened({ solved: { at } }) {
-    if (!at) return null;
-    return at.best ?? at.rows.reduce((a, b) => a && a.least <= b.least ? a : b, null);
+  /** The layout that is opened: the chosen one, else one of its cell or of all, with the shortest TPOT or the least memory. */
+  opened({ solved: { at, cells } }) {
+    if (at?.best) return at.best;
+    const rows = (at?.rows.length ? [at] : cells).flatMap((c) => c.rows), token = (one) => one.points[0]?.token[1] ?? Infinity;
+    return rows.reduce((a, b) => a && (token(a) < token(b) || token(a) === token(b) && a.least <= b.least) ? a : b, null);
   },
   memory(view, { memory: { x, y, h } }) {
     const { solved: { ask: { place } }, words, spec: { units } } = view, one = this.opened(view), W = 50;
@@ -85,10 +86,9 @@ figures.serve = {
     return shapes;
   },
   /** Tokens/s of a user and of a GPU, over batches; the layouts that are drawn. */
-  curves({ solved: { ranked, at } }) {
-    const others = ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best }));
-    const own = at?.best ?? at?.rows.find((one) => one.points.length);
-    return { own, others };
+  curves(view) {
+    const { ranked, at } = view.solved, one = this.opened(view);
+    return { own: one?.points.length && one, others: ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best })) };
   },
   scales(view, { chart: { x, y, w, h } }) {
     const { own, others } = this.curves(view), all = [own, ...others.map((o) => o.one)].filter(Boolean).flatMap((one) => one.points);
@@ -98,53 +98,62 @@ figures.serve = {
     return { X: log(max(slowest, fastest / 1000), fastest, x, x + w), Y: log(max(fewest, most / 1000) / 1.2, most, y + h, y), xs: ticks(max(slowest, fastest / 1000), fastest), ys: ticks(max(fewest, most / 1000) / 1.2, most) };
   },
   frontier(view, at) {
-    const { solved: f, words, hatch, width } = view, { chart: { x, y, w, h }, wide } = at, S = this.scales(view, at), base = y + h, out = [label('frontier', 'head', 0, y - 32, words.frontier)];
+    const { solved: f, words, hatch, width } = view, { chart: { x, y, w, h } } = at, S = this.scales(view, at), base = y + h, out = [];
     if (!S) return out;
+    out.push(label('frontier', 'head', 0, y - 32, words.frontier));
     const { X, Y } = S, { own, others } = this.curves(view), path = (one, i) => `M${one.points.map((c) => `${px(X(1 / c.token[i]))} ${px(Y(c.perGpu[i]))}`).join('L')}`;
-    out.push(label('yname', 'small soft', 0, y - 12, words.gpu), label('xname', 'small soft', x + w, base + 34, words.user, 'end'));
+    out.push(label('yname', 'small soft', 0, y - 8, words.gpu), label('xname', 'small soft', x + w, base + 34, words.user, 'end'));
     const apart = (list, at, room) => list.filter((v, i) => { const ones = String(v)[0] === '1' || /^0\.0*1/.test(String(v)); return ones || abs(at(list[min(i + 1, list.length - 1)]) - at(v)) > room && abs(at(v) - at(list[max(0, i - 1)])) > room; });
     for (const v of apart(S.ys, Y, 16)) out.push(line(`y${v}`, 'grid', `M${x} ${px(Y(v))}H${x + w}`), label(`yt${v}`, 'small soft', x - 6, Y(v) + 4, tokens(v), 'end'));
     for (const v of apart(S.xs, X, 30)) out.push(line(`x${v}`, 'grid', `M${px(X(v))} ${base}v5`), label(`xt${v}`, 'small soft', X(v), base + 18, tokens(v), X(v) > width - 16 ? 'end' : 'middle'));
     out.push(line('base', 'axis', `M${x} ${base}H${x + w}`));
+    const taken = [], put = (key, cls, words, spots) => {          // the first of the spots that is free, if any
+      const long = words.length * 6.6;
+      for (const [u, v, anchor = 'start'] of spots) {
+        const left = anchor === 'end' ? u - long : u, box = [left, v - 12, left + long, v + 3];
+        if (left < x || left + long > width || v > base - 3 || v < y + 8 || taken.some((o) => box[0] < o[2] && o[0] < box[2] && box[1] < o[3] && o[1] < box[3])) continue;
+        taken.push(box); out.push(label(key, cls, u, v, words, anchor));
+        return;
+      }
+    };
+    const around = (u, v) => [[u - 9, v + 15, 'end'], [u + 9, v - 6], [u + 9, v + 15], [u - 9, v - 6, 'end']];
     if (f.tpot < Infinity) {
-      const edge = X(1 / f.tpot), right = edge > x + 178;
-      out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small halo', right ? edge - 6 : edge + 6, base - 8, right ? words.slow : worded(words.limit, words.rails[1]), right ? 'end' : 'start'));
+      const edge = X(1 / f.tpot), said = worded(words.slower, show(f.tpot, view.spec.units.time)), long = said.length * 6.2, right = edge - long < 112;
+      out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
     }
     for (const { c, one } of others.toReversed()) out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
+    if (own) out.push(line('bound', 'curve bound', path(own, 0)), line('own', 'curve own', path(own, 1)));
     for (const { c, one } of others) out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx: X(1 / one.point.token[1]), cy: Y(one.point.perGpu[1]), r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
-    if (!own) return out;
-    out.push(line('bound', 'curve bound', path(own, 0)), line('own', 'curve own', path(own, 1)));
-    const some = LABELED.map((b) => own.points.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c !== own.point), spot = own.point, first = own.points[0];
-    const near = [];
-    for (const c of [spot, ...some].filter(Boolean)) {
-      const cx = X(1 / c.token[1]), cy = Y(c.perGpu[1]);
-      if (near.some(([u, v]) => hypot(u - cx, v - cy) < 26)) continue;
-      near.push([cx, cy]);
-      out.push({ key: c === spot ? 'spot' : `p${c.alive}`, tag: 'circle', class: c === spot ? 'spot' : c.first[1] > f.ttft ? 'mark over' : 'mark', cx, cy, r: c === spot ? 6 : 3, 'pointer-events': 'none' });
-      const end = cx > x + 90;
-      out.push(label(c === spot ? 'spotname' : `pn${c.alive}`, c === spot ? 'strong halo' : 'small halo', end ? cx - 9 : cx + 9, cy + (end ? 14 : -7), worded(words.batch, show(c.alive, COUNT)), end ? 'end' : 'start'));
+    if (own) {
+      const some = LABELED.map((b) => own.points.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c !== own.point);
+      for (const c of [own.point, ...some].filter(Boolean)) {
+        const cx = X(1 / c.token[1]), cy = Y(c.perGpu[1]), spot = c === own.point;
+        out.push({ key: spot ? 'spot' : `p${c.alive}`, tag: 'circle', class: spot ? 'spot' : c.first[1] > f.ttft ? 'mark over' : 'mark', cx, cy, r: spot ? 6 : 3, 'pointer-events': 'none' });
+        taken.push([cx - 4, cy - 4, cx + 4, cy + 4]);
+        put(spot ? 'spotname' : `pn${c.alive}`, spot ? 'strong halo' : 'small halo', worded(words.batch, show(c.alive, COUNT)), around(cx, cy));
+      }
+      const first = own.points[0], bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
+      put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
     }
-    const bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
-    out.push(label('boundname', 'small soft halo', min(bx + 4, x + w), by + (wide ? 16 : 16), words.bound, bx + 48 > x + w ? 'end' : 'start'));
+    for (const { c, one } of others) { const end = one.points[0], u = X(1 / end.token[1]), v = Y(end.perGpu[1]); put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v)); }
     return out;
   },
   /** The two latencies on scales of their own: bound, expected value with its band, and the limit, which is a handle. */
   railsOf({ width, data }, { rails }) {
-    return ['ttft', 'tpot'].map((name, i) => ({ name, i, y: rails + i * 62, X: log(...data[name], 46, width - 12) }));
+    return ['ttft', 'tpot'].map((name, i) => ({ name, i, y: rails + i * 78, X: log(...data[name], 16, width - 16) }));
   },
   latency({ solved: { at } }, i) { const point = at?.best?.point; return point && [point.first, point.token][i]; },
   rails(view, at) {
     const { p, data, solved: f, words, spec: { units }, width } = view, { band } = f.ask.model, time = (v) => show(v, units.time);
     return this.railsOf(view, at).map(({ name, i, y, X }) => {
-      const pair = this.latency(view, i), limit = f[name] < Infinity ? worded(words.limit, time(p[name])) : words.free_limit, out = [label(`${name}name`, 'strong', 0, y + 4, words.rails[i]), line(`${name}rail`, 'rail', `M46 ${y}H${width - 12}`)];
-      out.push(label(`${name}limit`, 'small', clamp(X(p[name]), 90, width - 50), y - 13, limit, 'middle'));
-      if (f[name] < Infinity) out.push(rectangle(`${name}over`, '', X(p[name]), y - 5, width - 12 - X(p[name]), 10, { fill: view.hatch, 'pointer-events': 'none' }));
-      for (const v of ticks(...data[name]).filter((v) => Number.isInteger(+log10(v).toFixed(9)))) out.push(line(`${name}t${v}`, 'axis', `M${px(X(v))} ${y + 2}v5`), pair ? null : label(`${name}l${v}`, 'small soft', X(v), y + 20, show(v, units.time, true), X(v) > width - 30 ? 'end' : 'middle'));
+      const pair = this.latency(view, i), limit = f[name] < Infinity ? worded(words.limit, time(p[name])) : words.free_limit, out = [label(`${name}name`, 'strong', 0, y - 28, words.rails[i]), line(`${name}rail`, 'rail', `M16 ${y}H${width - 16}`)];
+      out.push(label(`${name}limit`, 'small', clamp(X(p[name]), 44, width - 44), y - 11, limit, 'middle'));
+      if (f[name] < Infinity) out.push(rectangle(`${name}over`, '', X(p[name]), y - 5, width - 16 - X(p[name]), 10, { fill: view.hatch, 'pointer-events': 'none' }));
+      for (const v of ticks(...data[name]).filter((v) => Number.isInteger(+log10(v).toFixed(9)))) out.push(line(`${name}t${v}`, 'axis', `M${px(X(v))} ${y + 2}v5`), label(`${name}l${v}`, 'small soft', X(v), y + 22, show(v, units.time, true), 'middle'));
       if (!pair) return out;
       const [lo, hi] = [max(pair[0], pair[1] / band), pair[1] * band], said = `${words.expected} ${time(pair[1])}, ${worded(words.range, time(lo), time(hi))}`;
       out.push(rectangle(`${name}band`, 'band', X(lo), y - 4, X(hi) - X(lo), 8, { rx: 4 }), line(`${name}bound`, 'limit', `M${px(X(pair[0]))} ${y - 7}v14`), { key: `${name}dot`, tag: 'circle', class: 'spot', cx: X(pair[1]), cy: y, r: 4.5, 'pointer-events': 'none' });
-      const half = said.length * 3.1;
-      out.push(label(`${name}said`, 'small soft', clamp(X(pair[1]), 46 + half, max(46 + half, width - half)), y + 22, said, 'middle'));
+      out.push(label(`${name}said`, 'small soft', 50, y - 28, said));
       return out;
     });
   },
@@ -166,11 +175,11 @@ figures.serve = {
   },
   sentence(view) {
     const { solved: { at, first, price, leastToken, leastFirst, ask }, words, spec: { units } } = view, time = (v) => show(v, units.time);
-    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : words.nothing;
+    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : worded(words.nothing, show(this.opened(view).least, units.bytes), show(ask.place.room, units.bytes));
     if (!at.best) return this.said(view, at);
     const { point, binds } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(words.first, time(point.first[1]), time(point.first[0]))];
     if (price) out.push(worded(words.price, show(price)));
-    out.push(worded(words.bind, words.binds[binds]));
+    out.push(worded(words.bind, words.binds[binds]), worded(words.held, ask.model.rows, show(ask.model.band)));
     return out.join(' ');
   },
   table(view) {
@@ -187,7 +196,7 @@ figures.serve = {
   },
   numbers(view) {
     const { solved: { cells, at, price, leastToken, leastFirst, ask } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds } : null };
-    return { cells: cells.map(told), at: told(at), price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [] };
+    return { cells: cells.map(told), at: told(at) ?? null, price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [] };
   },
 };
 }
