@@ -115,5 +115,5 @@ function searched(p, call, data) {
   const [ttft, tpot] = ['ttft', 'tpot'].map((name) => limited(p, data, name)), cells = kept.cells.map((cell) => judged(kept.ask, cell, ttft, tpot));
   const ranked = cells.filter((c) => c.best).sort((a, b) => b.best.point.perGpu[1] - a.best.point.perGpu[1]);
   const all = cells.flatMap((c) => c.rows), at = cells.find((c) => c.tp === p.tp && c.row === p.row) ?? ranked[0];
-  return { ...kept, cells, ranked, at, ttft, tpot, first: ranked[0], leastToken: least(all, (c) => c.token[1]), leastFirst: least(all, (c) => c.first[1]) };
+  return { ...kept, cells, ranked, at, ttft, tpot, first: ranked[0], leastToken: least(all, (c) => c.token[1]), leastFirst: least(all, (c) => c.first[1]), leastMemory: min(...all.map((one) => one.least)) };
 }

@@ -174,8 +174,8 @@ figures.serve = {
     return c && this.said(view, c);
   },
   sentence(view) {
-    const { solved: { at, first, price, leastToken, leastFirst, ask }, words, spec: { units } } = view, time = (v) => show(v, units.time);
-    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : worded(words.nothing, show(this.opened(view).least, units.bytes), show(ask.place.room, units.bytes));
+    const { solved: { at, first, price, leastToken, leastFirst, leastMemory, ask }, words, spec: { units } } = view, time = (v) => show(v, units.time);
+    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : worded(words.nothing, show(leastMemory, units.bytes), show(ask.place.room, units.bytes));
     if (!at.best) return this.said(view, at);
     const { point, binds } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(words.first, time(point.first[1]), time(point.first[0]))];
     if (price) out.push(worded(words.price, show(price)));
