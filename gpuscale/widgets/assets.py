@@ -86,11 +86,10 @@ def style(name: str = "gpuscale") -> str:
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
     stage names is its own, as on a page."""
-    parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
-    names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    apart = [
-        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
-    ]
+    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage", "practice") for file in SCRIPTS[name])
+    apart = [_read((name,), "js") for name in names]  # each once
+    apart += [f"{{\n{_read(SCRIPTS[name], 'js')}}}\n" for name in FIGURES]
+    apart.append(_read((NOTEBOOK,), "js"))
     return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
