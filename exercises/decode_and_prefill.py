@@ -194,7 +194,7 @@ questions = QuestionSet(
             "experts are never chosen.",
         ),
         Question(
-            "You serve Llama 3 8B on one H100, with contexts of 8,192 tokens. From which batch size on is decode "
+            "You serve Llama 3 8B on one H100, with contexts of 8,192 tokens. At which batch size does decode become "
             "compute-bound?",
             predict=True,
             given={

@@ -57,6 +57,19 @@ def browser():
         running.close()
 
 
+# Sections far off the window are not laid out, and their figures not drawn, until a reader comes near. Tests look at
+# all of them at once; test_far_sections.py tests what a reader meets.
+LAID_OUT = """new MutationObserver((_, watch) => {
+  if (!document.head) return;
+  watch.disconnect();
+  const rules = 'article * { content-visibility: visible !important; } section section { contain: content; }';
+  document.head.append(Object.assign(document.createElement('style'), { textContent: `@media screen { ${rules} }` }));
+}).observe(document, { childList: true, subtree: true });"""
+
+DRAWN = """() => [...document.querySelectorAll('.drawn :is(.plot, .stage) > svg:empty')]
+  .every((el) => !el.checkVisibility({ contentVisibilityAuto: true }))"""
+
+
 class Visit:
     """A browser page on the site that remembers what went wrong and what was requested."""
 
@@ -84,18 +97,21 @@ class Visit:
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.goto(f"{base or self.site.as_uri()}/{name}")
         self.page.evaluate("() => document.fonts.ready.then(() => null)")
-        self.page.wait_for_function("() => !document.querySelector('.drawn :is(.plot, .stage) > svg:empty')")
+        self.page.wait_for_function(DRAWN)
         return self
 
 
 @pytest.fixture(scope="session")
 def visiting(browser, site):
-    """A context manager for a fresh visit of any length: with visiting(reduced_motion="reduce") as page."""
+    """A context manager for a fresh visit of any length: with visiting(reduced_motion="reduce") as page. Without
+    ``whole`` the browser lays out what is near the window alone, as it does for a reader."""
 
     @contextmanager
-    def visit(**options):
+    def visit(whole=True, **options):
         context = browser.new_context(**options)
         context.set_default_timeout(15_000)
+        if whole:
+            context.add_init_script(LAID_OUT)
         try:
             yield Visit(context.new_page(), site)
         finally:

@@ -32,6 +32,7 @@ PAGE_FILES = {
     'data-gpuscale="stepper"': ("steppers.css", "steppers.js"),
     'data-gpuscale="stage"': ("stage.css", "stage.js"),
     'class="rows-filter"': ("filter.css", "filter.js"),
+    'class="scores"': ("scores.css", "scores.js"),
     **{f'data-painter="{name}"': (f"{name}.css", f"{name}.js") for name in assets.FIGURES},
 }
 PAPER = "paper.css"  # what every page names and browsers fetch last, for it is read when someone prints

@@ -54,7 +54,7 @@ LANDING = """<!DOCTYPE html>
 """
 STYLE = re.compile(r"<style>(?:(?!</style>).)*</style>", re.S)
 HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
-NOTEBOOK = re.compile(r'href="(\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output, from one chapter to another
+NOTEBOOK = re.compile(r'href="((?:\.\./exercises/)?\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output to a page
 # A link that is its own address, or the end of it, such as a DOI: paper does not repeat it.
 ADDRESS = re.compile(r'(<a class="reference external)(" href="[^"]*?([^"]+)">\3</a>)')
 CURRENT = re.compile(r'<a class="current reference internal" href="#">.*?</a>')

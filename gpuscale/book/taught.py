@@ -45,7 +45,7 @@ def chapters(questions: QuestionSet) -> list[str]:
 
 
 def taught(found: list[Entry]) -> dict[str, list[str]]:
-    """For each question its idea, the title of the chapter, and the address of the section."""
+    """For each question its idea, the title of the chapter, the address of the section, and the page that asks it."""
     titles = {entry.page: entry.name for entry in found if entry.kind == "page"}
     sections = [entry for entry in found if entry.kind == "section" and entry.name not in REST]
     at = {(entry.page, entry.name): entry for entry in sections}
@@ -74,7 +74,8 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
                 section = max(near, key=lambda entry: _alike(mine, counts[id(entry)], rare, len(sections)))
             if section is not None:
                 idea = card.name if card else ideas[0] if ideas else section.name
-                out[one.id] = [idea, titles[section.page], f"{section.page}.html#{section.anchor}"]
+                place = f"{section.page}.html#{section.anchor}"
+                out[one.id] = [idea, titles[section.page], place, asks.page if asks else f"exercises/{name}"]
     return out
 
 
@@ -85,6 +86,6 @@ def _alike(mine: Counter, theirs: Counter, rare: Counter, many: int) -> float:
 
 
 def write(site: Path, found: list[Entry]) -> None:
-    """The file that a page loads when someone asks what to review."""
+    """The file that a page loads when someone asks what to review, and the page of the whole score."""
     rows = json.dumps(taught(found), ensure_ascii=False, separators=(",", ":"))
     (site / "_static" / TAUGHT_FILE).write_text(f"gpuscale.taught = {rows};\n", encoding="utf-8")

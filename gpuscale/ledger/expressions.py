@@ -1,9 +1,9 @@
 """Expressions of the ledger: Python over the names of the library, read from the data file and evaluated.
 
 An expression may use every formula by its name; the rooms ``one_gpu``, ``network``, ``collectives``, ``llm``,
-``schedules``, ``emulate``, ``specs`` and ``symbols``; ``chip``, ``link``, ``model``, ``part``, ``measured``,
-``topology`` and ``published``; ``evaluate`` and ``limit``; the units of ``gpuscale.units`` that have more than one
-letter; a few functions of arithmetic; and the inputs that its row names.
+``serving``, ``schedules``, ``emulate``, ``specs`` and ``symbols``; ``chip``, ``link``, ``model``, ``part``,
+``measured``, ``topology`` and ``published``; ``evaluate`` and ``limit``; the units of ``gpuscale.units`` that have more
+than one letter; a few functions of arithmetic; and the inputs that its row names.
 """
 
 import ast
@@ -13,12 +13,12 @@ import pkgutil
 import sys
 from functools import cache
 
-from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, specs, symbols
+from gpuscale import collectives, emulate, llm, network, one_gpu, schedules, serving, specs, symbols
 from gpuscale.catalogue import sweep
 from gpuscale.core import Formula, evaluate
 from gpuscale.units import tables
 
-ROOMS = (one_gpu, network, collectives, llm, schedules, emulate, specs, symbols)
+ROOMS = (one_gpu, network, collectives, llm, serving, schedules, emulate, specs, symbols)
 ROOMS = {room.__name__.rpartition(".")[2]: room for room in ROOMS}
 PARTS = (specs.chip, specs.link, specs.measured, specs.model, specs.part, network.topology, network.known.published)
 PARTS = {look_up.__name__: look_up for look_up in PARTS}

@@ -13,6 +13,7 @@ __getattr__, __dir__ = face(
     boxes="Block blocks",
     collectives="holdings_figure hops_figure",
     curve_chart="curves",
+    dot_chart="Dot dot_rows",
     double_trees="double_tree_figure",
     hierarchies="entrances_figure rails_figure ring_of_nodes_figure",
     ladder_chart="Rung ladder",

@@ -15,6 +15,7 @@ __getattr__, __dir__ = face(
     checking="Result check",
     checks="check_question",
     question="Question QuestionError",
+    book_score="scoreboard",
     question_sets="QuestionSet UnknownQuestion item load_set sets",
     mistakes=(
         "Times bits_for_bytes both_directions bytes_for_bits fma_twice gb_for_gib gib_for_gb mb_for_mib "

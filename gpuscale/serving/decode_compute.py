@@ -52,26 +52,27 @@ def _prefill(title: str, tokens: Expr, attention: Expr, assumes: str, needs: tup
 
 
 def _seen(window: Expr, tokens: Expr) -> Expr:
-    """Tokens that the first ``tokens`` of a prompt see in a layer with a window, added up."""
+    """Twice the tokens that the first ``tokens`` of a prompt see in a layer with a window, added up."""
     near = Min(tokens, window)
-    return near * (near + 1) / 2 + (tokens - near) * window
+    return near * (near + 1) + 2 * (tokens - near) * window
 
 
 _new = S_in - S_hit
-_pairs = S_in * (S_in + 1) / 2
-_new_pairs = _pairs - S_hit * (S_hit + 1) / 2
+_twice = S_in * (S_in + 1)  # twice the pairs of a token and one that it sees
+_new_twice = _twice - S_hit * (S_hit + 1)
 _cached = (below(S_hit, S_in),)
-prefill_flop = _prefill("FLOPs of prefill", S_in, L * _PAIR * _pairs, "for a prompt of S_in tokens under a causal mask",
-    source=_BOOK, approx=2 * flop * L * n_q * d_head * S_in**2, regime=((S_in, oo),))
-prefill_flop_cached = _prefill("FLOPs of prefill with a cached prefix", _new, L * _PAIR * _new_pairs,
+prefill_flop = _prefill("FLOPs of prefill", S_in, L * _PAIR / 2 * _twice,
+    "for a prompt of S_in tokens under a causal mask", source=_BOOK,
+    approx=2 * flop * L * n_q * d_head * S_in**2, regime=((S_in, oo),))
+prefill_flop_cached = _prefill("FLOPs of prefill with a cached prefix", _new, L * _PAIR / 2 * _new_twice,
     "under a causal mask, when the cache of the first S_hit of S_in tokens is there already",
     source="kwon2023, section 4.4", needs=_cached)
 prefill_flop_windowed = _prefill("FLOPs of prefill with sliding windows", _new,
-    _PAIR * ((L - L_win) * _new_pairs + L_win * (_seen(S_win, S_in) - _seen(S_win, S_hit))),
+    _PAIR / 2 * ((L - L_win) * _new_twice + L_win * (_seen(S_win, S_in) - _seen(S_win, S_hit))),
     "under a causal mask, when a token sees the last S_win tokens in L_win of the layers, and S_hit tokens are cached",
     source="gpt-oss, section 2", needs=(*_cached, at_most(L_win, L)))
 prefill_flop_latent = _prefill("FLOPs of prefill with latent attention", _new,
-    L * (_LATENT_PAIR * _new_pairs + _EXPAND * S_hit),
+    L * (_LATENT_PAIR / 2 * _new_twice + _EXPAND * S_hit),
     "under a causal mask, when keys and values are expanded from the latent vectors, those of S_hit cached tokens too",
     source=_MLA, needs=_cached)
 

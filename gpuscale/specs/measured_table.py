@@ -10,6 +10,7 @@ from gpuscale.specs.reading import Where, name, quantity, text
 from gpuscale.units import NBSP, SCALE, base_unit, show
 
 FORM = "{ name, title, unit, basis, source }"
+PAIR = ("a", "b", "n")  # columns of a table that says how much is between two ends: it is shown as a matrix
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,14 @@ class MeasuredTable:
         hidden = "part" if names and "chip" in self.columns else ""
         shown = [(i, c) for i, c in enumerate(self._columns) if c.name != hidden]
         rows = [[_shown(row[i], c.unit, names) for i, c in shown] for row in self._cells]
+        heads, said = [_head(c) for _, c in shown], [_title(c) for _, c in shown]
+        if tuple(self.columns) == PAIR:
+            corner, last = heads[-1], said[-1]
+            ends, rows = _matrix(rows)
+            heads, said = [corner, *(Head(end, "num") for end in ends)], [last, *ends]
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
-        html = specs_table(self.title, [_head(c) for _, c in shown], ([*map(escape, row)] for row in rows), note)
-        text = [self.title, *aligned([[_title(c) for _, c in shown], *rows])]
+        html = specs_table(self.title, heads, ([*map(escape, row)] for row in rows), note)
+        text = [self.title, *aligned([said, *rows])]
         return Html(html, "\n".join(text), stored=True)
 
 
@@ -162,6 +168,13 @@ def _cell(where: Where, column: Column, cell) -> None:
         text(where, cell, "text")
     elif cell != MISSING:
         quantity(where, cell, column.unit, {"zero": True, "unit": base_unit(column.unit)})
+
+
+def _matrix(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Rows of two ends and what is between them as a matrix: the ends, and a row for each."""
+    between = {pair: n for a, b, n in rows for pair in ((a, b), (b, a))}
+    ends = sorted({a for a, _ in between}, key=int)
+    return ends, [[a, *(between.get((a, b), NONE) for b in ends)] for a in ends]
 
 
 def _title(column: Column) -> str:

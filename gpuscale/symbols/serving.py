@@ -29,7 +29,7 @@ a_step = Quantity("a_step", "1", "tokens that a step adds to a sequence, on aver
     r"a_\mathrm{step}", least=1, also="acceptance length, tokens per step")
 r_tok = Quantity("r_tok", "/s", "output tokens per second of one GPU", r"r_\mathrm{token}",
     also="throughput, tok/s/GPU")
-T_pre = Quantity("T_pre", "s", "time of the prefill of a prompt", r"T_\mathrm{pre}")
+T_pre = Quantity("T_pre", "s", "time of the prefill of a prompt", r"T_\mathrm{pre}", zero=True)
 T_ttft = Quantity("T_ttft", "s", "time to first token", r"T_\mathrm{TTFT}", also="TTFT")
 T_queue = Quantity("T_queue", "s", "time of a request before its prefill begins", r"T_\mathrm{queue}", zero=True,
     also="queueing delay")

@@ -15,7 +15,7 @@ from gpuscale.widgets.shared import with_constants
 FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
 FIGURES += ("decode", "scheduler", "serve")
 SCRIPTS = {
-    "gpuscale": ("numbers", "grading", "plot", "controls", "live", "quiz", "prov", "copy", "paper", "seek", "start"),
+    "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
@@ -24,6 +24,7 @@ SCRIPTS = {
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),
+    "scores": ("scores",),
 }
 STYLES = {
     "gpuscale": ("components",),
@@ -32,6 +33,7 @@ STYLES = {
     **{name: (name,) for name in FIGURES},
     "filter": ("filter",),
     "search": ("search",),
+    "scores": ("scores",),
 }
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
@@ -40,6 +42,7 @@ PARTS = (
     "button joined rect sliders slide copying program show say literal"
 )
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
+SCORE_PARTS = "$ $$ button escape fetched hide joined make practise progress site worded"
 
 
 def _named(*parts: str) -> str:
@@ -57,7 +60,10 @@ _HEADS["practice"] = (
     f"const {_named(PRACTICE_PARTS)} = globalThis.gpuscale.parts, {{ abs, floor }} = Math, real = Number.isFinite,\n"
     "  { entries, fromEntries, keys } = Object;\n"
 )
-_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS)};\n"}
+_HEADS["scores"] = (
+    f"const {_named(SCORE_PARTS)} = globalThis.gpuscale.parts, {{ entries, fromEntries, keys }} = Object;\n"
+)
+_TAILS = {"gpuscale": f"globalThis.gpuscale.parts = {_named(PARTS, PRACTICE_PARTS, SCORE_PARTS)};\n"}
 
 
 def _read(names: tuple[str, ...], kind: str) -> str:

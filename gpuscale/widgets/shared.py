@@ -39,6 +39,9 @@ SCORE, QUESTION = "{} of {} right", "Question {}, {}"
 EXPORT, LOAD, REVIEW, RESET, SURE = "Export", "Import", "What to review", "Reset", "Forget all answers?"
 LOADED, NOT_OURS = "Read {} answers, {} of them new here.", "{} holds no answers to questions of this book."
 TAUGHT_IN, NONE_MISSED = "missed in {}, taught in {}", "Nothing has been missed so far."
+REPEAT, ALL_IDEAS, AFTER_MISS = "Repeat these first", "All ideas, by chapter", "right after a miss"
+SCORE_HEADS = ["Idea, and where it is taught", "Questions", "Score"]
+SCORE_KEY = "✓ is right, a dashed circle right after a miss, a colored number not yet right. Each opens its question."
 PRACTICE_FILE, TAUGHT_FILE = "practice.js", "taught.js"  # loaded when someone asks for what is in them
 SOLUTIONS, PREDICTION = "Solutions", "Prediction {}."
 

@@ -32,7 +32,8 @@ WATCH = """
   new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
 """
 SETTLED = """() => new Promise((done) => {
-  const empty = () => document.querySelector('.drawn :is(.plot, .stage) > svg:empty');
+  const near = (el) => el.checkVisibility({ contentVisibilityAuto: true });   // the others are drawn later
+  const empty = () => [...document.querySelectorAll('.drawn :is(.plot, .stage) > svg:empty')].some(near);
   (function look() { if (empty()) setTimeout(look, 50); else setTimeout(done, 500); })();
 })"""
 

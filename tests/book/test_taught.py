@@ -20,13 +20,14 @@ def test_every_question_leads_to_a_section(site):
     found = rows(site)
     assert set(found) == {one.id for name in quiz.sets() for one in quiz.load_set(name)}
     ids = {}
-    for name, (idea, chapter, href) in found.items():
+    for name, (idea, chapter, href, asked) in found.items():
         page, anchor = href.split("#")
-        if page not in ids:
-            ids[page] = {
-                tag["id"] for tag in BeautifulSoup((site / page).read_text("utf-8"), "html.parser").find_all(id=True)
-            }
+        for one in (page, f"{asked}.html"):
+            if one not in ids:
+                tags = BeautifulSoup((site / one).read_text("utf-8"), "html.parser").find_all(id=True)
+                ids[one] = {tag["id"] for tag in tags}
         assert idea and chapter and anchor in ids[page], name
+        assert f"q-{name.replace('.', '-')}" in ids[f"{asked}.html"], name
 
 
 def test_ideas_of_a_few_questions(site):
@@ -47,7 +48,8 @@ def test_a_section_is_found_by_its_words_where_no_formula_leads_there():
             "section", page, "grow", "More ranks", "a job grows from ranks to more ranks, the time of a ring all-reduce"
         ),
     ]
-    assert taught(entries)["rings_and_trees.13"] == ["More ranks", "Rings", f"{page}.html#grow"]
+    leads = ["More ranks", "Rings", f"{page}.html#grow", "exercises/rings_and_trees"]
+    assert taught(entries)["rings_and_trees.13"] == leads
 
 
 def test_chapters_of_a_set_are_its_own_or_those_it_names():

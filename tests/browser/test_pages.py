@@ -165,7 +165,7 @@ def test_the_theme_is_chosen_and_kept(page):
 
 def test_on_a_phone_the_contents_open_and_close(page):
     page.open("chapters/inside_a_gpu.html", width=390)
-    contents = page.locator("dialog#pst-primary-sidebar-modal")
+    contents = page.locator("dialog.toc")
     assert not contents.is_visible()
     page.click(".primary-toggle")
     contents.wait_for(state="visible")

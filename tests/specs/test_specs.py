@@ -178,3 +178,14 @@ def test_what_is_not_there_is_said_with_what_is(ask, error, words):
 def test_every_file_of_the_data_is_read():
     there = {path.stem for path in DATA.glob("*.toml")}
     assert there - set(registry.FILES) == {"fields", "sources", "measured_serving"} and set(registry.FILES) <= there
+
+
+def test_pairs_of_gpus_are_shown_as_a_matrix():
+    found = specs.measured("dgx1_v100_links")
+    _, heads, *rows = (line.split() for line in found.view().text.splitlines())
+    assert heads == ["links", *"01234567"] and [row[0] for row in rows] == heads[1:]
+    shown = {(int(row[0]), b): cell for row in rows for b, cell in enumerate(row[1:])}
+    known = {(row["a"], row["b"]): row["n"] for row in found.rows}
+    for (a, b), cell in shown.items():
+        n = known.get((a, b), known.get((b, a)))
+        assert cell == ("–" if n is None else f"{n:g}")

@@ -1,7 +1,8 @@
 /* Plot: axes, regions, curves, marks, and labels that find their own place. */
 
 /** Figures are redrawn at the width they have, never scaled: type keeps its size on a phone. Those below the window are
- *  first drawn in a task of their own each, so that a long page answers meanwhile. */
+ *  first drawn in a task of their own each, so that a long page answers meanwhile, and those in a section that is not laid
+ *  out yet when it is. */
 function fit(el, draw, signal) {
   let width = 0;
   const redraw = () => { if (el.clientWidth && el.clientWidth !== width) draw(width = el.clientWidth); };

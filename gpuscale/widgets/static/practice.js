@@ -91,6 +91,7 @@ globalThis.gpuscale.practice = (() => {
       if (now !== was) { news++; progress.put(id, now); }
     }
     for (const card of cards.values()) card.revive();
+    dispatchEvent(new Event('answers'));                   // the score of the whole book reads them again
     $('.said', el).textContent = kept.length ? worded(LOADED, kept.length, news) : worded(NOT_OURS, name);
   }
 

@@ -57,11 +57,13 @@ function replaced(p, id, value) {
   return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => k === +i ? value : v) };
 }
 
-/** What a figure sees of a spec, before it has a width. */
+/** What a figure sees of a spec, before it has a width. What follows from the inputs is worked out when it is first needed:
+ *  a figure far down the page does not keep the reader from reading. */
 function seen(spec, p = JSON.parse(JSON.stringify(spec.start))) {
   const figure = figures[spec.figure], formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
   const call = (name, given) => formulas[name](given), { data, words } = spec;
-  return { spec, data, words, call, p, solved: figure.solve(p, call, data), width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
+  let solved;
+  return { spec, data, words, call, p, get solved() { return solved ??= figure.solve(this.p, call, data); }, set solved(now) { solved = now; }, width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
 }
 const hatching = (view) => `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
 

@@ -12,9 +12,10 @@ function follow() {
   for (const at of id === 'quiz' ? cards.keys() : [it]) alive.get(at)?.load?.(query);
   if (cards.has(it)) it.scrollIntoView();
 }
-/** What a narrow page scrolls sideways has to be in reach of the keyboard. */
+/** What a narrow page scrolls sideways has to be in reach of the keyboard. It is measured whenever it was laid out. */
 function reach() {
-  for (const el of $$('pre')) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0;
+  const watch = new ResizeObserver((all) => { for (const { target: el } of all) if (el.scrollWidth > el.clientWidth + 1) el.tabIndex = 0; });
+  for (const el of $$('pre')) watch.observe(el);
 }
 /** Marks in the contents the section that is read, and closes the drawer of a phone behind a link to one. */
 function whereabouts() {
@@ -42,10 +43,10 @@ function wake() {
   }
 }
 function start() {
-  wake(); provenance(); follow(); listen(); whereabouts();
+  wake(); provenance(); framing(); follow(); listen(); whereabouts(); reach();
   addEventListener('hashchange', follow);
-  addEventListener('load', reach); doc.addEventListener('copy', copied);
-  addEventListener('resize', reach); doc.addEventListener('toggle', reach, true);
+  doc.addEventListener('copy', copied);
+  if ($('math')) doc.fonts.load('1em mathematics');    // someone may print what was never laid out
   addEventListener('beforeprint', paper);
 }
 globalThis.gpuscale = { start, upgrade, model, plot, show, literal, plain, timings, grading };

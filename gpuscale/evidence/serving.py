@@ -1,0 +1,147 @@
+"""Measurements of serving on a page: each next to its bound, with a filter, and the bands of their kinds."""
+
+from __future__ import annotations
+
+from gpuscale.core.filter_box import filter_box
+from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
+from gpuscale.serving.measured import Bounded, measured_bounds
+from gpuscale.serving.measured_kinds import Band, bounded_bands, predicted, predicted_band
+from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serving_rows
+from gpuscale.specs.measured_serving import ServingRow
+from gpuscale.units import show
+
+COLUMNS = ("Measurement", Head("Measured", "num", "measured"), Head("Bound", "num", "bound"))
+COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
+FACTOR = {"digits": 3, "short": False}
+
+
+def serving_filter() -> Html:
+    """The box that filters the rows; hidden where no script runs."""
+    fields = {"engine": "All engines", "model": "All models", "gpu": "All GPUs", "limit": "All limits"}
+    box = filter_box("Measurements of serving", fields, "DeepSeek, fp8, TP8")
+    return Html(box, "The page has a box here that filters the rows. In Python: gpuscale.specs.serving_rows().")
+
+
+def serving_table(regime: str) -> Html:
+    """The rows of a regime with their bounds. Raises KeyError for an unknown regime."""
+    title, bounds = serving_regimes()[regime], measured_bounds()
+    rows = [row for row in serving_rows() if row.regime == regime]
+    lines = [_cells(row, bounds.get(row.id)) for row in rows]
+    ids = [anchor(row.id) for row in rows]
+    notes = [note for series in dict.fromkeys(row.series for row in rows) if (note := _note(series, rows))]
+    html = table(COLUMNS, lines, "ledger stack", ids=ids, stack=True, aria_label=f"Measurements: {title}")
+    plain = "\n".join(_plain(row, bounds.get(row.id)) for row in rows)
+    box = element("div", html, id=f"regime-{anchor(regime)}", class_="filtered")
+    return Html("".join(notes) + box, plain)
+
+
+def serving_bands() -> Html:
+    """Each kind of rows: how many, from how many sources, where they lie, and whether that holds for other sources."""
+    predicts = predicted_band()
+    heads = [Head("Rows", leads=True), Head("Number", "num"), "Compared with", Head("Lowest", "num")]
+    heads += [Head("Highest", "num"), Head("Held by other sources", "num")]
+    lines = [_band(predicts, "predicted", "estimate")]
+    split = {serving_regimes()[one.row.regime] for one in predicts.rows}
+    lines += [
+        _band(band, f"{band.title}, other rows" if band.title in split else band.title, "bound")
+        for band in bounded_bands()
+        if len(band.rows) > 1
+    ]
+    plain = "\n".join(" | ".join(line) for line in lines)
+    return Html(region("Kinds of measurements", table(heads, [list(map(escape, line)) for line in lines])), plain)
+
+
+def _band(band: Band, title: str, reference: str) -> list[str]:
+    held = "–" if band.groups < 2 else show(band.held, "%")
+    ends = (show(end, "1", **FACTOR) for end in (band.lowest, band.highest))
+    return [title, f"{len(band.rows)}", reference, *ends, held]
+
+
+def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
+    model, gpu = _model(row), _gpu(row)
+    said = [part for part in (model and element("span", escape(model), data_model=model), _gpus(row)) if part]
+    more = [
+        ", ".join(filter(None, (_formats(row), row.parallel, _load(row)))) + ".",
+        f"{serving_metrics()[row.metric].capitalize()}.",
+    ]
+    more = [escape(text) for text in more]
+    engine = element("span", escape(f"{row.engine} {row.version}"), data_engine=row.engine)
+    more += [
+        f"{engine}; {cite(row.source)}.",
+        *(escape(f"{text[0].upper()}{text[1:]}.") for text in _remarks(row) if text not in _shared(row.series)),
+    ]
+    first = element("span", ", ".join(said), data_gpu=gpu) + element("small", " ".join(more))
+    limit = one.limit if one else ""
+    bound = element("span", escape(_amount(row, one.bound)), data_limit=limit) if one and one.bound else "–"
+    if limit:
+        bound += element("small", escape(limit))
+    return first, escape(_amount(row, one.measured) if one else _printed(row)), bound, _ratio(one), _estimate(one)
+
+
+def _shared(series: str) -> tuple[str, ...]:
+    """Remarks that all rows of a series have, said once above its regime's table."""
+    rows = [row for row in serving_rows() if row.series == series]
+    return tuple(text for text in _remarks(rows[0]) if len(rows) > 1 and all(text in _remarks(row) for row in rows))
+
+
+def _note(series: str, rows: list[ServingRow]) -> str:
+    said = " ".join(f"{text[0].upper()}{text[1:]}." for text in _shared(series))
+    return element("p", element("b", escape(series)), ". ", escape(said), class_="note") if said else ""
+
+
+def _ratio(one: Bounded | None) -> str:
+    return show(one.ratio, "1", **FACTOR) if one and one.ratio else "–"
+
+
+def _estimate(one: Bounded | None) -> str:
+    shown = one and one.estimate and (predicted(one) or one.bound is None)
+    return show(one.over_estimate, "1", **FACTOR) if shown else "–"
+
+
+def _amount(row: ServingRow, value: float) -> str:
+    if row.unit in ("USD", "nodes"):
+        return show(value, "USD" if row.unit == "USD" else "1", digits=5)
+    return f"{show(value, '1')} J" if row.unit == "J" else show(value, "s")
+
+
+def _printed(row: ServingRow) -> str:
+    return f"{row.value:,.10g} {row.unit}"
+
+
+def _model(row: ServingRow) -> str:
+    return models()[row.model].short if row.model in models() else row.model
+
+
+def _gpu(row: ServingRow) -> str:
+    return chips()[row.chip].short if row.chip in chips() else row.chip
+
+
+def _gpus(row: ServingRow) -> str:
+    return f"{row.gpus:,} {_gpu(row)}" if row.gpus else _gpu(row)
+
+
+def _formats(row: ServingRow) -> str:
+    parts = [row.weights and f"weights {_format(row.weights)}", row.experts and f"experts {_format(row.experts)}"]
+    return ", ".join(filter(None, [*parts, row.cache and f"cache {_format(row.cache)}"]))
+
+
+def _format(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _load(row: ServingRow) -> str:
+    parts = [row.batch and f"batch {row.batch:,}", row.input and f"{row.input:,} tokens in"]
+    parts += [row.output and row.output > 1 and f"{row.output:,} out", row.size and f"{row.size:,} B"]
+    return ", ".join(filter(None, parts))
+
+
+def _remarks(row: ServingRow) -> list[str]:
+    said = [row.assumed and f"Assumed: {row.assumed}", row.note.rstrip("."), row.flag and f"Flagged: {row.flag}"]
+    return list(filter(None, [*said, row.outlier and f"Left out: {row.outlier}"]))
+
+
+def _plain(row: ServingRow, one: Bounded | None) -> str:
+    if one is None:
+        return f"{row.id}: {_printed(row)}, no bound"
+    what = f"{row.id}: {_amount(row, one.measured)}"
+    return f"{what}, bound {_amount(row, one.bound)}, ratio {_ratio(one)}" if one.bound else f"{what}: {_estimate(one)}"
