@@ -1,6 +1,6 @@
 """What the page's planner of serving is given: its formulas, and the numbers of models, GPUs and engines.
 
-The page evaluates layouts as ``evaluation`` does, with formulas that are printed for it, and chooses as ``search`` does.
+The page evaluates layouts as ``evaluation`` does, with formulas printed for it, and chooses as ``search`` does.
 """
 
 from __future__ import annotations

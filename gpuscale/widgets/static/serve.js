@@ -116,7 +116,7 @@ figures.serve = {
         return;
       }
     };
-    const around = (u, v) => [[u - 9, v + 15, 'end'], [u + 9, v - 6], [u + 9, v + 15], [u - 9, v - 6, 'end']];
+    const around = (u, v) => [[u - 9, v + 15, 'end'], [u + 9, v - 6], [u + 9, v + 15], [u - 9, v - 6, 'end'], [u + 9, v + 4]];
     if (f.tpot < Infinity) {
       const edge = X(1 / f.tpot), said = worded(words.slower, show(f.tpot, view.spec.units.time)), long = said.length * 6.2, right = edge - long < 112;
       out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
