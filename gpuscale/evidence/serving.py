@@ -12,6 +12,7 @@ from gpuscale.units import show
 
 COLUMNS = ("Measurement", Head("Measured", "num", "measured"), Head("Bound", "num", "bound"))
 COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
+COLUMNS += (Head("Limit", "", "limit"),)
 FACTOR = {"digits": 3, "short": False}
 
 
@@ -71,11 +72,10 @@ def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
         *(escape(f"{text[0].upper()}{text[1:]}.") for text in _remarks(row) if text not in _shared(row.series)),
     ]
     first = element("span", ", ".join(said), data_gpu=gpu) + element("small", " ".join(more))
-    limit = one.limit if one else ""
-    bound = element("span", escape(_amount(row, one.bound)), data_limit=limit) if one and one.bound else "–"
-    if limit:
-        bound += element("small", escape(limit))
-    return first, escape(_amount(row, one.measured) if one else _printed(row)), bound, _ratio(one), _estimate(one)
+    measured = _amount(row, one.measured) if one else _printed(row)
+    bound = _amount(row, one.bound) if one and one.bound else "–"
+    limit = element("span", escape(one.limit), data_limit=one.limit) if one and one.limit else "–"
+    return first, escape(measured), escape(bound), _ratio(one), _estimate(one), limit
 
 
 def _shared(series: str) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _shared(series: str) -> tuple[str, ...]:
 
 def _note(series: str, rows: list[ServingRow]) -> str:
     said = " ".join(f"{text[0].upper()}{text[1:]}." for text in _shared(series))
-    return element("p", element("b", escape(series)), ". ", escape(said), class_="note") if said else ""
+    return element("p", element("small", element("b", escape(series)), ". ", escape(said))) if said else ""
 
 
 def _ratio(one: Bounded | None) -> str:
