@@ -27,12 +27,14 @@ FIGURES = (
     "steps",
     "decode",
     "scheduler",
+    "serve",
 )
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
+    "serve": ("deployments", "serve"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),
@@ -109,11 +111,10 @@ def style(name: str = "gpuscale") -> str:
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
     stage names is its own, as on a page."""
-    parts = ("gpuscale", "stage", *FIGURES, "practice")
-    names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    apart = [
-        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
-    ]
+    names = dict.fromkeys(file for name in ("gpuscale", "stage", "practice") for file in SCRIPTS[name])
+    apart = [_read((name,), "js") for name in names]  # each once
+    apart += [f"{{\n{_read(SCRIPTS[name], 'js')}}}\n" for name in FIGURES]
+    apart.append(_read((NOTEBOOK,), "js"))
     return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 
