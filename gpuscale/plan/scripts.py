@@ -7,6 +7,7 @@ parameters of a model as ``llm.model_counts`` counts them.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -64,17 +65,19 @@ GROUPS = {
 def conditions() -> dict[str, dict[str, Any]]:
     """The constraints of ``layouts`` in their groups: ``words``, where a noun has its plural behind a line, a ``brief``
     word, and ``broken``, a JavaScript function of quantities: the place of the first constraint they break, or -1."""
-    out = {}
-    for group, constraints in GROUPS.items():
-        names = dict.fromkeys(name for one in constraints for name in takes(one.kept))
-        tests = [one.kept(*map(_Code, takes(one.kept))).text for one in constraints]
-        body = "".join(f"if(!({test}))return {place};" for place, test in enumerate(tests))
-        out[group] = {
-            "words": [re.sub(r"(?<=:)(\w+)", _both, one.words) for one in constraints],
-            "brief": [one.name.split(" and ")[-1] for one in constraints],
-            "broken": f"({{{','.join(names)}}})=>{{{body}return -1;}}",
-        }
-    return out
+    return {group: printed(constraints) for group, constraints in GROUPS.items()}
+
+
+def printed(constraints: Sequence[layouts.Constraint]) -> dict[str, Any]:
+    """Constraints as JavaScript, in their order; see ``conditions``."""
+    names = dict.fromkeys(name for one in constraints for name in takes(one.kept))
+    tests = [one.kept(*map(_Code, takes(one.kept))).text for one in constraints]
+    body = "".join(f"if(!({test}))return {place};" for place, test in enumerate(tests))
+    return {
+        "words": [re.sub(r"(?<=:)(\w+)", _both, one.words) for one in constraints],
+        "brief": [one.name.split(" and ")[-1] for one in constraints],
+        "broken": f"({{{','.join(names)}}})=>{{{body}return -1;}}",
+    }
 
 
 def _both(noun: re.Match) -> str:
@@ -103,14 +106,15 @@ class _Code:
 
 SIGNS = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.power: "**", np.mod: "%", np.equal: "===", np.less_equal: "<=",
-    np.greater_equal: ">=", np.bitwise_and: "&&",
+    np.greater_equal: ">=", np.greater: ">", np.bitwise_and: "&&", np.bitwise_or: "||",
 }  # fmt: skip
 _OPERATORS = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "pow": np.power, "mod": np.mod}
 _OPERATORS |= {"floordiv": np.floor_divide}
-_OPERATORS |= {"eq": np.equal, "le": np.less_equal, "ge": np.greater_equal, "and": np.bitwise_and}
+_OPERATORS |= {"eq": np.equal, "le": np.less_equal, "ge": np.greater_equal, "gt": np.greater}
+_OPERATORS |= {"and": np.bitwise_and, "or": np.bitwise_or}
 for _name, _function in _OPERATORS.items():
     setattr(_Code, f"__{_name}__", lambda a, b, f=_function: f(a, b))
-    if _name not in ("eq", "le", "ge"):
+    if _name not in ("eq", "le", "ge", "gt"):
         setattr(_Code, f"__r{_name}__", lambda a, b, f=_function: f(b, a))
 
 

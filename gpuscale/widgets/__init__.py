@@ -18,6 +18,7 @@ __getattr__, __dir__ = face(
     sms="sms_stage",
     decode="decode_stage",
     scheduler="scheduler_stage",
+    serve="serve_stage",
     fabric="fabric_stage",
     powers="Memory powers_stage",
     overview="overview_stage",

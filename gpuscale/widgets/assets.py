@@ -13,13 +13,14 @@ from gpuscale.widgets.shared import with_constants
 
 # Scripts that draw what stands on a stage, each with its style sheet.
 FIGURES = ("ring", "race", "fabric", "pipeline", "layer", "bytes", "powers", "overview", "planner", "sms", "journey")
-FIGURES += ("decode", "scheduler")
+FIGURES += ("decode", "scheduler", "serve")
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
     "steppers": ("player", "stepper", "transfers"),
     "stage": ("player", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
+    "serve": ("deployments", "serve"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),
@@ -91,11 +92,10 @@ def style(name: str = "gpuscale") -> str:
 def esm() -> str:
     """The module that a notebook widget loads: all scripts of figures and quizzes. What the script of a figure on a
     stage names is its own, as on a page."""
-    parts = ("gpuscale", "steppers", "stage", *FIGURES, "practice")
-    names = dict.fromkeys(file for name in parts for file in SCRIPTS[name])  # each once
-    apart = [
-        f"{{\n{_read((name,), 'js')}}}\n" if name in FIGURES else _read((name,), "js") for name in (*names, NOTEBOOK)
-    ]
+    names = dict.fromkeys(file for name in ("gpuscale", "steppers", "stage", "practice") for file in SCRIPTS[name])
+    apart = [_read((name,), "js") for name in names]  # each once
+    apart += [f"{{\n{_read(SCRIPTS[name], 'js')}}}\n" for name in FIGURES]
+    apart.append(_read((NOTEBOOK,), "js"))
     return f"{_closed(''.join(apart))}export default {{ render: globalThis.gpuscale.render }};\n"
 
 

@@ -69,6 +69,7 @@ EXTRA = {
     "journey.js": 12,
     "decode.js": 15,
     "scheduler.js": 19,
+    "serve.js": 20,
 }
 
 

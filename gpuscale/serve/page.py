@@ -1,0 +1,84 @@
+"""What the page's planner of serving is given: its formulas, and the numbers of models, GPUs and engines.
+
+The page evaluates layouts as ``evaluation`` does, with formulas printed for it, and chooses as ``search`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuscale import collectives, llm, serving, specs
+from gpuscale.llm.model_counts import counts
+from gpuscale.plan import scripts
+from gpuscale.serve.engines import engine_of
+from gpuscale.serve.evaluation import B_ACT, BATCHES, PAGE
+from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
+from gpuscale.serve.requests import TRIED, ServingRequest, request
+from gpuscale.serving.given_decode import FORMATS, decode_inputs, peak
+from gpuscale.specs.entry import Part
+
+NODES = {"h200_sxm": 8, "gb200": 64}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
+ASKED = ("b_w", "b", "b_exp", "b_head", "V_tok", "V_seq", "S", "B", "B_seq", "E_hit", "n_ask")  # not the model's own
+# What the page evaluates one by one
+FORMULAS = [
+    *(llm.kv_token, llm.latent_kv_token, serving.cache_token_windowed, serving.cache_sequence, serving.mean_context),
+    *(serving.replica_weights, serving.replica_weights_read, serving.replica_cache, serving.replica_params),
+    *(serving.experts_touched, serving.weights_read_moe, serving.bytes_read, serving.replica_attention),
+    *(serving.attention_flop_decode, serving.attention_flop_absorbed, serving.decode_bound, serving.decode_estimate),
+    *(serving.prefill_flop_windowed, serving.prefill_flop_latent, serving.prefill_bound, serving.prefill_estimate),
+    *(collectives.two_shot_all_reduce, serving.expert_parallel_exchange, collectives.call_time),
+    *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
+    serving.dollars_per_million,
+]
+
+
+def page_data(models: Sequence[str], gpus: Sequence[str]) -> dict:
+    """All that the page needs to plan with these models and GPUs, by key. For JSON."""
+    known = [specs.part("model", key) for key in models]
+    return {
+        "batches": BATCHES.tolist(),
+        "bytes": B_ACT,
+        "block": PAGE,
+        "stages": MOST_STAGES,
+        "conditions": scripts.printed(CONSTRAINTS),
+        "formats": {name: FORMATS[name].bytes for name in TRIED["weights"]},
+        "caches": TRIED["cache"],
+        "models": {part.key: _of_model(part) for part in known},
+        "gpus": {key: _of_gpu(_asking(known[0], key)) for key in gpus},
+    }
+
+
+def _of_model(part: Part) -> dict:
+    own = {name: float(value) for name, value in decode_inputs(part).items() if name not in ASKED}
+    found, used = counts(part), engine_of(part)
+    own |= {"L_dense": found.layers_dense} | ({"n_kv": 1} if found.mla else {})
+    own |= {"eta_hbm": used.eta_hbm, "t_layer": used.t_layer}
+    return {
+        "title": part.short,
+        "x": own,
+        "latent": found.mla,
+        "experts": found.moe,
+        "most": part.get("max_tokens"),
+        "slow": used.slow,
+        "band": used.band,
+        "rows": used.rows,
+    }
+
+
+def _of_gpu(ask: ServingRequest) -> dict:
+    place, node = ask.cluster, NODES.get(ask.gpu.key)
+    return {
+        "title": ask.gpu.short,
+        "x": {"W_hbm": place.W_hbm, "G": place.node},
+        "nvlink": place.W_nvl,
+        "network": place.W_node / place.node,
+        "hbm": place.hbm,
+        "room": ask.room,
+        "price": ask.price,
+        "peaks": {name: peak(ask.gpu, name) for name in TRIED["weights"]},
+        "called": f", per_node={node}" if node else "",
+    }
+
+
+def _asking(model: Part, gpu: str) -> ServingRequest:
+    return request(model, gpu, 8, 1, 2, per_node=NODES.get(gpu))

@@ -1,0 +1,202 @@
+/* The planner of serving: a map of layouts, colored by what binds; the frontier of the chosen one and of the next best
+   over their batches; the memory of a GPU; the two latencies with their limits. The search is in deployments.js.      */
+{
+const ROW = 36, GAP = 3, SHADES = [.15, .3, .5, .7, .9], LABELED = [1, 8, 64, 512, 4096], OTHERS = 3;
+const HUE = { memory: 'memory', compute: 'compute', tpot: 'wait', ttft: 'plain' };
+const rectangle = (key, cls, x, y, width, height, more) => ({ key, tag: 'rect', class: cls, x, y, width: max(0, width), height: max(0, height), ...more });
+const label = (key, cls, x, y, words, anchor = 'start', more) => ({ key, tag: 'text', class: cls, x, y, words: String(words), 'text-anchor': anchor, 'pointer-events': 'none', ...more });
+const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, 'pointer-events': 'none', ...more });
+const tokens = (v) => show(v, v >= 100 ? COUNT : ONE);
+const two = (v) => +v.toPrecision(2);
+const log = (lo, hi, from, to) => { const by = (to - from) / Math.log(hi / lo), at = (v) => from + by * Math.log(clamp(v, lo, hi) / lo); at.inv = (x) => lo * Math.exp((clamp(x, min(from, to), max(from, to)) - from) / by); return at; };
+const ticks = (lo, hi) => range(ceil(log10(hi)) - floor(log10(lo)) + 1).flatMap((i) => [1, 2, 5].map((m) => m * 10 ** (floor(log10(lo)) + i))).filter((v) => v >= lo * .999 && v <= hi * 1.001);
+const id = (c) => `${c.tp}x${c.row}`;
+
+figures.serve = {
+  solve(p, call, data) {
+    const found = searched(p, call, data), { at, ask } = found, rate = at?.best?.point.perGpu, { price } = ask.place;
+    return { ...found, price: rate && price ? call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: rate[1] }) : null };
+  },
+  fit(p, was) {
+    const model = kept?.data.models[p.model], down = model && !model.experts ? 'pp' : p.down, most = model?.most ?? Infinity;
+    const away = was && ['down', 'model'].some((k) => was[k] !== p[k]) && was.tp === p.tp && was.row === p.row;
+    return { ...p, down, input: min(p.input, most - p.output), ...(away && { tp: 0, row: 0 }) };
+  },
+  uses: (p, name) => name !== 'down' || !!kept?.data.models[p.model].experts,
+  height(view) { return this.places(view).end; },
+  places(view) {
+    const { width, solved: { down, leastToken } } = view, wide = width >= 560, map = { x: 34, y: 44, w: (wide ? width - 190 : width) - 34 }, end = map.y + max(4, down.length) * ROW;
+    const memory = wide ? { x: width - 164, y: 44, w: 164, h: end - 44 } : { x: 0, y: end + 58, w: width, h: 150 };
+    const chart = { x: 46, y: max(end, memory.y + memory.h) + 58, w: width - 56, h: leastToken < Infinity ? wide ? 230 : 210 : -90 }, rails = chart.y + chart.h + 88;
+    return { wide, map, memory, chart, rails, end: rails + 78 + 26 };
+  },
+  draw(view) {
+    const at = this.places(view);
+    return [this.map(view, at), this.memory(view, at), this.frontier(view, at), this.rails(view, at)];
+  },
+  map(view, { map }) {
+    const { p, solved: { cells, across, down, first, at, ranked }, words } = view, w = map.w / across.length, X = (c) => map.x + across.indexOf(c.tp) * w, Y = (c) => map.y + down.indexOf(c.row) * ROW;
+    const shapes = [label('map', 'head', 0, 14, words.map), label('rows', 'small soft', map.x - 8, map.y - 8, words.down[p.down], 'end')], most = first?.best.point.perGpu[1];
+    for (const tp of across) shapes.push(label(`h${tp}`, 'small', map.x + (across.indexOf(tp) + .5) * w, map.y - 8, `${words.tp} ${tp}`, 'middle'));
+    for (const row of down) shapes.push(label(`v${row}`, 'small', map.x - 8, map.y + down.indexOf(row) * ROW + ROW / 2 + 3, row, 'end'));
+    for (const c of cells) {
+      const key = id(c), mid = X(c) + (w - GAP) / 2, b = c.best, shade = b && `m${SHADES.filter((s) => b.point.perGpu[1] >= s * most).length}`;
+      shapes.push(rectangle(`c${key}`, b ? `cell ${HUE[b.binds]} ${shade}` : 'cell no', X(c), Y(c), w - GAP, ROW - GAP, { rx: 4, act: key, told: key, group: 'map', pressed: c === at, label: this.said(view, c), ...(!b && { fill: view.hatch }) }));
+      const [one, under] = b ? [tokens(b.point.perGpu[1]), words.short[b.binds]] : ['', c.why?.[1] ?? words.brief[c.out]], fits = under.length * 5.6 < w - GAP;
+      if (one) shapes.push(label(`a${key}`, `celltext ${w < 44 ? 'tiny' : ''}`, mid, Y(c) + (fits ? 14 : 21), one, 'middle'));
+      if (fits) shapes.push(label(`b${key}`, b ? 'celltext under' : 'celltext no', mid, Y(c) + (b ? 27 : 21), under, 'middle'));
+    }
+    const ring = (key, cls, c, by) => rectangle(key, `ring ${cls}`, X(c) - by, Y(c) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
+    if (ranked.length) shapes.push(ring('best', 'first', first, 1));
+    if (at && at !== first) shapes.push(ring('chosen', 'chosen', at, 1.5));
+    return shapes;
+  },
+  /** The layout of a row in words, with its replicas. */
+  named({ words }, { row, count }, brief) {
+    const said = keys(words.layout).filter((k) => row[k] > 1).map((k) => worded(words.layout[k], row[k])).join(', ') || words.one;
+    return count > 1 && !brief ? worded(words.times, count, said) : said;
+  },
+  said(view, c) {
+    const { p, words, spec: { units }, solved: { ask } } = view, head = worded(words.cell, c.tp, words.down[p.down], c.row);
+    if (c.best) return `${head} ${worded(words.plan, this.named(view, c.best), tokens(c.best.point.perGpu[1]))}`;
+    if (c.out === 'many') return `${head} ${worded(words.many, show(c.tp * c.row, COUNT))}`;
+    const gaps = { memory: [show(c.need, units.bytes), show(ask.place.room, units.bytes)], tpot: [show(c.token, units.time)], ttft: [show(c.first, units.time)], layout: [c.why?.[0]] };
+    return `${head} ${worded(words.out[c.out], ...(gaps[c.out] ?? []))}`;
+  },
+  /** The layout that is opened: the chosen one, else one of its cell or of all, with the shortest TPOT or the least memory. */
+  opened({ solved: { at, cells } }) {
+    if (at?.best) return at.best;
+    const rows = (at?.rows.length ? [at] : cells).flatMap((c) => c.rows), token = (one) => one.points[0]?.token[1] ?? Infinity;
+    return rows.reduce((a, b) => a && (token(a) < token(b) || token(a) === token(b) && a.least <= b.least) ? a : b, null);
+  },
+  memory(view, { memory: { x, y, h } }) {
+    const { solved: { ask: { place } }, words, spec: { units } } = view, one = this.opened(view), W = 50;
+    if (!one) return [];
+    const used = one.point?.memory ?? one.least, cache = used - one.own, top = max(place.hbm, used), k = h / top, base = y + h, bytes = (v) => show(v, units.bytes);
+    const stack = [['weights', one.own, 'memory k0'], ['caches', cache, 'memory k1'], ['free', max(0, place.room - used), 'free'], ['kept', max(0, place.hbm - max(used, place.room)), 'free']];
+    const shapes = [label('mem', 'head', x, y - 30, words.memory)];
+    let at = base, low = base + 15;
+    for (const [name, v, cls] of stack) {
+      const mid = min(at - v * k / 2 + 4, low - 16);
+      shapes.push(rectangle(`m-${name}`, `stack ${cls}`, x, at - v * k, W, v * k, name === 'kept' ? { fill: view.hatch } : {}));
+      if (v > 0) { shapes.push(label(`n-${name}`, 'small', x + W + 10, mid, worded(words[name], bytes(v)))); low = mid; }
+      at -= v * k;
+    }
+    shapes.push(line('room', 'limit', `M${px(x - 4)} ${px(base - place.room * k)}h${W + 8}`));
+    return shapes;
+  },
+  /** Tokens/s of a user and of a GPU, over batches; the layouts that are drawn. */
+  curves(view) {
+    const { ranked, at } = view.solved, one = this.opened(view);
+    return { own: one?.points.length && one, others: ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best })) };
+  },
+  scales(view, { chart: { x, y, w, h } }) {
+    const { own, others } = this.curves(view), all = [own, ...others.map((o) => o.one)].filter(Boolean).flatMap((one) => one.points);
+    if (!all.length) return null;
+    const fastest = 1.3 * max(...all.map((c) => 1 / c.token[0])), most = 1.3 * max(...all.map((c) => c.perGpu[0]));
+    const slowest = min(fastest / 20, ...all.map((c) => 1 / c.token[1])), fewest = min(most / 20, ...all.map((c) => c.perGpu[1]));
+    return { X: log(max(slowest, fastest / 1000), fastest, x, x + w), Y: log(max(fewest, most / 1000) / 1.2, most, y + h, y), xs: ticks(max(slowest, fastest / 1000), fastest), ys: ticks(max(fewest, most / 1000) / 1.2, most) };
+  },
+  frontier(view, at) {
+    const { solved: f, words, hatch, width } = view, { chart: { x, y, w, h } } = at, S = this.scales(view, at), base = y + h, out = [];
+    if (!S) return out;
+    out.push(label('frontier', 'head', 0, y - 32, words.frontier));
+    const { X, Y } = S, { own, others } = this.curves(view), path = (one, i) => `M${one.points.map((c) => `${px(X(1 / c.token[i]))} ${px(Y(c.perGpu[i]))}`).join('L')}`;
+    out.push(label('yname', 'small soft', 0, y - 8, words.gpu), label('xname', 'small soft', x + w, base + 34, words.user, 'end'));
+    const apart = (list, at, room) => list.filter((v, i) => { const ones = String(v)[0] === '1' || /^0\.0*1/.test(String(v)); return ones || abs(at(list[min(i + 1, list.length - 1)]) - at(v)) > room && abs(at(v) - at(list[max(0, i - 1)])) > room; });
+    for (const v of apart(S.ys, Y, 16)) out.push(line(`y${v}`, 'grid', `M${x} ${px(Y(v))}H${x + w}`), label(`yt${v}`, 'small soft', x - 6, Y(v) + 4, tokens(v), 'end'));
+    for (const v of apart(S.xs, X, 30)) out.push(line(`x${v}`, 'grid', `M${px(X(v))} ${base}v5`), label(`xt${v}`, 'small soft', X(v), base + 18, tokens(v), X(v) > width - 16 ? 'end' : 'middle'));
+    out.push(line('base', 'axis', `M${x} ${base}H${x + w}`));
+    const taken = [], put = (key, cls, words, spots) => {          // the first of the spots that is free, if any
+      const long = words.length * 6.6;
+      for (const [u, v, anchor = 'start'] of spots) {
+        const left = anchor === 'end' ? u - long : u, box = [left, v - 12, left + long, v + 3];
+        if (left < x || left + long > width || v > base - 3 || v < y + 8 || taken.some((o) => box[0] < o[2] && o[0] < box[2] && box[1] < o[3] && o[1] < box[3])) continue;
+        taken.push(box); out.push(label(key, cls, u, v, words, anchor));
+        return;
+      }
+    };
+    const around = (u, v) => [[u - 9, v + 15, 'end'], [u + 9, v - 6], [u + 9, v + 15], [u - 9, v - 6, 'end'], [u + 9, v + 4]];
+    if (f.tpot < Infinity) {
+      const edge = X(1 / f.tpot), said = worded(words.slower, show(f.tpot, view.spec.units.time)), long = said.length * 6.2, right = edge - long < 112;
+      out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
+    }
+    for (const { c, one } of others.toReversed()) out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
+    if (own) out.push(line('bound', 'curve bound', path(own, 0)), line('own', 'curve own', path(own, 1)));
+    for (const { c, one } of others) out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx: X(1 / one.point.token[1]), cy: Y(one.point.perGpu[1]), r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
+    if (own) {
+      const some = LABELED.map((b) => own.points.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c !== own.point);
+      for (const c of [own.point, ...some].filter(Boolean)) {
+        const cx = X(1 / c.token[1]), cy = Y(c.perGpu[1]), spot = c === own.point;
+        out.push({ key: spot ? 'spot' : `p${c.alive}`, tag: 'circle', class: spot ? 'spot' : c.first[1] > f.ttft ? 'mark over' : 'mark', cx, cy, r: spot ? 6 : 3, 'pointer-events': 'none' });
+        taken.push([cx - 4, cy - 4, cx + 4, cy + 4]);
+        put(spot ? 'spotname' : `pn${c.alive}`, spot ? 'strong halo' : 'small halo', worded(words.batch, show(c.alive, COUNT)), around(cx, cy));
+      }
+      const first = own.points[0], bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
+      put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
+    }
+    for (const { c, one } of others) { const end = one.points[0], u = X(1 / end.token[1]), v = Y(end.perGpu[1]); put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v)); }
+    return out;
+  },
+  /** The two latencies on scales of their own: bound, expected value with its band, and the limit, which is a handle. */
+  railsOf({ width, data }, { rails }) {
+    return ['ttft', 'tpot'].map((name, i) => ({ name, i, y: rails + i * 78, X: log(...data[name], 16, width - 16) }));
+  },
+  latency({ solved: { at } }, i) { const point = at?.best?.point; return point && [point.first, point.token][i]; },
+  rails(view, at) {
+    const { p, data, solved: f, words, spec: { units }, width } = view, { band } = f.ask.model, time = (v) => show(v, units.time);
+    return this.railsOf(view, at).map(({ name, i, y, X }) => {
+      const pair = this.latency(view, i), limit = f[name] < Infinity ? worded(words.limit, time(p[name])) : words.free_limit, out = [label(`${name}name`, 'strong', 0, y - 28, words.rails[i]), line(`${name}rail`, 'rail', `M16 ${y}H${width - 16}`)];
+      out.push(label(`${name}limit`, 'small', clamp(X(p[name]), 44, width - 44), y - 11, limit, 'middle'));
+      if (f[name] < Infinity) out.push(rectangle(`${name}over`, '', X(p[name]), y - 5, width - 16 - X(p[name]), 10, { fill: view.hatch, 'pointer-events': 'none' }));
+      for (const v of ticks(...data[name]).filter((v) => Number.isInteger(+log10(v).toFixed(9)))) out.push(line(`${name}t${v}`, 'axis', `M${px(X(v))} ${y + 2}v5`), label(`${name}l${v}`, 'small soft', X(v), y + 22, show(v, units.time, true), 'middle'));
+      if (!pair) return out;
+      const [lo, hi] = [max(pair[0], pair[1] / band), pair[1] * band], said = `${words.expected} ${time(pair[1])}, ${worded(words.range, time(lo), time(hi))}`;
+      out.push(rectangle(`${name}band`, 'band', X(lo), y - 4, X(hi) - X(lo), 8, { rx: 4 }), line(`${name}bound`, 'limit', `M${px(X(pair[0]))} ${y - 7}v14`), { key: `${name}dot`, tag: 'circle', class: 'spot', cx: X(pair[1]), cy: y, r: 4.5, 'pointer-events': 'none' });
+      out.push(label(`${name}said`, 'small soft', 50, y - 28, said));
+      return out;
+    });
+  },
+  handles(view) {
+    const { p, data, solved: f, words, spec: { units } } = view;
+    return this.railsOf(view, this.places(view)).map(({ name, i, y, X }) => {
+      const [lo, hi] = data[name], step = max(lo / 10, 10 ** floor(log10(p[name])) / 10);
+      return { id: name, label: words.handles[i], x: X(p[name]), y, lo, hi, grid: lo / 10, step, leap: 10 * step, value: p[name], words: f[name] < Infinity ? show(p[name], units.time) : words.free_limit };
+    });
+  },
+  pull(view, name, x) { return two(this.railsOf(view, this.places(view)).find((r) => r.name === name).X.inv(x)); },
+  act({ p, solved: { first } }, key) {
+    const [tp, row] = key.split('x').map(Number), follow = first?.tp === tp && first.row === row || p.tp === tp && p.row === row;
+    return follow ? { tp: 0, row: 0 } : { tp, row };
+  },
+  hover(view, el) {
+    const c = view.solved.cells.find((one) => id(one) === el.dataset.told);
+    return c && this.said(view, c);
+  },
+  sentence(view) {
+    const { solved: { at, first, price, leastToken, leastFirst, leastMemory, ask }, words, spec: { units } } = view, time = (v) => show(v, units.time);
+    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : worded(words.nothing, show(leastMemory, units.bytes), show(ask.place.room, units.bytes));
+    if (!at.best) return this.said(view, at);
+    const { point, binds } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(words.first, time(point.first[1]), time(point.first[0]))];
+    if (price) out.push(worded(words.price, show(price)));
+    out.push(worded(words.bind, words.binds[binds]), worded(words.held, ask.model.rows, show(ask.model.band)));
+    return out.join(' ');
+  },
+  table(view) {
+    const { words, solved: { ranked, ask }, call, spec: { units } } = view, time = (v) => show(v, units.time), { price } = ask.place;
+    return [words.heads, ...ranked.map(({ best }) => {
+      const { point, binds } = best, dollars = price ? show(call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: point.perGpu[1] })) : '';
+      return [this.named(view, best), show(point.alive, COUNT), tokens(point.perGpu[1]), tokens(point.perGpu[0]), time(point.token[1]), time(point.token[0]), time(point.first[1]), show(point.memory, units.bytes), dollars, words.short[binds]];
+    })];
+  },
+  call({ p, spec: { data }, solved: { at, first, ttft, tpot } }) {
+    const limits = [['ttft', ttft], ['tpot', tpot]].filter(([, v]) => v < Infinity), { row } = at?.best ?? {}, pins = at && at !== first ? row ? [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]] : [['tp', at.tp], [p.down, at.row]] : [];
+    const named = [...limits, ...pins].map(([k, v]) => `, ${k}=${+v.toPrecision(6)}`).join('');
+    return `serve("${p.model}", "${p.gpu}", ${p.gpus}, ${p.input}, ${p.output}, weights="${p.weights}", cache="${p.cache}", mode="colocated"${named}${data.gpus[p.gpu].called})`;
+  },
+  numbers(view) {
+    const { solved: { cells, at, price, leastToken, leastFirst, ask } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds } : null };
+    return { cells: cells.map(told), at: told(at) ?? null, price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [] };
+  },
+};
+}
