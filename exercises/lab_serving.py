@@ -34,7 +34,6 @@ questions = QuestionSet(
             answer=kv_token,
             unit="B",
             given=LAB,
-            exact=True,
             mistakes={
                 "Keys and values are both stored, and every layer has its own.": kv_token.rhs / L,
                 "An element in fp64 has eight bytes.": {"b": 2},

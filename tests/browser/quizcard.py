@@ -46,7 +46,7 @@ class Asked:
             return f"{value:.9g}"
         if q.base == "1" or q.exact:
             return f"{value:,.0f} {q.noun}".strip() if q.exact else f"{value:.9g}"
-        units = [u for u in OTHER[q.base] if not self.spec["expects"].endswith(f" {u}")]
+        units = [u for u in OTHER[q.base] if not self.spec["expects"].endswith(f" {u}")] or OTHER[q.base]
         return f"{value / SCALE[units[0]][0]:.9g} {units[0]}"
 
     def spellings(self) -> list[str]:
