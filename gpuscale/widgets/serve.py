@@ -55,7 +55,7 @@ WORDS = {
     "caches": "KV cache {}",
     "free": "free {}",
     "kept": "reserved {}",
-    "frontier": "Frontier: each curve is a layout, each point a batch",
+    "frontier": "Frontier: one curve per layout",
     "user": "tokens/s per user",
     "gpu": "tokens/s per GPU",
     "batch": "batch {}",

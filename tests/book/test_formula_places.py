@@ -19,6 +19,7 @@ UNSHOWN = {
     "gpuscale.llm.realistic_step": "the planner composes the expected time of a step",
     "gpuscale.llm.step_memory": "the planner composes the memory of a step",
     "gpuscale.llm.training_step": "the planner composes the time of a step at the peaks",
+    "gpuscale.serving.replica": "the planner for serving composes a replica of many GPUs",
 }
 
 

@@ -49,7 +49,7 @@ NEWCOMER = [
     ("1f1b schedule", "pipeline_parallelism lab_pipelines glossary"),
     ("DualPipe", "pipeline_parallelism glossary"),
     ("ring attention", "context_parallelism glossary"),
-    ("kv cache size", "training_memory formula_index glossary"),
+    ("kv cache size", "training_memory formula_index glossary decode_and_prefill continuous_batching"),
     ("gradient checkpointing", "training_memory parameters_and_flops glossary"),
     ("why is tensor parallelism limited to 8 gpus", "tensor_parallelism"),
     ("deepseek v3 expert parallelism", "expert_parallelism putting_it_together"),

@@ -74,7 +74,7 @@ def test_it_plays_to_the_end_and_steps(ring):
     ring.locator(".player .main").click()
     until(page, lambda: ring.evaluate(STATE)["share"] == 1)
     shown = ring.evaluate(SHOWN)
-    assert "✓" in shown["meter"] and ring.locator("[data-c=hop]").text_content() == "all 7 steps"
+    assert "✓" in shown["meter"] and ring.locator("[data-c=hop]").first.text_content() == "all 7 steps"
     until(page, lambda: ring.locator(".player .main").get_attribute("aria-label") == "Play")
     ring.locator("[data-do=back]").click()
     on = run(ring.evaluate(STATE)["p"])

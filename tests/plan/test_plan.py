@@ -294,7 +294,7 @@ GOOD = {"model": "llama3_70b", "cluster": "h100_superpod", "gpus": 64, "batch": 
         ({"recompute": "half"}, "expected one of none, selective, full"),
         (
             {"model": "llama-70b", "cluster": "h100"},
-            "gpt-oss-20b, deepseek-v2; and no cluster 'h100'; did you mean h100-superpod",
+            "gptj-6b, gpt-20b; and no cluster 'h100'; did you mean h100-superpod",
         ),
         ({"schedule": "best"}, "expected one of 1f1b"),
         ({"per_node": 9}, "has 8 per node"),
