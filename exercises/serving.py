@@ -513,7 +513,7 @@ money = [
         unit="%",
         tolerance=0.01,
         given={"cost_mtok": 0.022, "cost": 0.179},
-        mistakes={"That is how many times as expensive the other one is.": cost / cost_mtok},
+        mistakes={"That is what is left of the price, not what is saved.": cost_mtok / cost},
         hint="By what part does the price fall?",
         fixed="the comparison's numbers",
     ),

@@ -26,7 +26,9 @@ RENDER = """async ([esm, html, values]) => {
   const tab = [...el.querySelectorAll('[data-choice][aria-pressed=false]')].find((b) => b.checkVisibility());
   const key = new KeyboardEvent('keydown', { key: 'ArrowDown', bubbles: true });
   const grip = el.querySelector('.grip, .sliders input'), part = el.querySelector('.scene [data-act]');
-  if (tab) tab.click(); else if (grip) grip.dispatchEvent(key); else part.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  if (tab) tab.click();
+  else if (grip) grip.dispatchEvent(key);
+  else part.dispatchEvent(new MouseEvent('click', { bubbles: true }));
   for (let i = 0; i < 4; i++) await frame();
   const changed = { ...held.values };
   held.values = values;                                    // as Python sets them
