@@ -12,7 +12,8 @@ import torch
 from gpuscale.labs.torchrun import own_device
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "chapters"
-RANKS = {"collectives": 4, "data_parallelism": 5, "measure": 4, "pipelines": 4, "profiling": 2, "tensor_parallelism": 4}
+RANKS = {"collectives": 4, "data_parallelism": 5, "measure": 4, "pipelines": 4, "profiling": 2, "serving": 1}
+RANKS |= {"tensor_parallelism": 4}
 
 
 def torchrun(ranks: int, *arguments) -> subprocess.CompletedProcess:
