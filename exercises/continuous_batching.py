@@ -125,8 +125,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A static batch has 16 requests. Their answers have 100 to 1,000 tokens, 400 on average. Which fraction of the "
-            "slots' steps is useful, if the batch ends with its longest answer?",
+            "A static batch has 16 requests. Their answers have 100 to 1,000 tokens, 400 on average. The batch ends with its "
+            "longest answer. In what fraction of its steps does a slot generate a token, on average?",
             predict=True,
             choices=[
                 ("about 40%", "Each slot is occupied for as many steps as the longest answer has.", True),
@@ -160,8 +160,8 @@ questions = QuestionSet(
                 ("it about doubles", "What is left of each second falls from a half to a quarter.", True),
                 ("it stays the same", "The caches of more sequences have to be read.", False),
             ],
-            solution="It about doubles. The time of a step is that of the weights, divided by what the work of the requests "
-            "leaves of each second. This falls from a half to a quarter.",
+            solution="It about doubles. Prefill and the reads of caches use half of each second at first, then three quarters. "
+            "So the time left for weights falls from a half to a quarter, and a step takes twice as long.",
         ),
         Question(
             "Steps of a server take 20 ms, and a prompt of 32,000 tokens takes two seconds. What is the largest gap between "

@@ -159,9 +159,10 @@ questions = QuestionSet(
                 ("about the same", "Compare the time per token of the two phases.", False),
                 ("decode, by far", "Each of the 500 tokens reads all weights again.", True),
             ],
-            solution="Decode, by far. At their lower bounds, prefill takes "
-            f"{show(prefill('llama3_8b', h100, prompt=2048).bound, 's')} in all, and decode "
-            f"{show(step('llama3_8b', h100, context=2048).bound, 's')} per token.",
+            solution="Decode, by far. Prefill takes at least "
+            f"{show(prefill('llama3_8b', h100, prompt=2048).bound, 's')}. Each token takes at least "
+            f"{show(step('llama3_8b', h100, context=2048).bound, 's')}, so the answer takes at least "
+            f"{show(499 * step('llama3_8b', h100, context=2048).bound, 's')}.",
         ),
         Question(
             "Llama 3 8B in bf16 decodes for one conversation of 8,192 tokens. By how much does a step get longer if a "
@@ -216,7 +217,7 @@ questions = QuestionSet(
             f"{show(one.V_kv / h100.hbm_bw, 's')}, and only {show(2 * small.P_act / h100.bf16, 's')} of matmuls at the peak.",
         ),
         Question(
-            "Which part of the FLOPs of a prefill of 8,192 tokens is attention, for Llama 3 8B?",
+            "Llama 3 8B prefills 8,192 tokens. What fraction of the FLOPs is attention?",
             predict=True,
             given={n: x[n] for n in ("L", "n_q", "d_head")} | {"S_in": 8192, "P_act": small.P_act},
             choices=[

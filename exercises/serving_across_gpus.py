@@ -6,6 +6,7 @@ from gpuscale import chip
 from gpuscale.quiz import Question, QuestionSet
 from gpuscale.serving import across_gpus, fleet
 from gpuscale.serving.given_decode import decode_inputs, step
+from gpuscale.serving.measured import gpt_fast
 from gpuscale.specs import model, serving_row
 from gpuscale.symbols import (
     L,
@@ -22,12 +23,14 @@ from gpuscale.symbols import (
 from gpuscale.units import show
 
 h100, h200 = chip("h100_sxm"), chip("h200_sxm")
-latency = serving_row("sgl2904-ar-tp4-32768").base
+latency = serving_row("sgl2904-ar-tp8-32768").base
 day = serving_row("deepseek-day6-nodes").also
 read_70b = step("llama3_70b", h200, context=2048).V_read / h200.hbm_bw
 read_8b = step("llama3_8b", h100, context=2048).V_read / h100.hbm_bw
 token_8b = step("llama3_8b", h100, context=2048)
 alike = T_mem / 8 + 2 * L * t_ar
+layers_8b = 32 * gpt_fast().t_layer
+with_layers = (read_8b / gpt_fast().eta_hbm + layers_8b) / (read_8b / 8 / gpt_fast().eta_hbm + layers_8b)
 
 questions = QuestionSet(
     "serving_across_gpus",
@@ -130,37 +133,37 @@ questions = QuestionSet(
         ),
         Question(
             "You serve one user with Llama 3 8B in bf16. Eight H100s read the weights eight times as fast as one. By which "
-            "factor does a step get shorter, if an all-reduce takes 4.8 us?",
+            "factor does a step get shorter, if an all-reduce takes 7.8 us and all else is free?",
             predict=True,
             given={"T_mem": read_8b, "L": 32, "t_ar": latency},
             choices=[
                 ("about 8", "The all-reduces take time, too.", T_mem / alike > 7),
                 (
-                    "about 5 to 6",
+                    "about 4",
                     "Each of 32 layers adds two all-reduces.",
-                    abs(T_mem / alike - 5.5) < 0.7,
+                    abs(T_mem / alike - 4) < 0.7,
                 ),
                 ("about 2", "The all-reduces take less than the read.", T_mem / alike < 3),
             ],
-            solution=f"About 5 to 6. Reading takes {show(read_8b / 8, 's')} instead of {show(read_8b, 's')}, and the 64 "
-            f"all-reduces add {show(64 * latency, 's')}. Launches and small kernels, which don't shrink either, cost "
-            "even more in real engines.",
+            solution=f"About 4. Reading takes {show(read_8b / 8, 's')} instead of {show(read_8b, 's')}, and the 64 "
+            f"all-reduces add {show(64 * latency, 's')}. Launches and small kernels don't shrink either: with the "
+            f"constants that were fitted to gpt-fast, the factor is only {show(with_layers, '1', digits=2)}.",
         ),
         Question(
-            "Llama 3 70B has eight key-value heads. You go from 8 to 16 GPUs by tensor parallelism. How many times as many "
-            "tokens of cache fit, apart from what the weights leave free?",
+            "Llama 3 70B has eight key-value heads. You go from 8 to 16 GPUs by tensor parallelism. By what factor does "
+            "the number of cached tokens grow? Leave aside the memory that smaller shards of the weights free.",
             predict=True,
             given={"n_kv": 8},
             choices=[
-                ("twice as many", "Are there enough heads to share?", Min(16, n_kv) > 10),
+                ("it doubles", "Are there enough heads to share?", Min(16, n_kv) > 10),
                 (
-                    "as many per GPU, so no more in all",
+                    "it stays the same",
                     "Sixteen GPUs store each head twice.",
                     abs(Min(16, n_kv) - 8) < 0.5,
                 ),
-                ("half as many", "The copies don't take more than a GPU had before.", Min(16, n_kv) < 5),
+                ("it halves", "The copies don't take more than a GPU had before.", Min(16, n_kv) < 5),
             ],
-            solution="No more. With 16 GPUs, each head is stored twice, so a token takes as many bytes on each GPU as with "
+            solution="It stays the same. With 16 GPUs, each head is stored twice, so a token takes as many bytes on each GPU as with "
             "eight. Only the smaller shard of the weights leaves more room.",
         ),
         Question(

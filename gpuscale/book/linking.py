@@ -25,7 +25,7 @@ HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
 def link_terms(app: Sphinx, doctree: nodes.document) -> None:
     """Link the first use of every term in a chapter to the glossary; other pages stay as they are."""
     here = CHAPTER.fullmatch(app.env.docname)
-    if not here or here[1] not in {one.chapter for one in terms().values()}:
+    if not here or here[1] == "glossary":
         return
     left = {one.term: meant for one in terms().values() if (meant := _meant(one, here[1]))}
     for node in list(doctree.findall(nodes.Text)):

@@ -96,6 +96,11 @@ class _Curves:
         out = np.broadcast_to(evaluate(curve.expr, _what=curve.what, **given, **along), xs.shape).astype(float)
         return np.where(np.isfinite(out), out, np.nan)
 
+    def _between_ends(self, curve: Curve, xs: np.ndarray) -> np.ndarray:
+        """A curve at some x; beyond its own ends, where it is not drawn, gaps."""
+        lo, hi = (-np.inf if curve.lo is None else curve.lo), (np.inf if curve.hi is None else curve.hi)
+        return np.where((xs >= lo * (1 - 1e-9)) & (xs <= hi * (1 + 1e-9)), self.values(curve, xs), np.nan)
+
     def alt(self, chart: Chart) -> str:
         """The alternative text, from the data."""
         ends = f"{show(chart.x.lo, chart.x.unit, True)} to {show(chart.x.hi, chart.x.unit, True)}"
@@ -115,7 +120,7 @@ class _Curves:
         every = np.unique(np.concatenate([xs, *(px for px, _ in dots)]))
         every = every[np.insert(np.diff(every) > 1e-9 * np.abs(every[1:]), 0, True)]
         inside = every[(every >= chart.x.lo * (1 - 1e-9)) & (every <= chart.x.hi * (1 + 1e-9))]
-        drawn = [dict(zip(inside, self.values(c, inside), strict=True)) for c in self.curves]
+        drawn = [dict(zip(inside, self._between_ends(c, inside), strict=True)) for c in self.curves]
         rows = []
         for at in every:
             there = [py[np.isclose(px, at, rtol=1e-9, atol=0)] for px, py in dots]

@@ -571,3 +571,13 @@ def test_a_chart_goes_on_in_matplotlib():
     assert ax.get_legend() is not None and drawn.axes(ax) is ax
     with pytest.raises(TypeError, match="has no axes; expected a chart of curves"):
         blocks(Block("x"), **SHOWN).axes()
+
+
+def test_the_numbers_of_a_curve_end_where_it_ends():
+    """Beyond its end, the frontier would go on to a negative rate."""
+    figure = curves(
+        [Curve(V / W, "to 100 MB", given=dict(W=1e9), hi=1e8)],
+        x=V, axes=(Axis(1e6, 1e9, "bytes"), Axis(1e-4, 10, "time", unit="s")), name="ends", caption="A transfer.",
+    )  # fmt: skip
+    told = dict(figure.table[1])
+    assert told["1\xa0MB"] == "1.00\xa0ms" and told["1\xa0GB"] == "–"
