@@ -84,14 +84,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const field = (k) => `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
   const body = make(`<div class="drawn"><div class="head">${joined(keys(choices).filter((k) => !boxes.includes(k)), group)}</div>
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
-    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="readout" hidden></div></div>
+    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
     ${boxes.length ? '' : sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
     <details class="numbers"><summary>${DATA}</summary><div class="scroll" tabindex="0" role="region" aria-label="${DATA}"></div></details></div>`);
-  const [area, svg, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
+  const [area, svg, tells, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.tells', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
   const [scene, grips] = $$('.scene > svg > g', body);
   const hand = player(PLACES, TIME, button(worded(SPEED, SPEEDS[0]), 'data-do="speed"'));
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
@@ -112,18 +112,18 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
-    $('span', bar).innerHTML = m.name;
-    $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
+    write($('span', bar), m.name);
+    write($('b', bar), m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : ''));
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
     $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
-    $('.note', bar).innerHTML = m.label;
+    write($('.note', bar), m.label);
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
-    words.innerHTML = figure.sentence(view, now());
-    code.textContent = figure.call(view);
+    write(words, figure.sentence(view, now()));
+    write(code, figure.call(view), 'textContent');
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    if (figure.pace && !figure.units) $('.slowed', body).textContent = slower(1 / pace());
+    if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
     for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
     for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
@@ -202,10 +202,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
     pointed = el && { el, at };
     if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
-    else if (pointed) tell(); else readout.hidden = true;
+    else if (pointed) tell(); else tells.hidden = true;
   });
   for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
-  on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
+  on(area, 'pointerleave', () => { pointed = null; tells.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
     const id = e.target.dataset.grip, h = handle(id), by = { ArrowUp: h.step, ArrowRight: h.step, ArrowDown: -h.step, ArrowLeft: -h.step, PageUp: h.leap, PageDown: -h.leap }[e.key];
@@ -215,8 +215,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   function tell() {
     const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
-    readout.hidden = !said; readout.innerHTML = said ?? '';
-    readout.style.cssText = `left:${clamp(x + 14, 0, max(0, view.width - readout.offsetWidth))}px;top:${max(0, y - readout.offsetHeight - 12)}px`;
+    tells.hidden = !said; write(readout, said ?? '');
+    tells.style.height = `${px(max(0, y - 12))}px`; tells.firstChild.style.width = `${px(max(0, x + 14))}px`;   // its style sheet keeps it inside: no size is asked for
   }
 
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
@@ -248,7 +248,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const box = rect(el), on = rect(svg);
     pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] }; tell();
   });
-  on(scene, 'focusout', () => { pointed = null; readout.hidden = true; });
+  on(scene, 'focusout', () => { pointed = null; tells.hidden = true; });
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
   const ticking = clock((dt) => { share = min(1, share + dt * pace() / view.solved.total); frame(); if (share >= 1) stop(); });
