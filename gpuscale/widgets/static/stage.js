@@ -98,14 +98,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1;
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1, list = [];
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
     const t = now();
-    shapes.paint(figure.draw(view, t), way);
+    shapes.paint(list = figure.draw(view, t), way);
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
@@ -130,13 +130,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
     for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
     for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
-    if (numbers.open) list();
+    if (numbers.open) listed();
     clearTimeout(speak);
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
   const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
-  function list() {
+  function listed() {
     const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
     $('.scroll', numbers).innerHTML = `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
   }
@@ -170,7 +170,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else { way = e; frame(); }
+      else shapes.paint(list, way = e);
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
@@ -283,7 +283,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).filter(([k, v]) => !(k in texts) || v !== start[k]).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
     if (what) copying(what === 'py' ? program(python, code.textContent) : what in copies ? figure.copied(view, what) : location.href, t);
   });
-  on(numbers, 'toggle', () => { if (numbers.open) list(); });
+  on(numbers, 'toggle', () => { if (numbers.open) listed(); });
 
   /** Inputs from outside, each as what it is here: numbers within their bounds, words that are a choice. */
   function read(to) {
