@@ -19,7 +19,7 @@
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     fit(p, was)          the inputs made possible; was are those before
+     fit(p, was, data)    the inputs made possible; was are those before
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
      units                its time is counted in units of its own, so none is slowed
      typed(view, k, text) the inputs that a typed text changes
@@ -146,7 +146,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Takes new inputs. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding); way = u;
-    view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
+    view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
     draw(source);
