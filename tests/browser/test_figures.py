@@ -10,6 +10,36 @@ from gpuscale import widgets
 MAKERS = [name for name in dir(widgets) if name.endswith("_stage")]
 PAGES = calling(f"(?:{'|'.join(MAKERS)})")
 STATE = "(el) => gpuscale.upgrade(el).state"
+# On a phone: handles that a finger misses 11 px from their middle, and shapes that a tap there does not press.
+MISSED = """(el) => {
+  const out = [], own = () => JSON.stringify(gpuscale.upgrade(el).state.p), reset = () => el.querySelector('[data-do=reset]').click();
+  const around = (box) => {
+    const x = box.left + box.width / 2, y = box.top + box.height / 2, [dx, dy] = [box.width, box.height].map((side) => Math.max(11, Math.min(side / 2 + 6, 11)));
+    return [[x, y], [x - dx, y], [x + dx, y], [x, y - dy], [x, y + dy]].map(([u, v]) => [u, v, document.elementFromPoint(u, v)]).filter(([, , at]) => at);
+  };
+  reset();
+  for (const grip of el.querySelectorAll('.grip')) {
+    grip.scrollIntoView({ block: 'center' });
+    const points = around(grip.querySelector('.knob').getBoundingClientRect());
+    if (!points.length || points.some(([, , at]) => !at.closest('.grip'))) out.push(`${grip.dataset.grip}: a finger misses it`);
+  }
+  const opening = own(), svg = el.querySelector('.drawn .scene svg'), acts = [...svg.querySelectorAll('[data-act]')].map((one) => one.dataset.act);
+  for (const act of new Set(acts.filter((_, i) => i % Math.ceil(acts.length / 12) === 0))) {
+    const one = () => svg.querySelector(`[data-act="${act}"]`), press = (at, x, y) => at.dispatchEvent(new PointerEvent('click', { bubbles: true, pointerType: 'touch', clientX: x, clientY: y }));
+    reset(); one().scrollIntoView({ block: 'center' }); one().dispatchEvent(new PointerEvent('click', { bubbles: true }));
+    if (own() === opening) continue;                       // it is chosen already
+    reset();
+    const box = one().getBoundingClientRect();
+    if (Math.min(box.width, box.height) < 1 || Math.min(box.width, box.height) >= 24) continue;
+    for (const [x, y, at] of around(box)) {
+      if (at.closest('.grip') || !svg.contains(at)) continue;
+      press(at, x, y);
+      if (own() === opening) out.push(`${act}: a tap ${Math.round(x - box.left - box.width / 2)}, ${Math.round(y - box.top - box.height / 2)} px from its middle presses nothing`);
+      reset();
+    }
+  }
+  return out;
+}"""
 MOVES = ((24, 0), (-24, 0), (0, 24), (0, -24), (60, 60), (-60, -60))
 
 
@@ -119,6 +149,17 @@ def test_shapes_are_pressed_by_pointer_and_by_key(page):
                 wrong.append(f"{act}: by click {by_click}, by key {by_key}")
         if acts and not changed:
             wrong.append(f"{figure.get_attribute('id')}: no press changes anything")
+    assert not wrong, said(wrong)
+
+
+def test_a_finger_has_24_pixels_for_each_handle_and_shape(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    wrong = []
+    for figure in figures(page):
+        figure.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        wrong += [f"{figure.get_attribute('id')}: {line}" for line in figure.evaluate(MISSED)]
+    page.set_viewport_size({"width": 1280, "height": 900})
     assert not wrong, said(wrong)
 
 

@@ -33,6 +33,7 @@
 const figures = {};
 const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
+const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -230,7 +231,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     glide(to);
     if (runs && !calm.matches) play();
   }
-  on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
+  /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
+  const nearest = (e) => { for (const r of REACHES) for (const turn of range(8)) { const el = doc.elementFromPoint(e.clientX + r * Math.cos(turn * Math.PI / 4), e.clientY + r * Math.sin(turn * Math.PI / 4))?.closest('[data-act]'); if (el && scene.contains(el)) return el; } };
+  on(svg, 'click', (e) => { const el = e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e)); if (el) press(el); });
   on(scene, 'keydown', (e) => {
     const el = e.target.closest('[data-act]'), [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
     if (!el) return;
