@@ -12,29 +12,30 @@ PAGES = calling(f"(?:{'|'.join(MAKERS)})")
 STATE = "(el) => gpuscale.upgrade(el).state"
 # On a phone: handles that a finger misses 11 px from their middle, and shapes that a tap there does not press.
 MISSED = """(el) => {
-  const out = [], own = () => JSON.stringify(gpuscale.upgrade(el).state.p), reset = () => el.querySelector('[data-do=reset]').click();
-  const around = (box) => {
-    const x = box.left + box.width / 2, y = box.top + box.height / 2, [dx, dy] = [box.width, box.height].map((side) => Math.max(11, Math.min(side / 2 + 6, 11)));
-    return [[x, y], [x - dx, y], [x + dx, y], [x, y - dy], [x, y + dy]].map(([u, v]) => [u, v, document.elementFromPoint(u, v)]).filter(([, , at]) => at);
-  };
-  reset();
+  const out = [], svg = el.querySelector('.drawn .scene svg'), opening = reset();
+  function reset() { el.querySelector('[data-do=reset]').click(); return state(); }
+  function state() { return JSON.stringify(gpuscale.upgrade(el).state.p); }
+  function around(one) {                                   // its middle and four points near it, with what lies there
+    const box = one.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+    const points = [[x, y], [x - 11, y], [x + 11, y], [x, y - 11], [x, y + 11]];
+    return points.map(([u, v]) => [document.elementFromPoint(u, v), u, v]).filter(([at]) => svg.contains(at));
+  }
   for (const grip of el.querySelectorAll('.grip')) {
     grip.scrollIntoView({ block: 'center' });
-    const points = around(grip.querySelector('.knob').getBoundingClientRect());
-    if (!points.length || points.some(([, , at]) => !at.closest('.grip'))) out.push(`${grip.dataset.grip}: a finger misses it`);
+    const points = around(grip.querySelector('.knob'));
+    if (!points.length || points.some(([at]) => !at.closest('.grip'))) out.push(`a finger misses ${grip.dataset.grip}`);
   }
-  const opening = own(), svg = el.querySelector('.drawn .scene svg'), acts = [...svg.querySelectorAll('[data-act]')].map((one) => one.dataset.act);
-  for (const act of new Set(acts.filter((_, i) => i % Math.ceil(acts.length / 12) === 0))) {
-    const one = () => svg.querySelector(`[data-act="${act}"]`), press = (at, x, y) => at.dispatchEvent(new PointerEvent('click', { bubbles: true, pointerType: 'touch', clientX: x, clientY: y }));
-    reset(); one().scrollIntoView({ block: 'center' }); one().dispatchEvent(new PointerEvent('click', { bubbles: true }));
-    if (own() === opening) continue;                       // it is chosen already
+  const shapes = [...svg.querySelectorAll('[data-act]')], some = shapes.length / 12 | 0 || 1;
+  for (const act of new Set(shapes.filter((_, i) => i % some === 0).map((one) => one.dataset.act))) {
+    const one = () => svg.querySelector(`[data-act="${act}"]`), { width, height } = one().getBoundingClientRect();
+    one().scrollIntoView({ block: 'center' });
+    one().dispatchEvent(new PointerEvent('click', { bubbles: true }));
+    const chosen = state() === opening;                    // already: nothing changes
     reset();
-    const box = one().getBoundingClientRect();
-    if (Math.min(box.width, box.height) < 1 || Math.min(box.width, box.height) >= 24) continue;
-    for (const [x, y, at] of around(box)) {
-      if (at.closest('.grip') || !svg.contains(at)) continue;
-      press(at, x, y);
-      if (own() === opening) out.push(`${act}: a tap ${Math.round(x - box.left - box.width / 2)}, ${Math.round(y - box.top - box.height / 2)} px from its middle presses nothing`);
+    if (chosen || Math.min(width, height) < 1 || Math.min(width, height) >= 24) continue;
+    for (const [at, clientX, clientY] of around(one()).filter(([at]) => !at.closest('.grip'))) {
+      at.dispatchEvent(new PointerEvent('click', { bubbles: true, pointerType: 'touch', clientX, clientY }));
+      if (state() === opening) out.push(`a tap near ${act} presses nothing`);
       reset();
     }
   }

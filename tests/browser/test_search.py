@@ -25,6 +25,12 @@ OURS = [
     ("occupancy", "inside_a_gpu.html#occupancy"),
     ("export my answers", "welcome.html#how-to-use-it"),
     ("gradient accumulation", "glossary.html#term-gradient-accumulation"),
+    ("pipeline schedule figure", "pipeline_parallelism.html#stage-gpipe-and-1f1b"),
+    ("ring all-reduce figure", "rings_and_trees.html#stage-ring"),
+    ("race of all-reduces figure", "rings_and_trees.html#stage-race"),
+    ("scheduler figure", "continuous_batching.html#stage-scheduler"),
+    ("decode figure", "decode_and_prefill.html#stage-decode-step-by-bytes"),
+    ("planner figure", "planner.html#stage-planner"),
 ]
 # Written by a reader who knew the titles of the pages and their sections, and nothing of the search
 NEWCOMER = [
