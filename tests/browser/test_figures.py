@@ -15,15 +15,16 @@ MISSED = """(el) => {
   const out = [], svg = el.querySelector('.drawn .scene svg'), opening = reset();
   function reset() { el.querySelector('[data-do=reset]').click(); return state(); }
   function state() { return JSON.stringify(gpuscale.upgrade(el).state.p); }
-  function around(one) {                                   // its middle and four points near it, with what lies there
+  const hit = ([x, y]) => document.elementFromPoint(x, y);
+  function around(one) {                                   // its middle and four points near it, inside the drawing
     const box = one.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
-    const points = [[x, y], [x - 11, y], [x + 11, y], [x, y - 11], [x, y + 11]];
-    return points.map(([u, v]) => [document.elementFromPoint(u, v), u, v]).filter(([at]) => svg.contains(at));
+    return [[x, y], [x - 11, y], [x + 11, y], [x, y - 11], [x, y + 11]].filter((point) => svg.contains(hit(point)));
   }
   for (const grip of el.querySelectorAll('.grip')) {
     grip.scrollIntoView({ block: 'center' });
     const points = around(grip.querySelector('.knob'));
-    if (!points.length || points.some(([at]) => !at.closest('.grip'))) out.push(`a finger misses ${grip.dataset.grip}`);
+    const held = points.filter((point) => hit(point).closest('.grip'));
+    if (!held.length || held.length < points.length) out.push(`a finger misses ${grip.dataset.grip}`);
   }
   const shapes = [...svg.querySelectorAll('[data-act]')], some = shapes.length / 12 | 0 || 1;
   for (const act of new Set(shapes.filter((_, i) => i % some === 0).map((one) => one.dataset.act))) {
@@ -33,7 +34,9 @@ MISSED = """(el) => {
     const chosen = state() === opening;                    // already: nothing changes
     reset();
     if (chosen || Math.min(width, height) < 1 || Math.min(width, height) >= 24) continue;
-    for (const [at, clientX, clientY] of around(one()).filter(([at]) => !at.closest('.grip'))) {
+    for (const [clientX, clientY] of around(one())) {
+      const at = hit([clientX, clientY]), other = at.closest('.grip, [data-act]');
+      if (other && other.dataset.act !== act) continue;    // what lies there has the tap
       at.dispatchEvent(new PointerEvent('click', { bubbles: true, pointerType: 'touch', clientX, clientY }));
       if (state() === opening) out.push(`a tap near ${act} presses nothing`);
       reset();
