@@ -145,7 +145,7 @@ def front_page(printed: list[Printed], site: str) -> str:
         if one.page.part != last and one.page.part:
             parts += f"<h3>{escape(one.page.part)}</h3>"
         last = one.page.part
-        link = f'<a href="{site}/{one.page.name}.html">{escape(one.title)}</a>'
+        link = f'<a class="bare" href="{site}/{one.page.name}.html">{escape(one.title)}</a>'
         parts += f"<p><b>{one.page.number}</b>{link}<i></i><span>{one.first}</span></p>"
     words = words[:1].upper() + words[1:] + "."
     return FRONT.format(
