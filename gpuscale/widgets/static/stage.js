@@ -301,7 +301,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     return out;
   }
-  fit(area, (width) => { view.width = width; draw(); }, signal);
+  fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
       const fitting = read(to), tell = onChange;
