@@ -110,7 +110,8 @@ def calibrate(
 
     ``network`` has the network's constants, from ``fit_network(...).calibration``: the runs refine its bandwidths, and
     its latencies are kept. Without any run, the other constants are the usual ones.
-    Raises Refusal for one to three runs, for runs that no constants explain, and ImportError without SciPy, which the extra ``calibrate`` installs.
+    Raises Refusal for one to three runs and for runs that no constants explain, and ImportError without SciPy, which
+    the extra ``calibrate`` installs.
     """
     if isinstance(runs, str | Path):
         runs = read_runs(runs)
