@@ -22,6 +22,7 @@ from gpuscale.specs.measured_serving import ServingRow, serving_rows
 from gpuscale.specs.registry import chip as _chip
 from gpuscale.specs.registry import model as _model
 
+WHOLE = ("bf16", "fp16")  # formats of weights that kernels need not unpack
 # What the constants of ``gpt_fast`` are fitted to
 FITTED = {"engine": "gpt-fast", "model": "llama2_7b", "weights": "bf16"}
 
@@ -338,10 +339,15 @@ def predictions(constants: Sustained | None = None) -> tuple[Predicted, ...]:
 
 def peak(gpu: Part, form: str) -> float:
     """The peak FLOP/s of matmuls in a format on a GPU, dense. Raises ValueError for a GPU without any."""
+    return getattr(gpu, rate_name(gpu, form))
+
+
+def rate_name(gpu: Part, form: str) -> str:
+    """The name of the rate that ``peak`` takes."""
     rates = _format(form).rates
     for name in rates:
         if name in gpu:
-            return getattr(gpu, name)
+            return name
     raise ValueError(f"{gpu.title} ({gpu.key}) has no rate for {form}; expected one of {', '.join(rates)}")
 
 
