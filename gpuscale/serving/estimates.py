@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuscale.llm.model_counts import counts
-from gpuscale.serving.given_decode import WHOLE, _of_row, gpt_fast, peak, prefill, rate_name
+from gpuscale.serving.decode_numbers import WHOLE, peak, rate_name
+from gpuscale.serving.given_decode import _of_row, gpt_fast, prefill
 from gpuscale.specs.measured_serving import ServingRow, serving_row, serving_rows
 from gpuscale.specs.registry import chip as _chip
 

@@ -140,7 +140,9 @@ def _band(title: str, key: str, rows: Sequence[Bounded]) -> Band:
         if key == "mixture":
             rest = load_factor(seen)
         low, high = _ends(_at(one, key, rest) for one in seen)
-        inside += sum(low <= _at(one, key, rest) <= high for one, group in zip(rows, groups, strict=True) if group == left)
+        inside += sum(
+            low <= _at(one, key, rest) <= high for one, group in zip(rows, groups, strict=True) if group == left
+        )
     low, high = _ends(_at(one, key) for one in rows)
     return Band(title, bool(key), tuple(rows), low * WIDER, high / WIDER, low, high, len(each), inside / len(rows))
 

@@ -176,7 +176,7 @@ def test_constants_come_from_single_streams_and_single_prompts():
 
 @pytest.mark.parametrize("key", KINDS)
 def test_what_is_predicted_stays_in_the_band_of_other_sources(key):
-    """Nine of ten rows of a source lie between the lowest and the highest of the others, widened; counted again here."""
+    """Nine of ten rows of a source lie between the lowest and the highest of the others, widened: counted again."""
     band = predicted_bands()[key]
     assert band.holds and len(band.rows) >= 15
     by_hand = [over_expected(one) for one in BOUNDS.values() if judged(one) and kind(one) == key]
