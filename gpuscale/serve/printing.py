@@ -1,4 +1,4 @@
-"""Print what the planner of serving needs into ``gpuscale.printed``: formulas and constants of engines. ``make printed``,
+"""Print what the planner of serving needs into ``gpuscale.printed``, formulas and constants of engines: ``make printed``,
 
 or ``python -m gpuscale.serve.printing``. Run it after a change of a formula or of a published row.
 """
