@@ -22,7 +22,11 @@ CONSTRAINTS = (
         "TP {Y} and {n_kv} key heads: neither divides the other",
         lambda n_kv, Y: _divides(np.minimum(n_kv, Y), np.maximum(n_kv, Y)),
     ),
-    Constraint("TP and nodes", "TP {Y} leaves its node of {G}, at two all-reduces per layer", lambda G, Y: Y <= G),
+    Constraint(
+        "TP and nodes",
+        "TP {Y} leaves its node of {G}: each layer has two all-reduces, whose latency over the network a step can't hide",
+        lambda G, Y: Y <= G,
+    ),
     Constraint("TP and MLP width", "the MLP's width of {F} is not divisible by TP {Y}", lambda F, Y: _divides(Y, F)),
     Constraint("stages and layers", "{N_stages} stages are more than {L} layers", lambda L, N_stages: N_stages <= L),
     Constraint(
@@ -36,7 +40,7 @@ CONSTRAINTS = (
     Constraint(
         "groups and nodes",
         "a stage of {Z} GPUs straddles nodes of {G}",
-        lambda Z, G: (np.maximum(Z, G) % np.minimum(Z, G)) == 0,
+        lambda Z, G: (Z <= G) | _divides(G, Z),
     ),
 )
 
@@ -65,6 +69,13 @@ def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     rows, reasons = sieve(rows, CONSTRAINTS, known | {"G": ask.cluster.node})
     rows["L_stage"] = -(-model["L"] // rows["N_stages"])
     return rows, reasons
+
+
+def replicas_in(ask: ServingRequest, stage: int, stages: int) -> int:
+    """How many replicas the GPUs hold: no stage straddles nodes unless it fills them."""
+    node = max(stage, ask.cluster.node)
+    whole, rest = divmod(ask.gpus, node)
+    return (whole * (node // stage) + rest // stage) // stages
 
 
 def divisors_up_to(gpus: int) -> list[int]:

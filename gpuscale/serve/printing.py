@@ -1,6 +1,6 @@
-"""Print what the planner of serving needs into ``gpuscale.printed``, formulas and constants of engines: ``make printed``,
+"""Print what the planner of serving needs into ``gpuscale.printed``: formulas, and constants of engines.
 
-or ``python -m gpuscale.serve.printing``. Run it after a change of a formula or of a published row.
+Run ``make printed``, or ``python -m gpuscale.serve.printing``, after a change of a formula or of a published row.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from gpuscale.serve import html, text
 from gpuscale.serve.deployment import Deployment, Replicas
 from gpuscale.serve.engines import EngineRates, engine_of
 from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
-from gpuscale.serve.layouts import layouts
+from gpuscale.serve.layouts import layouts, replicas_in
 from gpuscale.serve.requests import ServingRequest, request
 from gpuscale.units import show
 
@@ -101,7 +101,7 @@ def colocated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iter
     rate = np.where(kept, grid.rate[EXPECTED], -1.0)
     for i in np.flatnonzero(kept.any(axis=1)):
         j = int(np.argmax(rate[i]))
-        replicas = int(ask.gpus // grid.rows["n_gpu"][i])
+        replicas = replicas_in(ask, int(grid.rows["Z"][i]), int(grid.rows["N_stages"][i]))
         yield Deployment.both(ask, Replicas.of(ask, grid, formats, i, j, replicas), _binds(ask, grid, i, j))
 
 

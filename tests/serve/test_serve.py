@@ -257,3 +257,12 @@ def test_the_command_line(capsys, tmp_path):
     captured = capsys.readouterr().out
     own = json.loads(captured[captured.index("{") :])
     assert own["rows"][0]["throughput"]["expected"] == pytest.approx(best.throughput[1], rel=1e-3)
+
+
+def test_stages_of_sixteen_fit_a_node_of_72():
+    """Four in each node, and none that straddles two."""
+    for gpus, count in ((72, 4), (144, 8), (136, 8), (16, 1)):
+        plan = serve("llama3_70b", "gb200", gpus, 2000, 500, tp=16, pp=1, mode="colocated", per_node=72)
+        assert plan.best.decode.count == count, gpus
+    two = serve("llama3_70b", "gb200", 144, 2000, 500, tp=16, pp=3, mode="colocated", per_node=72)
+    assert two.best.decode.count == 2
