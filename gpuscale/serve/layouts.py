@@ -24,7 +24,7 @@ CONSTRAINTS = (
     ),
     Constraint(
         "TP and nodes",
-        "TP {Y} leaves its node of {G}: each layer has two all-reduces, whose latency over the network a step can't hide",
+        "TP {Y} leaves its node of {G}: each layer has two all-reduces, and a step cannot hide the network's latency",
         lambda G, Y: Y <= G,
     ),
     Constraint("TP and MLP width", "the MLP's width of {F} is not divisible by TP {Y}", lambda F, Y: _divides(Y, F)),
@@ -59,9 +59,11 @@ def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     columns = np.meshgrid(sizes, [s for s in sizes if s <= MOST_STAGES], groups, kinds, indexing="ij")
     rows = Rows(zip(("Y", "N_stages", "n_dpa", "spread"), map(np.ravel, columns), strict=True))
     rows["Z"] = rows["Y"] * rows["n_dpa"]
-    rows["n_ep"] = np.where(rows.pop("spread") == 1, rows["Z"], 1)
+    spread = rows.pop("spread") == 1
+    rows["n_ep"] = np.where(spread, rows["Z"], 1)
     rows["n_gpu"] = rows["Z"] * rows["N_stages"]
     keep = (rows["n_gpu"] <= ask.gpus) & ((rows["n_ep"] > 1) | (rows["n_dpa"] == 1) | (rows["Z"] == 1))
+    keep &= ~spread | (rows["Z"] > 1)  # one rank has all experts anyway
     for name, quantity in {"tp": "Y", "pp": "N_stages", "dpa": "n_dpa", "ep": "n_ep"}.items():
         keep &= rows[quantity] == ask.pins.get(name, rows[quantity])
     rows = rows.keep(keep)

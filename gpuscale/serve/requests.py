@@ -181,7 +181,8 @@ def _place(chip: Part, gpus: int, per_node, nvlink, nic) -> Cluster:
     except Refusal:
         if gpus > (per_node or USUAL_NODE):
             raise
-    return clusters.own_cluster(chip.key, per_node or gpus, nic, nvlink, alone=True)
+    one = nvlink or ("1GB/s" if gpus == 1 and "nvlink_bw" not in chip else None)  # one GPU has nobody to send to
+    return clusters.own_cluster(chip.key, per_node or gpus, nic, one, alone=True)
 
 
 def _limit(what: str, value) -> float:

@@ -266,3 +266,11 @@ def test_stages_of_sixteen_fit_a_node_of_72():
         assert plan.best.decode.count == count, gpus
     two = serve("llama3_70b", "gb200", 144, 2000, 500, tp=16, pp=3, mode="colocated", per_node=72)
     assert two.best.decode.count == 2
+
+
+def test_one_gpu_needs_no_links_and_is_listed_once():
+    for name, gpu in (("qwen3_30b_a3b", "l40s"), ("gpt_oss_20b", "h100_sxm")):
+        plan = serve(name, gpu, 1, 1000, 500, weights="fp8", cache="fp8")
+        assert len(plan.rows) == 1
+    with pytest.raises(Refusal, match="missing --nvlink"):
+        serve("qwen3_30b_a3b", "l40s", 2, 1000, 500)
