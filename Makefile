@@ -45,8 +45,9 @@ lab: $(VENV)/.book $(VENV)/.lab ## open the chapters in JupyterLab
 notebooks: $(VENV)/.book ## execute all notebooks and store them in normal form
 	$(BIN)/python -m gpuscale.book.normalise --execute chapters exercises
 
-printed: $(VENV)/.book ## print the functions of the planner again, from the formulas
+printed: $(VENV)/.book ## print the functions of the planners again, from the formulas
 	@$(BIN)/python -m gpuscale.plan.printing
+	@$(BIN)/python -m gpuscale.serve.printing
 
 lint: $(VENV)/.test ## check style
 	$(BIN)/ruff check .

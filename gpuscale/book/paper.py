@@ -7,13 +7,16 @@ python -m gpuscale.book.paper --format Letter
 from __future__ import annotations
 
 import argparse
+import functools
 import io
 import sys
 import tempfile
+import threading
 import time
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -93,12 +96,26 @@ def browser_tab():
         browser.close()
 
 
-def print_pages(tab, site: Path, pages: list[contents.Page], size: str, show) -> list[Printed]:
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def served(site: Path):
+    """The address of the site over http: Chromium prints no sign of a font that it reads from a file."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def print_pages(tab, site: str, pages: list[contents.Page], size: str, show) -> list[Printed]:
     """The front, whose name is "", and each page. The pages come first, because the number of a page's first sheet
     follows from those before it, and the front lists them."""
     printed, first = [], 1
     for page in pages:
-        tab.goto(f"{site.as_uri()}/{page.name}.html")
+        tab.goto(f"{site}/{page.name}.html")
         tab.evaluate("() => document.fonts.ready.then(() => null)")
         found = tab.evaluate(READ, SOLUTIONS)
         tab.add_style_tag(content=f"html {{ counter-reset: page {first - 1} }}")
@@ -119,7 +136,7 @@ def _about() -> dict:
     return tomllib.loads((build.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def front_page(printed: list[Printed], site: Path) -> str:
+def front_page(printed: list[Printed], site: str) -> str:
     """The title page and the contents, as HTML."""
     about = _about()
     title, _, words = about["description"].partition(": ")
@@ -128,15 +145,15 @@ def front_page(printed: list[Printed], site: Path) -> str:
         if one.page.part != last and one.page.part:
             parts += f"<h3>{escape(one.page.part)}</h3>"
         last = one.page.part
-        link = f'<a href="{site.as_uri()}/{one.page.name}.html">{escape(one.title)}</a>'
+        link = f'<a class="bare" href="{site}/{one.page.name}.html">{escape(one.title)}</a>'
         parts += f"<p><b>{one.page.number}</b>{link}<i></i><span>{one.first}</span></p>"
     words = words[:1].upper() + words[1:] + "."
     return FRONT.format(
-        title=title, about=escape(words), version=about["version"], static=f"{site.as_uri()}/_static", parts=parts
+        title=title, about=escape(words), version=about["version"], static=f"{site}/_static", parts=parts
     )
 
 
-def join(printed: list[Printed], site: Path):
+def join(printed: list[Printed], site: str):
     """One PDF of all pages, the front first: links between them lead to their sheets, and bookmarks to each part,
     page and section. A link to another file of the site, such as a notebook, is removed."""
     import pypdf
@@ -173,7 +190,7 @@ def join(printed: list[Printed], site: Path):
     return writer
 
 
-def _mend_links(sheet, name: str, site: Path, writer, place, known) -> None:
+def _mend_links(sheet, name: str, site: str, writer, place, known) -> None:
     """Lead the links of a sheet of page `name` to sheets of the book."""
     from pypdf.generic import ArrayObject, FloatObject, NameObject, NumberObject
 
@@ -184,20 +201,21 @@ def _mend_links(sheet, name: str, site: Path, writer, place, known) -> None:
             file, anchor = name, str(link["/Dest"]).removeprefix("/")
         else:
             address, anchor = urldefrag(link["/A"]["/URI"])
-            file = address.removeprefix(f"{site.as_uri()}/").removesuffix(".html")
+            file = address.removeprefix(f"{site}/").removesuffix(".html")
         if file in known:
             number, left, top = place(file, unquote(anchor))
             link.pop("/A", None)
             at = [NameObject("/XYZ"), FloatObject(left), FloatObject(top), NumberObject(0)]
             link[NameObject("/Dest")] = ArrayObject([writer.pages[number].indirect_reference, *at])
-        if "/Dest" in link or not link["/A"]["/URI"].startswith("file:"):
+        if "/Dest" in link or not link["/A"]["/URI"].startswith((site, "file:")):
             kept.append(reference)
     sheet[NameObject("/Annots")] = kept
 
 
 def make(tab, site: Path, pages: list[contents.Page], size: str = "A4", show=lambda line: None) -> bytes:
     """Pages of the built site as one PDF, with a title page and contents."""
-    writer = join(print_pages(tab, site, pages, size, show), site)
+    with served(site) as address:
+        writer = join(print_pages(tab, address, pages, size, show), address)
     about = _about()
     writer.add_metadata({"/Title": about["description"].partition(":")[0], "/Author": about["authors"][0]["name"]})
     writer.compress_identical_objects()  # each page brings the same fonts

@@ -17,7 +17,7 @@ from gpuscale.units import WORDS
 
 KINDS = {  # the kind of an entry by the beginning of its id
     "index-": "formula", "formula-": "card", "q-": "question", "fig-": "figure", "live-": "figure",
-    "term-": "term", "symbol-": "symbol", "claim-": "ledger", "row-": "hardware",
+    "stage-": "figure", "term-": "term", "symbol-": "symbol", "claim-": "ledger", "row-": "hardware",
 }  # fmt: skip
 HEADINGS = ("h1", "h2", "h3", "h4")
 ROWS = ("term", "symbol", "ledger", "hardware")
@@ -97,13 +97,14 @@ class _Reader(HTMLParser):
         known = {name: value or "" for name, value in attributes}
         classes = set(known.get("class", "").split())
         read = (not self._open or self._open[-1].read) and tag not in UNREAD and not classes & HIDDEN
-        here = _Element(tag, classes, read, self._begun(tag, known.get("id", ""), classes) if read else None)
+        here = _Element(tag, classes, read, self._begun(tag, known, classes) if read else None)
         self._open.append(here)
         if read:
             self._laid_out(here)
 
-    def _begun(self, tag: str, anchor: str, classes: set[str]) -> Entry | None:
+    def _begun(self, tag: str, known: dict[str, str], classes: set[str]) -> Entry | None:
         """The entry that an element begins, if it does."""
+        anchor = known.get("id", "")
         kind = next((kind for start, kind in KINDS.items() if anchor.startswith(start)), "")
         if tag == "section" and not classes & {"entry", "card"}:
             kind = "section"
@@ -113,7 +114,8 @@ class _Reader(HTMLParser):
         above = outer.name.strip() if outer is not None and outer.kind == "section" else ""
         if outer is None and tag == "section":
             kind, anchor = "page", ""
-        self.entries.append(Entry(kind, self.page, anchor, above=above))
+        other = f"figure {known.get('data-painter', '')}".strip() if kind == "figure" else ""
+        self.entries.append(Entry(kind, self.page, anchor, above=above, other=other))
         return self.entries[-1]
 
     def _laid_out(self, here: _Element) -> None:

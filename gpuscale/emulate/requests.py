@@ -153,3 +153,23 @@ def serve(
         if over:
             running = [r for r in running if r.slot >= 0]
     return Served(coming, steps, warm)
+
+
+def static_rate(
+    cost: Callable[[int, int, int, int], float],
+    drawn: np.ndarray,
+    *,
+    prompt: int,
+    answer: int,
+    slots: int,
+    pool: float = math.inf,
+    backlog: int = 256,
+) -> float:
+    """Requests per second that static batches of ``slots`` serve from a full queue, counted over at least ``backlog``
+    requests. ``drawn`` varies their lengths around ``prompt`` and ``answer``; the rest is as in ``serve``.
+    """
+    coming = requests(drawn[: slots * math.ceil(backlog / slots)], 1, prompt, answer)
+    for each in coming:
+        each.arrival = 0.0
+    run = serve(coming, cost, slots, pool=pool, static=True)
+    return sum(each.done for each in run.requests) / run.steps[-1].end if run.steps else 0.0

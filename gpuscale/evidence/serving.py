@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
 from gpuscale.serving.measured import Bounded, measured_bounds
-from gpuscale.serving.measured_kinds import Band, bounded_bands, predicted, predicted_band
+from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted, predicted_bands
 from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serving_rows
 from gpuscale.specs.measured_serving import ServingRow
 from gpuscale.units import show
@@ -38,11 +38,11 @@ def serving_table(regime: str) -> Html:
 
 def serving_bands() -> Html:
     """Each kind of rows: how many, from how many sources, where they lie, and whether that holds for other sources."""
-    predicts = predicted_band()
     heads = [Head("Rows", leads=True), Head("Number", "num"), "Compared with", Head("Lowest", "num")]
     heads += [Head("Highest", "num"), Head("Held by other sources", "num")]
-    lines = [_band(predicts, "predicted", "estimate")]
-    split = {serving_regimes()[one.row.regime] for one in predicts.rows}
+    predicts = predicted_bands().values()
+    lines = [_band(band, band.title, "estimate") for band in predicts]
+    split = {serving_regimes()[one.row.regime] for band in predicts for one in band.rows}
     lines += [
         _band(band, f"{band.title}, other rows" if band.title in split else band.title, "bound")
         for band in bounded_bands()
@@ -95,7 +95,7 @@ def _ratio(one: Bounded | None) -> str:
 
 def _estimate(one: Bounded | None) -> str:
     shown = one and one.estimate and (predicted(one) or one.bound is None)
-    return show(one.over_estimate, "1", **FACTOR) if shown else "–"
+    return show(over_expected(one), "1", **FACTOR) if shown else "–"
 
 
 def _amount(row: ServingRow, value: float) -> str:

@@ -110,7 +110,8 @@ def calibrate(
 
     ``network`` has the network's constants, from ``fit_network(...).calibration``: the runs refine its bandwidths, and
     its latencies are kept. Without any run, the other constants are the usual ones.
-    Raises Refusal for one to three runs, and ImportError without SciPy, which the extra ``calibrate`` installs.
+    Raises Refusal for one to three runs and for runs that no constants explain, and ImportError without SciPy, which
+    the extra ``calibrate`` installs.
     """
     if isinstance(runs, str | Path):
         runs = read_runs(runs)
@@ -124,6 +125,9 @@ def calibrate(
     logs = problem.fit(every)
     off = problem.off(logs, every)
     near = every[off < FAR]
+    if len(near) < FEWEST:
+        told = f"constants explain {len(near):,} of {some(len(runs), 'run')}"
+        raise Refusal(f"calibrate: {told}; expected {FEWEST} or more: check their models, layouts, seconds and cluster")
     spread = problem.spread(near, logs)
     checks, errors, shortfalls = held_out(problem, runs, near, logs)
     found = dict(zip(problem.free, problem.constants(logs), strict=True))

@@ -6,7 +6,7 @@ are compared among runs of one model, number of GPUs, batch and sequence length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -14,14 +14,26 @@ from gpuscale.plan.calibration import Check
 from gpuscale.plan.runs import Run
 
 FEWEST = 5  # runs in a group to compare their order
+BY_MODEL, BY_GPUS = "each model in turn", "each number of GPUs in turn"
+INNER, ENDS = "each number of GPUs between others in turn", "the fewest and the most GPUs in turn"
 
 
 def kinds(runs: Sequence[Run]) -> dict[str, np.ndarray]:
     """For each way to leave runs out, in words, what is left out with each run."""
     return {
-        "each model in turn": np.array([run.model for run in runs], object),
-        "each number of GPUs in turn": np.array([f"{run.gpus:,} GPUs" for run in runs], object),
+        BY_MODEL: np.array([run.model for run in runs], object),
+        BY_GPUS: np.array([f"{run.gpus:,} GPUs" for run in runs], object),
     }
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Each name once: 8 GPUs before 16 GPUs."""
+    return sorted(set(names), key=lambda name: (len(name), name))
+
+
+def by_place(in_turn: str, found: list) -> dict[str, list]:
+    """Of what was found for each number of GPUs in order: what lies between others, and the ends. Empty otherwise."""
+    return {INNER: found[1:-1], ENDS: [found[0], found[-1]]} if in_turn == BY_GPUS and len(found) > 2 else {}
 
 
 def held_out(
@@ -29,6 +41,7 @@ def held_out(
 ) -> tuple[list[Check], np.ndarray, np.ndarray]:
     """The Check of each model and each number of GPUs, by the fit to all other runs, and of all of these together.
 
+    Numbers of GPUs between others have a Check of their own, as have the fewest and the most.
     Also how far all of them were off: logarithms of the ratios of expected to measured times, all positive; and the
     ``shortfalls`` of their pairs. ``near`` are the runs that a fit can explain, which alone count; ``start`` is the fit
     to all runs. Where all runs are alike, each is left out by itself.
@@ -46,7 +59,7 @@ def held_out(
         return found
 
     for in_turn, names in kinds(runs).items():
-        present = sorted(set(names[near]), key=lambda name: (len(name), name))  # 8 GPUs before 16 GPUs
+        present = in_order(names[near])
         parts = [every[names == name] for name in present]
         if len(present) < 2 or (same := {tuple(part) for part in parts}) == seen:
             continue
@@ -54,6 +67,7 @@ def held_out(
         found = without(*parts)
         checks += [judged(name, [one]) for name, one in zip(present, found, strict=True)]
         checks.append(judged(in_turn, found))
+        checks += [judged(*place) for place in by_place(in_turn, found).items()]
         told += found
     if not checks:
         told = without(*near[:, None])

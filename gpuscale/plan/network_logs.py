@@ -263,7 +263,7 @@ def _ranks(where: Where, collective: str, lines: list[Line], listed: int) -> int
     low, high = nccl_tests.allowed_ranks(passes, lines) if passes else (2, math.inf)
     if low <= high < math.inf and math.ceil(low) == math.floor(high):
         return math.ceil(low)
-    said = f"no line tells the ranks, and busbw over algbw fits {nccl_tests.span(low, high)}"
+    said = f"no line tells the ranks, and busbw over algbw fits {nccl_tests.span(low, high)} ranks"
     raise where.wrong(said, "the lines of the header that begin with # Rank")
 
 

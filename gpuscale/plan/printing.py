@@ -59,8 +59,8 @@ KINDS = [(schedule, latent) for schedule in costs.SCHEDULES for latent in (False
 
 def formulas() -> str:
     """The file of single formulas; conditions on their inputs are checked first."""
-    found = [_function(getattr(room, name)) for room, names in FORMULAS.items() for name in names]
-    return _file("Formulas that the planner evaluates one by one.", found)
+    found = [function(getattr(room, name)) for room, names in FORMULAS.items() for name in names]
+    return file("Formulas that the planner evaluates one by one.", found)
 
 
 def conditions() -> str:
@@ -70,7 +70,7 @@ def conditions() -> str:
         kept = sympy.And(*(need.relation for need in formula.needs))
         said = f"What {formula.room}.{formula.name} needs: that {' and that '.join(map(str, formula.needs))}."
         found.append(_defined(formula.name, _lambdified(kept), said))
-    return _file("Conditions of formulas that are constraints on layouts.", found)
+    return file("Conditions of formulas that are constraints on layouts.", found)
 
 
 def words() -> str:
@@ -85,7 +85,7 @@ def words() -> str:
         "MEANINGS": ("Meanings of quantities.", {q.name: q.meaning for q in used}),
         "MOSTS": ("Their largest values, where they have one.", {q.name: q.most for q in used if q.most < np.inf}),
     }
-    return _file("What an explanation says about formulas and constants.", [_table(n, *t) for n, t in tables.items()])
+    return file("What an explanation says about formulas and constants.", [_table(n, *t) for n, t in tables.items()])
 
 
 def _table(name: str, said: str, rows: dict) -> str:
@@ -105,10 +105,11 @@ def programs(schedule: str, latent: bool) -> str:
     listed = "".join(f"    {_tuple(columns)}: {name},\n" for name, columns in wanted.items())
     kind = "latent attention" if latent else "attention"
     told = f"Plans with the schedule {schedule} and {kind}; behind a line, the formula of gpuscale.llm that it ends."
-    return _file(told, [*found, f"PROGRAMS = {{\n{listed}}}"])
+    return file(told, [*found, f"PROGRAMS = {{\n{listed}}}"])
 
 
-def _function(formula: Formula) -> str:
+def function(formula: Formula) -> str:
+    """A formula as a function of numpy that checks its conditions first."""
     body = _lambdified(formula.rhs.xreplace({symbols.flop: sympy.S.One}))
     said = f"{formula.title}: {formula.room}.{formula.name}, {formula.lhs.name} [{formula.lhs.unit}]."
     checks = [
@@ -156,7 +157,7 @@ def _tuple(columns: tuple[str, ...]) -> str:
     return f"(\n{_wrapped(words + ',', ' ' * 8)}    )"
 
 
-def _file(said: str, parts: list[str]) -> str:
+def file(said: str, parts: list[str]) -> str:
     """A file of Python with what its code imports."""
     code = "\n\n\n".join(part.rstrip() for part in parts) + "\n"
     tree = ast.parse(code)

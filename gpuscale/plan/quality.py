@@ -10,7 +10,7 @@ import numpy as np
 from gpuscale.plan.calibration import Check
 from gpuscale.plan.clusters import Cluster, cluster
 from gpuscale.plan.fit import FAR, Problem
-from gpuscale.plan.held_out import both_held_out, groups_of, held_out, judged, kinds
+from gpuscale.plan.held_out import both_held_out, by_place, groups_of, held_out, in_order, judged, kinds
 from gpuscale.plan.memory_fit import Peaks, fit_memory
 from gpuscale.plan.runs import Run
 
@@ -78,24 +78,27 @@ def memory_quality(
     found = []
     for name, of_runs in kinds(runs).items():
         of_failed = kinds(failed)[name]
-        wrong, full, ran = [], [], []
-        for kind in dict.fromkeys([*of_runs, *of_failed]):
+        parts = []  # of each kind: errors, whether it is said to be full, and whether it ran
+        for kind in in_order([*of_runs, *of_failed]):
             out, kept = _where(runs, of_runs == kind), _where(runs, of_runs != kind)
             bad = _where(failed, of_failed == kind)
             if not kept:
                 continue
             constants, *_ = fit_memory(kept, place, recipe)
             peaks = Peaks([*out, *bad], place, recipe)
-            told = peaks.first(constants, slice(len(out)))
-            wrong += list(np.abs(told / [run.memory for run in out] - 1))
-            full += list(peaks.most(constants) > place.hbm)
-            ran += [True] * len(out) + [False] * len(bad)
-        if wrong:
-            right = np.sum(np.array(full) & ~np.array(ran))
-            precision, recall = (float(right / many) if many else np.nan for many in (sum(full), len(ran) - sum(ran)))
-            errors = float(np.median(wrong)), float(np.quantile(wrong, 0.9))
-            found.append(MemoryQuality(name, len(wrong), *errors, precision, recall))
+            wrong = np.abs(peaks.first(constants, slice(len(out))) / [run.memory for run in out] - 1)
+            parts.append((wrong, peaks.most(constants) > place.hbm, np.arange(len(out) + len(bad)) < len(out)))
+        judged_parts = {name: parts} | by_place(name, parts)
+        found += [_memory(what, its) for what, its in judged_parts.items() if any(len(part[0]) for part in its)]
     return found
+
+
+def _memory(name: str, parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> MemoryQuality:
+    """The MemoryQuality of parts: errors, whether each run is said to be full, and whether it ran."""
+    wrong, full, ran = map(np.concatenate, zip(*parts, strict=True))
+    right = np.sum(full & ~ran)
+    precision, recall = (float(right / many) if many else np.nan for many in (np.sum(full), np.sum(~ran)))
+    return MemoryQuality(name, len(wrong), float(np.median(wrong)), float(np.quantile(wrong, 0.9)), precision, recall)
 
 
 def _where(runs: Sequence[Run], mask: np.ndarray) -> list[Run]:

@@ -28,7 +28,14 @@ def exactly(function: Callable, known: Mapping) -> int:
     return int(function(*(Fraction(known[name]) for name in takes(function))))
 
 
+def arrays(function: Callable, known: Mapping, **more) -> np.ndarray:
+    """A formula at arrays, or numbers, some of which it may not need; they broadcast."""
+    known = {**known, **more}
+    with np.errstate(all="ignore"):
+        return function(*(np.asarray(known[name], float) for name in takes(function)))
+
+
 def require(kept, words: str) -> None:
     """Raises ValueError with the words, where a condition of a formula is broken."""
-    if not kept:
+    if not np.all(kept):
         raise ValueError(words)

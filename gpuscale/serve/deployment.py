@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpuscale import serving
+from gpuscale.printed import serving
+from gpuscale.printed.calling import value
 from gpuscale.serve.evaluation import Grid
 from gpuscale.serve.requests import ServingRequest
-from gpuscale.serving.given_decode import value
 
 Pair = tuple[float, float]  # the bound, and the expected value
 
@@ -32,6 +32,7 @@ class Replicas:
     memory: float
     weights_bytes: float
     step: Pair
+    spoken: Pair
     token: Pair
     first: Pair
     prefill: Pair
@@ -50,7 +51,16 @@ class Replicas:
 
         parts = {name: float(a[i, j if a.shape[1] > 1 else 0]) for name, a in grid.parts.items()}
         batch = int(grid.batch[i, j]) * rows["n_dpa"] * rows["N_stages"]
-        times = (grid.step, grid.token, grid.first, grid.prefill, grid.rate, grid.decode_rate, grid.prefill_rate)
+        times = (
+            grid.step,
+            grid.spoken,
+            grid.token,
+            grid.first,
+            grid.prefill,
+            grid.rate,
+            grid.decode_rate,
+            grid.prefill_rate,
+        )
         return cls(
             count,
             rows["n_gpu"],
@@ -100,7 +110,7 @@ class Deployment:
         ]
         first = tuple(p + handover + s for p, s in zip(prefill.prefill, decode.step, strict=True))
         slower = "prefill GPUs" if rates[1][0] < rates[1][1] else "decode GPUs"
-        return cls(ask, decode, prefill, tuple(map(min, rates)), decode.step, first, slower)
+        return cls(ask, decode, prefill, tuple(map(min, rates)), decode.spoken, first, slower)
 
     @property
     def mode(self) -> str:
@@ -122,7 +132,7 @@ class Deployment:
         if self.ask.price is None:
             return None
         known = {"p_gpu": self.ask.price * 1.0, "f_busy": 1}
-        return tuple(value(serving.dollars_per_million, known, r_tok=rate) for rate in self.per_gpu)
+        return tuple(value(serving.dollars_per_million, known | {"r_tok": rate}) for rate in self.per_gpu)
 
     def record(self) -> dict:
         """As plain data, in base units."""

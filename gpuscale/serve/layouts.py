@@ -22,7 +22,11 @@ CONSTRAINTS = (
         "TP {Y} and {n_kv} key heads: neither divides the other",
         lambda n_kv, Y: _divides(np.minimum(n_kv, Y), np.maximum(n_kv, Y)),
     ),
-    Constraint("TP and nodes", "TP {Y} leaves its node of {G}, at two all-reduces per layer", lambda G, Y: Y <= G),
+    Constraint(
+        "TP and nodes",
+        "TP {Y} leaves its node of {G}: each layer has two all-reduces, and a step cannot hide the network's latency",
+        lambda G, Y: Y <= G,
+    ),
     Constraint("TP and MLP width", "the MLP's width of {F} is not divisible by TP {Y}", lambda F, Y: _divides(Y, F)),
     Constraint("stages and layers", "{N_stages} stages are more than {L} layers", lambda L, N_stages: N_stages <= L),
     Constraint(
@@ -36,7 +40,7 @@ CONSTRAINTS = (
     Constraint(
         "groups and nodes",
         "a stage of {Z} GPUs straddles nodes of {G}",
-        lambda Z, G: (np.maximum(Z, G) % np.minimum(Z, G)) == 0,
+        lambda Z, G: (Z <= G) | _divides(G, Z),
     ),
 )
 
@@ -55,9 +59,11 @@ def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     columns = np.meshgrid(sizes, [s for s in sizes if s <= MOST_STAGES], groups, kinds, indexing="ij")
     rows = Rows(zip(("Y", "N_stages", "n_dpa", "spread"), map(np.ravel, columns), strict=True))
     rows["Z"] = rows["Y"] * rows["n_dpa"]
-    rows["n_ep"] = np.where(rows.pop("spread") == 1, rows["Z"], 1)
+    spread = rows.pop("spread") == 1
+    rows["n_ep"] = np.where(spread, rows["Z"], 1)
     rows["n_gpu"] = rows["Z"] * rows["N_stages"]
     keep = (rows["n_gpu"] <= ask.gpus) & ((rows["n_ep"] > 1) | (rows["n_dpa"] == 1) | (rows["Z"] == 1))
+    keep &= ~spread | (rows["Z"] > 1)  # one rank has all experts anyway
     for name, quantity in {"tp": "Y", "pp": "N_stages", "dpa": "n_dpa", "ep": "n_ep"}.items():
         keep &= rows[quantity] == ask.pins.get(name, rows[quantity])
     rows = rows.keep(keep)
@@ -65,6 +71,13 @@ def layouts(ask: ServingRequest, model: dict) -> tuple[Rows, list[Reason]]:
     rows, reasons = sieve(rows, CONSTRAINTS, known | {"G": ask.cluster.node})
     rows["L_stage"] = -(-model["L"] // rows["N_stages"])
     return rows, reasons
+
+
+def replicas_in(ask: ServingRequest, stage: int, stages: int) -> int:
+    """How many replicas the GPUs hold: no stage straddles nodes unless it fills them."""
+    node = max(stage, ask.cluster.node)
+    whole, rest = divmod(ask.gpus, node)
+    return (whole * (node // stage) + rest // stage) // stages
 
 
 def divisors_up_to(gpus: int) -> list[int]:

@@ -14,7 +14,7 @@ from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import B_ACT, BATCHES, PAGE
 from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
 from gpuscale.serve.requests import TRIED, ServingRequest, request
-from gpuscale.serving.given_decode import FORMATS, decode_inputs, peak
+from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
 from gpuscale.specs.entry import Part
 
 NODES = {"h200_sxm": 8, "gb200": 64}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
@@ -28,7 +28,7 @@ FORMULAS = [
     *(serving.prefill_flop_windowed, serving.prefill_flop_latent, serving.prefill_bound, serving.prefill_estimate),
     *(collectives.two_shot_all_reduce, serving.expert_parallel_exchange, collectives.call_time),
     *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
-    serving.dollars_per_million,
+    *(serving.loaded_step, serving.dollars_per_million),
 ]
 
 
@@ -53,13 +53,15 @@ def _of_model(part: Part) -> dict:
     found, used = counts(part), engine_of(part)
     own |= {"L_dense": found.layers_dense} | ({"n_kv": 1} if found.mla else {})
     own |= {"eta_hbm": used.eta_hbm, "t_layer": used.t_layer}
+    layers = {name: used.layer(found.moe, name) for name in TRIED["weights"]}
     return {
         "title": part.short,
         "x": own,
         "latent": found.mla,
         "experts": found.moe,
         "most": part.get("max_tokens"),
-        "slow": used.slow,
+        "layer": layers,
+        "added": used.added,
         "band": used.band,
         "rows": used.rows,
     }
@@ -76,6 +78,7 @@ def _of_gpu(ask: ServingRequest) -> dict:
         "room": ask.room,
         "price": ask.price,
         "peaks": {name: peak(ask.gpu, name) for name in TRIED["weights"]},
+        "reach": {name: engine_of(ask.model).matmuls(ask.gpu, name) for name in TRIED["weights"]},
         "called": f", per_node={node}" if node else "",
     }
 

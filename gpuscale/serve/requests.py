@@ -9,7 +9,7 @@ from gpuscale.plan import clusters
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.typed import number, shown, some, whole
-from gpuscale.serving.given_decode import FORMATS
+from gpuscale.serving.decode_numbers import FORMATS
 from gpuscale.specs.entry import Part
 from gpuscale.units import UnitError, parse
 
@@ -23,6 +23,8 @@ PINS = {
 }
 TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
 RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
+MOST_DRAFT = 5  # tokens, as many as acceptances are published for
+DRAFT_TIME = 0.08  # of a step of the model: what five published speedups of DeepSeek-R1 give
 MOST_GPUS, MOST_TOKENS = 4096, 10**7
 USUAL_NODE = 8  # GPUs
 
@@ -31,8 +33,11 @@ USUAL_NODE = 8  # GPUs
 class ServingRequest:
     """A question to the planner. Lengths are tokens, times seconds; ``ttft`` and ``tpot`` may be infinite.
 
-    ``cached`` prompt tokens are in the cache already; ``reserve`` bytes of each GPU stay free; ``price`` is dollars
-    per GPU and hour, None if unknown; ``pins`` are fixed degrees; ``modes`` are compared.
+    ``cached`` prompt tokens are in the cache already; ``prefix`` of a prompt are the same for all requests and stored
+    once; a fraction ``hit`` of the requests finds them. ``draft`` tokens are proposed per step, each accepted with a
+    probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
+    of each GPU stay free; ``price`` is dollars per GPU and hour, None if unknown; ``pins`` are fixed degrees;
+    ``modes`` are compared.
     """
 
     model: Part
@@ -50,6 +55,16 @@ class ServingRequest:
     reserve: float = 0.0
     price: float | None = None
     pins: Mapping[str, int] = field(default_factory=dict)
+    prefix: int = 0
+    hit: float = 1.0
+    draft: int = 0
+    acceptance: tuple[float, ...] = ()
+    draft_time: float = DRAFT_TIME
+
+    @property
+    def reused(self) -> int:
+        """Tokens of a prompt whose cache is there already."""
+        return max(self.cached, self.prefix)
 
     @property
     def room(self) -> float:
@@ -72,6 +87,11 @@ def request(
     tpot=None,
     *,
     cached=0,
+    cached_prefix=0,
+    hit=1,
+    speculate=0,
+    acceptance=None,
+    draft=DRAFT_TIME,
     weights=None,
     cache=None,
     mode=None,
@@ -98,6 +118,10 @@ def request(
     cached = whole("cached tokens", cached, 0, MOST_TOKENS)
     if cached >= input:
         raise Refusal(f"{some(cached, 'cached token')} of a prompt of {input:,}; expected fewer than the prompt has")
+    prefix = whole("cached prefix, in tokens", cached_prefix, 0, MOST_TOKENS)
+    if prefix >= input:
+        raise Refusal(f"a cached prefix of {prefix:,} tokens of a prompt of {input:,}; expected fewer")
+    proposed = whole("draft tokens", speculate, 0, MOST_DRAFT)
     if "max_tokens" in part and input + output > part.max_tokens:
         have = f"{input:,} + {output:,} tokens"
         raise Refusal(f"{have}: {part.title} was trained for {part.max_tokens:,}; expected no more together")
@@ -120,7 +144,34 @@ def request(
         free,
         _price(price, chip),
         _pins(pins, gpus, part),
+        prefix,
+        _fraction("fraction of requests that find their cache", hit),
+        proposed,
+        _acceptance(acceptance, proposed),
+        _fraction("time of a draft token, in steps", draft),
     )
+
+
+def _fraction(what: str, value) -> float:
+    found = number(what, value)
+    if found > 1:
+        raise Refusal(f"{what}: {shown(value)}; expected a number, 0 to 1")
+    return found
+
+
+def _acceptance(value, draft: int) -> tuple[float, ...]:
+    """Probabilities that draft tokens are accepted: one for all of them, or one for each."""
+    if not draft:
+        if value is not None:
+            raise Refusal("an acceptance without draft tokens; expected a number of them, such as --speculate 3")
+        return ()
+    if value is None:
+        raise Refusal(f"{some(draft, 'draft token')} without --acceptance; expected a probability such as 0.8")
+    parts = value.split(",") if isinstance(value, str) else [value] if isinstance(value, (int, float)) else list(value)
+    found = tuple(_fraction("acceptance", part) for part in parts)
+    if len(found) not in (1, draft) or len(found) == 1 and found[0] == 1:
+        raise Refusal(f"acceptance: {shown(value)}; expected one probability below 1, or one for each draft token")
+    return found
 
 
 def _place(chip: Part, gpus: int, per_node, nvlink, nic) -> Cluster:
@@ -130,7 +181,8 @@ def _place(chip: Part, gpus: int, per_node, nvlink, nic) -> Cluster:
     except Refusal:
         if gpus > (per_node or USUAL_NODE):
             raise
-    return clusters.own_cluster(chip.key, per_node or gpus, nic, nvlink, alone=True)
+    one = nvlink or ("1GB/s" if gpus == 1 and "nvlink_bw" not in chip else None)  # one GPU has nobody to send to
+    return clusters.own_cluster(chip.key, per_node or gpus, nic, one, alone=True)
 
 
 def _limit(what: str, value) -> float:

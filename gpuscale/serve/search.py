@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpuscale import collectives, serving
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason
 from gpuscale.plan.typed import some, whole
+from gpuscale.printed import serving as printed
+from gpuscale.printed.calling import value
 from gpuscale.serve import html, text
 from gpuscale.serve.deployment import Deployment, Replicas
 from gpuscale.serve.engines import EngineRates, engine_of
 from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
-from gpuscale.serve.layouts import layouts
+from gpuscale.serve.layouts import layouts, replicas_in
 from gpuscale.serve.requests import ServingRequest, request
-from gpuscale.serving.given_decode import value
 from gpuscale.units import show
 
 EXPECTED = 1  # of the pairs of times: the bound, and the expected one
@@ -101,7 +101,7 @@ def colocated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iter
     rate = np.where(kept, grid.rate[EXPECTED], -1.0)
     for i in np.flatnonzero(kept.any(axis=1)):
         j = int(np.argmax(rate[i]))
-        replicas = int(ask.gpus // grid.rows["n_gpu"][i])
+        replicas = replicas_in(ask, int(grid.rows["Z"][i]), int(grid.rows["N_stages"][i]))
         yield Deployment.both(ask, Replicas.of(ask, grid, formats, i, j, replicas), _binds(ask, grid, i, j))
 
 
@@ -127,7 +127,7 @@ def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> 
     sizes = grid.rows["n_gpu"]
     prompts = grid.prefill_rate[EXPECTED][:, 0]
     senders = _senders(ask, grid)
-    kept = grid.fits & (grid.step[EXPECTED] <= ask.tpot)
+    kept = grid.fits & (grid.spoken[EXPECTED] <= ask.tpot)
     rates = np.where(kept, grid.decode_rate[EXPECTED], -1.0)
     for i in np.flatnonzero(kept.any(axis=1)):
         best = None
@@ -163,10 +163,10 @@ def _senders(ask: ServingRequest, grid: Grid) -> list[int]:
 def _handover(ask: ServingRequest, grid: Grid, i: int, formats: tuple[str, str]) -> float:
     """Seconds to hand the cache of a prompt over, through the NICs of an attention group or over NVLink."""
     known = model_numbers(ask, *formats)
-    size = value(serving.handover_bytes, {"V_tok": known["V_tok"], "S_in": ask.input})
+    size = value(printed.handover_bytes, {"V_tok": known["V_tok"], "S_in": ask.input})
     inside = ask.gpus <= ask.cluster.node
     rate = ask.cluster.W_nvl if inside else ask.cluster.W_node / ask.cluster.node
-    return value(collectives.call_time, {"alpha_call": 0}, V=size, W_fit=rate * grid.rows["Y"][i])
+    return value(printed.call_time, {"alpha_call": 0, "V": size, "W_fit": rate * grid.rows["Y"][i]})
 
 
 def _too_large(ask: ServingRequest, grids: dict) -> str:
@@ -211,7 +211,7 @@ def _least_token(ask: ServingRequest, grids: dict) -> float:
                 lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
                 kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
                 kept &= lead + grid.step[EXPECTED] <= ask.ttft
-                found.append(np.min(grid.step[EXPECTED], where=kept, initial=np.inf))
+                found.append(np.min(grid.spoken[EXPECTED], where=kept, initial=np.inf))
     return float(min(found))
 
 

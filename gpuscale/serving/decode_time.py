@@ -4,7 +4,7 @@
 
 from sympy import Max, Piecewise, oo
 
-from gpuscale.core.conditions import below
+from gpuscale.core.conditions import at_least, below
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -25,6 +25,11 @@ decode_estimate = Formula("Estimate of a decode step", T_dec,
     source="gpt-fast",
     assumes="when HBM sustains a fraction eta_hbm of its bandwidth, and each layer takes t_layer on top: two constants "
     "fitted to measured steps")
+loaded_step = Formula("Estimate of a decode step of a mixture under load", T_dec, T_one + g_added * (T_many - T_one),
+    source="tensorrt-llm",
+    assumes="when each further sequence adds g_added times what its bytes, FLOPs and exchanges take: experts of uneven "
+    "load, small matmuls and exposed all-to-alls make it more than 1",
+    needs=(at_least(T_many, T_one),), approx=g_added * T_many, regime=((T_many, oo),))
 time_per_token = Formula("Time per output token", T_tpot, T_dec / a_step, source="leviathan2023",
     assumes="when each step adds a_step tokens to a sequence, and no prefill comes between steps")
 

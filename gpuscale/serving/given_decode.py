@@ -14,49 +14,15 @@ import numpy as np
 
 from gpuscale.core.evaluation import evaluate
 from gpuscale.core.formula import Formula
-from gpuscale.llm.kv_caches import kv_token, latent_kv_token
 from gpuscale.llm.model_counts import counts
 from gpuscale.serving import across_gpus, cache_memory, decode_bytes, decode_compute, decode_time
+from gpuscale.serving.decode_numbers import decode_inputs, peak
 from gpuscale.specs.entry import Part
 from gpuscale.specs.measured_serving import ServingRow, serving_rows
 from gpuscale.specs.registry import chip as _chip
-from gpuscale.specs.registry import model as _model
 
 # What the constants of ``gpt_fast`` are fitted to
 FITTED = {"engine": "gpt-fast", "model": "llama2_7b", "weights": "bf16"}
-
-
-class Format(NamedTuple):
-    """A format of weights or of the cache: bytes of an element and of a group's scale, elements of a group.
-
-    ``rates``: whose peak its matmuls may run at, the first that a GPU has.
-    """
-
-    code: float
-    scale: float
-    group: int
-    rates: tuple[str, ...]
-
-    @property
-    def bytes(self) -> float:
-        """Bytes of an element with its part of the scale."""
-        return decode_bytes.quantized_bytes(b_code=self.code, b_scale=self.scale, n_group=self.group)
-
-
-# Scales: 16 bits and a zero point for int4, 32 bits for a block of 128 by 128 in fp8, a byte for the others.
-FORMATS = {
-    "fp32": Format(4, 0, 1, ("tf32", "fp32")),
-    "bf16": Format(2, 0, 1, ("bf16", "fp16")),
-    "fp16": Format(2, 0, 1, ("fp16", "bf16")),
-    "fp8": Format(1, 0, 1, ("fp8", "bf16", "fp16")),
-    "fp8_block": Format(1, 4, 128 * 128, ("fp8", "bf16", "fp16")),
-    "int8": Format(1, 0, 1, ("int8", "bf16", "fp16")),
-    "w8a16": Format(1, 0, 1, ("bf16", "fp16")),
-    "int4_g32": Format(0.5, 4, 32, ("bf16", "fp16")),
-    "int4_g128": Format(0.5, 4, 128, ("bf16", "fp16")),
-    "mxfp4": Format(0.5, 1, 32, ("fp4", "fp8", "bf16", "fp16")),
-    "nvfp4": Format(0.5, 1, 16, ("fp4", "fp8", "bf16", "fp16")),
-}
 
 
 class Sustained(NamedTuple):
@@ -108,38 +74,6 @@ def value(formula: Formula, known: Mapping[str, float], **more) -> float:
     """A formula at those of the known quantities that it needs."""
     known = {**known, **more}
     return evaluate(formula, **{q.name: known[q.name] for q in formula.inputs if q.name in known})
-
-
-def decode_inputs(
-    model: Part | str,
-    weights: str = "bf16",
-    cache: str = "bf16",
-    *,
-    batch: float = 1,
-    context: float = 1,
-    tokens: float = 1,
-    experts: str | None = None,
-    head: str | None = None,
-) -> dict[str, float]:
-    """Every quantity that the formulas of decode need, by name, for a model or a key of one.
-
-    ``batch`` sequences with ``context`` tokens each decode ``tokens`` at a time. ``experts`` and ``head``: formats of
-    the routed experts and of the output head, if they differ from ``weights``.
-    """
-    part = _model(model) if isinstance(model, str) else model
-    found = counts(part)
-    known: dict[str, float] = dict(found.inputs)
-    known |= {name: n for name, n in found._asdict().items() if name[:2] == "P_" or name == "P"}
-    known |= {"b_w": _format(weights).bytes, "b": _format(cache).bytes}
-    known |= {"b_exp": _format(experts or weights).bytes, "b_head": _format(head or weights).bytes}
-    known |= {"L_win": part.get("window_layers", 0), "S_win": part.get("window", 1)}
-    known |= {"B_seq": batch, "S": context, "B": batch * tokens, "n_ask": tokens}
-    known |= {} if found.moe else {"E": 1, "k": 1}
-    known["E_hit"] = value(decode_bytes.experts_touched, known)
-    known["V_tok"] = value(latent_kv_token if found.mla else kv_token, known)
-    windowed = decode_bytes.cache_token_windowed
-    known["V_seq"] = value(windowed if known["L_win"] else decode_bytes.cache_sequence, known)
-    return known
 
 
 def decode_attention(known: Mapping[str, float], absorbed: bool = True) -> Formula:
@@ -334,18 +268,3 @@ def predictions(constants: Sustained | None = None) -> tuple[Predicted, ...]:
             time = _of_row(row, constants or gpt_fast()).estimate
             found.append(Predicted(row, 1 / row.base, time, time * row.base - 1))
     return tuple(found)
-
-
-def peak(gpu: Part, form: str) -> float:
-    """The peak FLOP/s of matmuls in a format on a GPU, dense. Raises ValueError for a GPU without any."""
-    rates = _format(form).rates
-    for name in rates:
-        if name in gpu:
-            return getattr(gpu, name)
-    raise ValueError(f"{gpu.title} ({gpu.key}) has no rate for {form}; expected one of {', '.join(rates)}")
-
-
-def _format(name: str) -> Format:
-    if name not in FORMATS:
-        raise ValueError(f"format: expected one of {', '.join(FORMATS)}; got {name!r}")
-    return FORMATS[name]

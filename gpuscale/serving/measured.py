@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gpuscale.collectives.algorithms import one_shot_all_reduce, two_shot_all_reduce
 from gpuscale.llm.kv_caches import kv_token
 from gpuscale.serving import across_gpus, cache_memory, decode_bytes, decode_compute, decode_time, fleet
+from gpuscale.serving.estimates import constants
 from gpuscale.serving.given_decode import decode_attention, decode_inputs, gpt_fast, peak, value
 from gpuscale.specs.measured_serving import ServingRow, serving_row, serving_rows
 from gpuscale.specs.registry import chip as _chip
@@ -25,6 +26,7 @@ USABLE = 0.95  # of HBM, where a row does not state how many sequences are in fl
 NODE = 8  # GPUs
 FP8_SCALES = 4 / 128  # bytes of scales per element that DeepEP dispatches in fp8
 ENDS = (256, 125_000)  # contexts between which the slopes were measured
+B_ACT = 2  # bytes per element of activations that GPUs exchange
 UNLIMITED = 1e60  # a rate at which a time is zero
 
 
@@ -32,7 +34,8 @@ class Bounded(NamedTuple):
     """A row, the measured time of one ``thing``, its lower bound, and what that follows from: "weights", "cache",
     "compute" or "network". ``memory`` and ``compute`` are the two times of a bound by the roofline, ``prefill`` is the
     part of it before the first token. Without a bound, ``estimate`` is what a formula makes of other numbers of the
-    source. In seconds; energy, money and nodes as printed.
+    source. ``added`` is the part of the estimate that sequences beyond the first add. In seconds; energy, money and
+    nodes as printed.
     """
 
     row: ServingRow
@@ -44,6 +47,7 @@ class Bounded(NamedTuple):
     compute: float | None = None
     estimate: float | None = None
     prefill: float = 0.0
+    added: float = 0.0
 
     @property
     def ratio(self) -> float | None:
@@ -57,13 +61,19 @@ class Bounded(NamedTuple):
 
 
 class RooflineTimes(NamedTuple):
-    """What a decode step or a prefill reads, its two times at the peaks, and its estimate."""
+    """What a decode step or a prefill reads, its two times at the peaks, and its estimate.
+
+    ``added``: the part of the estimate of a step that sequences beyond the first add; ``among``: the estimate of a
+    prefill that shares launches and the reading of weights with others.
+    """
 
     V_w: float
     V_kv: float
     memory: float
     compute: float
     estimate: float
+    among: float = 0.0
+    added: float = 0.0
 
     @property
     def bound(self) -> float:
@@ -95,20 +105,53 @@ def batch_that_fits(row: ServingRow) -> int:
 
 def step_times(row: ServingRow, batch: float, tokens: float = 1) -> RooflineTimes:
     """A decode step of a row's model on its GPUs, for a batch of all of them."""
+    many = _many(row, batch, tokens)
+    memory = value(decode_time.decode_bound, many, C=UNLIMITED, C_attn=UNLIMITED)
+    compute = value(decode_time.decode_bound, many, W_hbm=UNLIMITED)
+    expected, one = _expected(row, many), _expected(row, _many(row, 1, tokens))
+    return RooflineTimes(many["V_w"], many["V_kv"], memory, compute, expected, added=expected - one)
+
+
+def _many(row: ServingRow, batch: float, tokens: float) -> dict[str, float]:
+    """What the formulas of a step need: a batch of sequences that work on some tokens each."""
     known = _known(row, batch, tokens)
     read = value(decode_bytes.cache_read, known)
     many = known | {"V_kv": read, "V_read": known["V_w"] + read, "B_seq": batch * tokens}
-    many["ops_kv"] = value(decode_attention(known), many)
-    memory = value(decode_time.decode_bound, many, C=UNLIMITED, C_attn=UNLIMITED)
-    compute = value(decode_time.decode_bound, many, W_hbm=UNLIMITED)
+    return many | {"ops_kv": value(decode_attention(known), many)}
+
+
+def _expected(row: ServingRow, many: Mapping[str, float]) -> float:
+    """The estimate of a decode step, with what its GPUs exchange."""
     if row.engine in WHOLE_HEAD:
-        many["V_w"] = known["N_gpu"] * value(across_gpus.whole_head_read, known, Y=known["N_gpu"])
-    expected = value(decode_time.decode_estimate, many, **gpt_fast()._asdict())
-    return RooflineTimes(known["V_w"], read, memory, compute, expected)
+        many = many | {"V_w": many["N_gpu"] * value(across_gpus.whole_head_read, many, Y=many["N_gpu"])}
+    used, (matmuls, attention) = constants(), _fractions(row)
+    own = {"eta_hbm": used.eta_hbm, "t_layer": used.layer(row.model, row.weights, row.experts or row.weights)}
+    slower = {"C": matmuls * many["C"], "C_attn": attention * many["C_attn"]}
+    return value(decode_time.decode_estimate, many | own | slower) + exchanged(row, many, many["B_seq"])
+
+
+def _fractions(row: ServingRow) -> tuple[float, float]:
+    """Fractions of their peaks that matmuls and attention reach."""
+    forms = row.experts or row.weights, row.attention or row.cache or "bf16"
+    return tuple(constants().matmuls(_chip(row.chip), form) for form in forms)
+
+
+def exchanged(row: ServingRow, known: Mapping[str, float], tokens: float) -> float:
+    """The time in which all layers send their tokens, at the bandwidth of the links: all-reduces of tensor parallelism,
+    or the all-to-alls of experts where each GPU has its own attention."""
+    gpus, rate = known["N_gpu"], _chip(row.chip).get("nvlink_bw")
+    if gpus == 1 or rate is None:
+        return 0.0
+    if row.copies > 1:
+        near = {"alpha": 0, "B_gpu": tokens / gpus, "b_dispatch": B_ACT, "b_combine": B_ACT, "Z": gpus, "G": 1}
+        sent = value(across_gpus.expert_parallel_exchange, known | near, W_nic=rate)
+        return (known["L"] - known.get("L_dense", 0)) * sent
+    reduced = value(two_shot_all_reduce, {"alpha": 0, "V": tokens * known["D"] * B_ACT, "N": gpus, "W": rate})
+    return 2 * known["L"] * reduced
 
 
 def prefill_times(row: ServingRow, prompts: float = 1) -> RooflineTimes:
-    """The prefill of prompts on all GPUs of a row: the weights are read once. There is no estimate but the bound."""
+    """The prefill of prompts on all GPUs of a row: the weights are read once."""
     known = _known(row, context=1) | {"S_in": row.input, "S_hit": 0}
     formula = decode_compute.prefill_flop_latent if "r_kv" in known else decode_compute.prefill_flop_windowed
     head = known["n_vocab"] * known["D"]
@@ -116,7 +159,13 @@ def prefill_times(row: ServingRow, prompts: float = 1) -> RooflineTimes:
     matmuls = value(formula, known) - attention
     compute = prompts * (matmuls / known["C"] + attention / known["C_attn"]) / row.gpus
     memory = known["V_w"] / known["W_hbm"] / row.gpus
-    return RooflineTimes(known["V_w"], 0, memory, compute, max(memory, compute))
+    known["N_gpu"] = row.gpus
+    used, sent = constants(), exchanged(row, known, prompts * row.input)
+    rates = (eta * known[name] for eta, name in zip(_fractions(row), ("C", "C_attn"), strict=True))
+    among = prompts * sum(ops / rate for ops, rate in zip((matmuls, attention), rates, strict=True)) / row.gpus
+    own = {"eta_hbm": used.eta_hbm, "eta_mat": 1, "t_layer": used.t_layer, "ops": among * known["C"] * row.gpus}
+    expected = value(decode_time.prefill_estimate, known | own) + sent
+    return RooflineTimes(known["V_w"], 0, memory, compute, expected, among + sent)
 
 
 def read_context(row: ServingRow) -> float:
@@ -151,7 +200,7 @@ def _without_experts(known: Mapping[str, float]) -> dict[str, float]:
 
 def _bounded(row: ServingRow, thing: str, measured: float, times: RooflineTimes, many: float = 1) -> Bounded:
     whole = (many * one for one in (times.memory, times.compute, times.estimate))
-    return Bounded(row, thing, measured, many * times.bound, times.limit, *whole)
+    return Bounded(row, thing, measured, many * times.bound, times.limit, *whole, added=many * times.added)
 
 
 def _rate(row: ServingRow) -> Bounded:
@@ -200,28 +249,30 @@ def _in_flight(row: ServingRow, measured: float) -> Bounded:
     part = row.output / batch
     memory, compute = part * step.memory, part * step.compute + first.compute
     limit = "compute" if compute > memory else step.limit
-    expected = part * step.estimate + first.compute
-    return Bounded(row, "request", measured, max(memory, compute), limit, memory, compute, expected)
+    expected = part * step.estimate + first.among
+    bound = max(memory, compute)
+    return Bounded(row, "request", measured, bound, limit, memory, compute, expected, added=part * step.added)
 
 
 def _at_concurrency(row: ServingRow) -> Bounded:
     """A step of all sequences, and the prefills of those that finish in it."""
     step = step_times(row, row.batch)
-    prompts = row.batch / row.output * prefill_times(row).compute
-    measured = 1 / row.also["tokens_per_s_and_user"]
-    whole = (one + prompts for one in (step.memory, step.compute, step.estimate))
-    return Bounded(row, "step and prefills", measured, step.bound + prompts, step.limit, *whole)
+    first, many = prefill_times(row), row.batch / row.output
+    measured, prompts = 1 / row.also["tokens_per_s_and_user"], many * first.compute
+    whole = (step.memory + prompts, step.compute + prompts, step.estimate + many * first.among)
+    bound = step.bound + prompts
+    return Bounded(row, "step and prefills", measured, bound, step.limit, *whole, added=step.added)
 
 
 def _first_token(row: ServingRow) -> Bounded:
-    return _bounded(row, "prefill", row.base, prefill_times(row, row.batch))._replace(estimate=None)
+    return _bounded(row, "prefill", row.base, prefill_times(row, row.batch))
 
 
 def _prefill_rate(row: ServingRow) -> Bounded:
     """A token of a prompt on one GPU, at a batch at which reading weights takes no time."""
-    per_gpu = prefill_times(row).compute * row.gpus / row.input
-    gpus = NODE if row.metric == "prefill_per_node" else 1
-    return Bounded(row, "prompt token", gpus / row.base, per_gpu, "compute", compute=per_gpu)
+    first, each = prefill_times(row), row.gpus / row.input
+    gpus, bound = NODE if row.metric == "prefill_per_node" else 1, each * first.compute
+    return Bounded(row, "prompt token", gpus / row.base, bound, "compute", compute=bound, estimate=each * first.among)
 
 
 def _mixed(row: ServingRow) -> Bounded:

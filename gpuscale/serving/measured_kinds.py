@@ -1,22 +1,34 @@
 """Which kinds of measurements the formulas predict, and which they only bound, with the band that the rows leave.
 
-Two constants from four rows of one engine predict a decode step that one GPU makes with weights of 16 bits, whatever
-the engine. Elsewhere the time that bytes and FLOPs do not explain depends on the engine, and only the bound is left.
+The constants of ``estimates`` come from single streams and single prompts. They predict any decode on one GPU, prefill
+and whole batches of dense models, and dense models with requests in flight. Elsewhere the time that bytes, FLOPs and
+links do not explain depends on the engine, and only the bound is left. Mixtures in flight are in between: with one
+constant more, fitted to them, they lie within a factor of about two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as remembered
 from typing import NamedTuple
 
+import numpy as np
+
+from gpuscale.llm.model_counts import counts
+from gpuscale.serving.decode_time import loaded_step
+from gpuscale.serving.given_decode import value
 from gpuscale.serving.measured import WHOLE_HEAD, Bounded, measured_bounds
 from gpuscale.specs.measured_serving import serving_regimes
 
 WIDER = 1.1  # a band reaches this factor beyond the lowest and the highest row
 HELD = 0.9  # of the rows that a band was not made from, so many have to lie in it
-WIDE = ("bf16", "fp16")  # formats of 16 bits
 BRIEF = 0.1  # of the bound, for a prefill that does not matter
+KINDS = {
+    "decode": "decode that reads, on one GPU",
+    "arithmetic": "prefill, and whole batches on one GPU, dense model",
+    "in_flight": "requests in flight, dense model",
+    "mixture": "requests in flight, mixture of experts, one more constant",
+}
 
 
 class Band(NamedTuple):
@@ -48,23 +60,65 @@ def judged(one: Bounded) -> bool:
     return one.bound is not None and not one.row.flag and not one.row.outlier
 
 
-def predicted(one: Bounded) -> bool:
-    """Whether the two constants should predict a row: decode that reading limits, after a prefill of a tenth of the
-    time at most, with weights of 16 bits, on one GPU, or on several by the engine to which the constants are fitted;
-    and any slope over the context."""
-    row = one.row
+def kind(one: Bounded) -> str:
+    """Which of KINDS a row is, by its configuration alone; "" for a row that is only bounded.
+
+    "decode": reading is its limit, after a prefill of a tenth of the time at most, on one GPU, or on several by the
+    engine to which the constants are fitted; and any slope over the context. "arithmetic": a prompt that arithmetic
+    limits, or a static batch on one GPU.
+    """
+    row, alone = one.row, one.row.gpus == 1 or one.row.engine in WHOLE_HEAD
     if row.metric == "latency_slope":
-        return True
+        return "decode"
     reads = row.regime in ("batch_1", "static_batch", "long_context") and one.limit in ("weights", "cache")
-    reads = reads and one.prefill <= BRIEF * one.bound
-    wide = row.weights in WIDE and (row.experts or row.weights) in WIDE
-    return reads and wide and (row.gpus == 1 or row.engine in WHOLE_HEAD)
+    if reads and alone and one.prefill <= BRIEF * one.bound:
+        return "decode"
+    if row.regime == "mixture":
+        return "mixture"
+    if not row.model or counts(row.model).moe or row.gpus is None:
+        return ""
+    if row.metric == "first_token" and one.limit == "compute" or row.regime == "static_batch" and row.gpus == 1:
+        return "arithmetic"
+    return "in_flight" if row.regime == "in_flight" else ""
+
+
+def predicted(one: Bounded) -> bool:
+    """Whether the constants should predict a row."""
+    return bool(kind(one))
+
+
+def load_factor(rows: Iterable[Bounded]) -> float:
+    """What mixtures in flight take for each further sequence, over its estimate: the median of rows."""
+    return float(np.median([1 + (one.measured - one.estimate) / one.added for one in rows]))
 
 
 @remembered
+def loaded() -> float:
+    """The load factor of all rows that count."""
+    return load_factor(_rows("mixture"))
+
+
+def over_expected(one: Bounded, factor: float | None = None) -> float | None:
+    """A measurement over its estimate, which for a mixture in flight has the load factor."""
+    if kind(one) != "mixture":
+        return one.over_estimate
+    known = {"T_one": one.estimate - one.added, "T_many": one.estimate, "g_added": factor or loaded()}
+    return one.measured / value(loaded_step, known)
+
+
+@remembered
+def predicted_bands() -> Mapping[str, Band]:
+    """The rows that the constants should predict, by kind."""
+    return {key: _band(title, key, _rows(key)) for key, title in KINDS.items()}
+
+
 def predicted_band() -> Band:
-    """All rows that the two constants should predict, in one band."""
-    return _band("predicted", True, [one for one in measured_bounds().values() if judged(one) and predicted(one)])
+    """The band of decode, which reads."""
+    return predicted_bands()["decode"]
+
+
+def _rows(key: str) -> tuple[Bounded, ...]:
+    return tuple(one for one in measured_bounds().values() if judged(one) and kind(one) == key)
 
 
 @remembered
@@ -72,22 +126,29 @@ def bounded_bands() -> tuple[Band, ...]:
     """The rows that are only bounded, regime by regime."""
     rest = [one for one in measured_bounds().values() if judged(one) and not predicted(one)]
     by_regime = {name: [one for one in rest if one.row.regime == name] for name in serving_regimes()}
-    return tuple(_band(serving_regimes()[name], False, rows) for name, rows in by_regime.items() if rows)
+    return tuple(_band(serving_regimes()[name], "", rows) for name, rows in by_regime.items() if rows)
 
 
-def _band(title: str, predicted: bool, rows: Iterable[Bounded]) -> Band:
-    rows = tuple(rows)
-    at = {one.row.id: one.over_estimate if predicted else one.ratio for one in rows}
-    sources = {one.row.id: one.row.source.partition(",")[0] for one in rows}
-    if len(set(sources.values())) == 1:
-        sources = {one.row.id: one.row.model for one in rows}
-    groups = set(sources.values())
-    inside = 0
-    for group in groups if len(groups) > 1 else ():
-        low, high = _ends([at[key] for key in at if sources[key] != group])
-        inside += sum(low <= at[key] <= high for key in at if sources[key] == group)
-    low, high = _ends(at.values())
-    return Band(title, predicted, rows, low * WIDER, high / WIDER, low, high, len(groups), inside / len(rows))
+def _band(title: str, key: str, rows: Sequence[Bounded]) -> Band:
+    """The band of rows of a kind, or of rows that are only bounded if the key is "": then it is that of the ratios."""
+    groups = [one.row.source.partition(",")[0] for one in rows]
+    if len(set(groups)) == 1:
+        groups = [one.row.model for one in rows]
+    each, inside = dict.fromkeys(groups), 0
+    for left in each if len(each) > 1 else ():
+        seen, rest = [one for one, group in zip(rows, groups, strict=True) if group != left], None
+        if key == "mixture":
+            rest = load_factor(seen)
+        low, high = _ends(_at(one, key, rest) for one in seen)
+        inside += sum(
+            low <= _at(one, key, rest) <= high for one, group in zip(rows, groups, strict=True) if group == left
+        )
+    low, high = _ends(_at(one, key) for one in rows)
+    return Band(title, bool(key), tuple(rows), low * WIDER, high / WIDER, low, high, len(each), inside / len(rows))
+
+
+def _at(one: Bounded, key: str, factor: float | None = None) -> float:
+    return over_expected(one, factor) if key else one.ratio
 
 
 def _ends(values: Iterable[float]) -> tuple[float, float]:

@@ -5,13 +5,14 @@ Nothing here is a formula of its own: all are composed of those of ``serving`` a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
 from sympy import Min
 
 from gpuscale.collectives.algorithms import one_shot_all_reduce, two_shot_all_reduce
+from gpuscale.core.evaluation import compiled
 from gpuscale.serving import batching, cache_memory, chunked_prefill, decode_bytes, decode_compute
 from gpuscale.serving.given_decode import decode_inputs, peak, value
 from gpuscale.specs.registry import chip, model
@@ -33,6 +34,24 @@ def scheduler_page(machines: Mapping[str, tuple[str, str, int]], *, latency: flo
     }
 
 
+def step_time(
+    model: str, gpu: str, gpus: int = 1, *, latency: float, weights: str = "bf16"
+) -> Callable[[int, int, int, int], float]:
+    """The time of a step [s] by its sequences that decode, tokens of prompts, cached tokens that are read, and pairs of
+    query and key: what ``emulate.requests.serve`` asks for. Raises ValueError as ``scheduler_page``.
+
+    >>> from gpuscale.units import us
+    >>> round(step_time("llama3_8b", "h100_sxm", latency=3 * us)(1, 0, 1000, 1000) * 1000, 2)
+    4.52
+    """
+    given = _machine(model, gpu, gpus, latency, weights)["given"]
+    function, names = compiled(_costs()["step"])
+    changing = [quantity.name for quantity in (B_seq, S_chunk, S, n_ask)]
+    return lambda *step: float(
+        function(*((given | dict(zip(changing, step, strict=True)))[each.name] for each in names))
+    )
+
+
 def _machine(key: str, gpu: str, gpus: int, latency: float, weights: str) -> dict[str, Any]:
     given, part = decode_inputs(key, weights), chip(gpu)
     if given["E"] > 1 or given["L_win"] or "r_kv" in given:
@@ -51,6 +70,7 @@ def _machine(key: str, gpu: str, gpus: int, latency: float, weights: str) -> dic
     names = "V_w V_res V_tok W_hbm C S_hbm N_gpu W alpha c_var P_act n_vocab D L L_win S_win n_q d_head b".split()
     memory, each = gpus * part.hbm, show(part.hbm, "B", short=True)
     return {
+        "call": [key, gpu, gpus, weights],
         "name": f"{model(key).short}, {gpus} {part.short.split()[0]}",
         "words": f"{gpus} × {each} HBM" if gpus > 1 else f"{each} HBM",
         "short": show(memory, "B", short=True),

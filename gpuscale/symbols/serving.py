@@ -23,6 +23,11 @@ V_read = Quantity("V_read", "B", "bytes that a step reads", r"V_\mathrm{read}")
 ops_kv = Quantity("ops_kv", "FLOP", "FLOPs of attention over the KV cache in a step", r"\mathrm{FLOPs}_\mathrm{KV}")
 t_layer = Quantity("t_layer", "s", "time of a layer in a decode step that its bytes do not explain",
     r"t_\mathrm{layer}", zero=True)
+T_one = Quantity("T_one", "s", "estimated time of a decode step of one sequence", r"T_\mathrm{one}")
+T_many = Quantity("T_many", "s", "estimated time of a decode step of a batch, from bytes, FLOPs and links",
+    r"T_\mathrm{many}")
+g_added = Quantity("g_added", "1", "time that further sequences add to a step over its estimate", r"g_\mathrm{added}",
+    least=1)
 T_dec = Quantity("T_dec", "s", "time of a decode step", r"T_\mathrm{dec}", also="ITL, inter-token latency")
 T_tpot = Quantity("T_tpot", "s", "time per output token", r"T_\mathrm{TPOT}", also="TPOT")
 a_step = Quantity("a_step", "1", "tokens that a step adds to a sequence, on average: 1 without speculation",

@@ -91,6 +91,8 @@ WORDS = {
     "waited": "no token for {}",
     "keptslot": "finished; its slot waits for the batch",
     "chunkcall": "{} / ({} * {})",
+    "staticcall": 'static_rate(step_time("{}", "{}", {}, weights="{}", latency={}), draw({}, {}, {}), '
+    "prompt={}, answer={}, slots={}, pool={}, backlog={})",
 }
 
 
@@ -157,5 +159,6 @@ def scheduler_stage(
             "decades": [1 * ms, 10 * ms, 100 * ms, 1 * s, 10 * s],
         },
         at=at,
-        python="from gpuscale.serving import largest_rate",
+        python="from gpuscale.emulate.requests import draw, static_rate\n"
+        "from gpuscale.serving import largest_rate, step_time",
     )

@@ -30,6 +30,7 @@ from gpuscale.plan import (
     time_quality,
 )
 from gpuscale.plan import layouts as layouts_of_plan
+from gpuscale.plan.held_out import BY_GPUS, BY_MODEL, ENDS, INNER
 from gpuscale.plan.quality import DRAWN, UNEXPLAINED
 from gpuscale.schedules.collectives import hierarchical, ring
 from gpuscale.schedules.collectives.routes import Tree
@@ -246,11 +247,13 @@ def plans() -> None:
 
 # What a calibration is asked to reach on runs that it has not seen, next to what is measured
 ASKED = {
-    "each number of GPUs in turn": ("8%", "25%", "0.94 / 0.82", "6% / 20%"),
-    "each model in turn": ("9%", "", "0.92", ""),
+    BY_GPUS: ("8%", "25%", "0.94 / 0.82", "6% / 20%"),
+    BY_MODEL: ("9%", "", "0.92", ""),
 }
-ASKED["each model and number of GPUs, both at once"] = ASKED["each number of GPUs in turn"]
-ASKED[f"each number of GPUs in turn, {UNEXPLAINED}"] = ("12%", "", "", "13%")
+for name in (INNER, ENDS, "each model and number of GPUs, both at once"):
+    ASKED[name] = ASKED[BY_GPUS]
+for name in (BY_GPUS, INNER, ENDS):
+    ASKED[f"{name}, {UNEXPLAINED}"] = ("12%", "", "", "13%")
 ASKED[f"all but {DRAWN} runs"] = ("12%", "", "", "")
 BLANK = ("",) * 4
 READ = ((read_runs, ""), (read_failures, "_failed"))
@@ -262,7 +265,7 @@ def calibrations() -> None:
     specs.load(folder / "nanotron_models.toml")
     runs, failed = (read(folder / f"nanotron_h100{name}.csv") for read, name in READ)
     place = "h100_superpod"
-    cells = "{:52}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
+    cells = "{:69}{:>6} {:>8}{:>6} {:>8}{:>6} {:>12}{:>14} {:>12}{:>12}"
     heads = (
         "left out, nanotron on H100",
         "runs",

@@ -18,6 +18,9 @@ PAGE = """<html><body><nav><a>elsewhere</a></nav><article><nav class="here">On t
 <figure class="still" id="fig-ring"><svg><text>drawn</text></svg>
 <figcaption><b>Each passes on.</b> A rim marks it.</figcaption>
 <details><table><tr><td>3</td></tr></table></details></figure>
+<figure class="card stage" id="stage-ring" data-painter="ring"><h3>A ring, step by step</h3>
+<div class="fallback"><svg><text>drawn</text></svg></div>
+<figcaption><b>The slowest link decides.</b></figcaption></figure>
 <form id="q-rings-1"><p class="prompt"><b>1.</b> How long does it take?</p><p class="note">a time</p>
 <details class="solution">secret</details></form>
 <section class="card formula" id="formula-ring"><h3 id="formula-ring-t">Time of a ring</h3>
@@ -35,10 +38,12 @@ def test_what_is_read_of_a_page():
         ("page", "", "Rings", "", "How fast is a ring?"),
         ("section", "time", "Its time", "", "It takes V/W (N - 1)/N, or T_comms."),
         ("figure", "fig-ring", "Each passes on", "Its time", "A rim marks it."),
+        ("figure", "stage-ring", "A ring, step by step", "Its time", "The slowest link decides."),
         ("question", "q-rings-1", "How long does it take?", "Its time", ""),
         ("card", "formula-ring", "Time of a ring", "Its time", "Holds for chunks."),
         ("hardware", "row-memory-h100", "H100", "", "HBM 80 GB"),
     ]
+    assert [one.other.split()[:2] for one in found if one.anchor == "stage-ring"] == [["figure", "ring"]]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,47 @@ PRESS = """(el, act) => {
   reset.click();
   return [name, led];
 }"""
+# On a phone: handles that a finger misses 11 px from their middle, and shapes that a tap there does not press.
+MISSED = """(el) => {
+  const out = [], svg = el.querySelector('.drawn .scene svg'), opening = reset();
+  function reset() { el.querySelector('[data-do=reset]').click(); return state(); }
+  function state() { return JSON.stringify(gpuscale.upgrade(el).state.p); }
+  const hit = ([x, y]) => document.elementFromPoint(x, y);
+  function around(one) {                                   // its middle and four points near it, inside the drawing
+    const box = one.getBoundingClientRect(), x = box.left + box.width / 2, y = box.top + box.height / 2;
+    return [[x, y], [x - 11, y], [x + 11, y], [x, y - 11], [x, y + 11]].filter((point) => svg.contains(hit(point)));
+  }
+  for (const grip of el.querySelectorAll('.grip')) {
+    grip.scrollIntoView({ block: 'center' });
+    const points = around(grip.querySelector('.knob'));
+    const held = points.filter((point) => hit(point).closest('.grip'));
+    if (!held.length || held.length < points.length) out.push(`a finger misses ${grip.dataset.grip}`);
+  }
+  const shapes = [...svg.querySelectorAll('[data-act]')], some = shapes.length / 12 | 0 || 1;
+  for (const act of new Set(shapes.filter((_, i) => i % some === 0).map((one) => one.dataset.act))) {
+    const one = () => svg.querySelector(`[data-act="${act}"]`), { width, height } = one().getBoundingClientRect();
+    one().scrollIntoView({ block: 'center' });
+    one().dispatchEvent(new PointerEvent('click', { bubbles: true }));
+    const chosen = state() === opening;                    // already: nothing changes
+    reset();
+    if (chosen || Math.min(width, height) < 1 || Math.min(width, height) >= 24) continue;
+    for (const [clientX, clientY] of around(one())) {
+      const at = hit([clientX, clientY]), other = at.closest('.grip, [data-act]');
+      if (other && other.dataset.act !== act) continue;    // what lies there has the tap
+      at.dispatchEvent(new PointerEvent('click', { bubbles: true, pointerType: 'touch', clientX, clientY }));
+      if (state() === opening) out.push(`a tap near ${act} presses nothing`);
+      reset();
+    }
+  }
+  return out;
+}"""
+# Shapes to press whose middle something else covers, so that no pointer presses them there.
+COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circle)[data-act]')].filter((one) => {
+  one.scrollIntoView({ block: 'center' });
+  const box = one.getBoundingClientRect();
+  const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+  return at && !at.closest('[data-act], .grip');
+}).map((one) => one.dataset.act)"""
 MOVES = ((24, 0), (-24, 0), (0, 24), (0, -24), (60, 60), (-60, -60))
 
 
@@ -129,8 +170,21 @@ def test_shapes_are_pressed_by_pointer_and_by_key(page):
             changed += by_click != opening
             if (by_key := inputs(figure)) != by_click:
                 wrong.append(f"{act}: by click {by_click}, by key {by_key}")
+        reset(figure)
+        wrong += [f"{act}: its middle is covered" for act in figure.evaluate(COVERED)]
         if acts and not changed:
             wrong.append(f"{figure.get_attribute('id')}: no press changes anything")
+    assert not wrong, said(wrong)
+
+
+def test_a_finger_has_24_pixels_for_each_handle_and_shape(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    wrong = []
+    for figure in figures(page):
+        figure.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        wrong += [f"{figure.get_attribute('id')}: {line}" for line in figure.evaluate(MISSED)]
+    page.set_viewport_size({"width": 1280, "height": 900})
     assert not wrong, said(wrong)
 
 

@@ -99,6 +99,26 @@ def test_the_site_opens_at_the_first_page(page, served, site):
     assert [said for said in page.errors if "ERR_ABORTED" not in said] == []  # the icon of the page that is left
 
 
+# With the longest formulas, the widest links to the next page, and rows that are no table
+LARGE = ("continuous_batching", "measured_serving", "pipeline_parallelism", "score")
+SCROLLING = """() => [...document.querySelectorAll('.equation, div.math')]
+  .filter((el) => el.scrollWidth > el.clientWidth).map((el) => getComputedStyle(el).overflowX)"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_text_of_twice_the_size_widens_no_page(page, width):
+    """A formula that is wider than its column then scrolls in its own box."""
+    scrolling = []
+    for name in LARGE:
+        page.open(f"chapters/{name}.html", width=width)
+        page.add_style_tag(content="html { font-size: 200%; }")
+        page.evaluate(probe("unfold"))
+        page.evaluate(SETTLE)
+        assert page.evaluate(probe("overflow")) == [], name
+        scrolling += page.evaluate(SCROLLING)
+    assert scrolling and set(scrolling) == {"auto"}
+
+
 def test_wide_tables_are_whole_on_a_desk(tab):
     """The hardware tables use the margin, and the heads of their columns wrap."""
     boxes = "(all) => all.filter((el) => el.scrollWidth > el.clientWidth).map((el) => el.ariaLabel)"

@@ -192,6 +192,14 @@ def test_the_contents_name_the_number_on_each_first_sheet(book):
     assert book.metadata.title in book.pages[0].extract_text()
 
 
+def test_formulas_are_text_on_every_sheet(book):
+    """Of each page, the first to be printed or not: their signs are in the PDF, and can be searched."""
+    starts = {title: sheet for depth, title, sheet in bookmarks(book) if depth == 1}
+    for start in list(starts.values())[:2]:
+        words = "".join(book.pages[number].extract_text() for number in range(start, start + 9))
+        assert "𝑉" in words and "𝑁" in words
+
+
 def test_links_lead_to_sheets_of_the_book_or_to_other_sites(book):
     """From the contents to each page; from the chapter to the bibliography; none to a file of this machine."""
     at = {sheet.indirect_reference.idnum: number for number, sheet in enumerate(book.pages)}

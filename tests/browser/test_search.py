@@ -25,6 +25,12 @@ OURS = [
     ("occupancy", "inside_a_gpu.html#occupancy"),
     ("export my answers", "welcome.html#how-to-use-it"),
     ("gradient accumulation", "glossary.html#term-gradient-accumulation"),
+    ("pipeline schedule figure", "pipeline_parallelism.html#stage-gpipe-and-1f1b"),
+    ("ring all-reduce figure", "rings_and_trees.html#stage-ring"),
+    ("race of all-reduces figure", "rings_and_trees.html#stage-race"),
+    ("scheduler figure", "continuous_batching.html#stage-scheduler"),
+    ("decode figure", "decode_and_prefill.html#stage-decode-step-by-bytes"),
+    ("planner figure", "planner.html#stage-planner"),
 ]
 # Written by a reader who knew the titles of the pages and their sections, and nothing of the search
 NEWCOMER = [
@@ -59,6 +65,33 @@ NEWCOMER = [
     ("arithmetic intensity", "roofline glossary"),
     ("how to profile a cuda kernel with nsight", "lab_profiling"),
 ]
+# What who runs or buys an engine for serving types
+SERVING = [
+    ("KV cache size", "decode_and_prefill training_memory.html#inference-the-kv-cache continuous_batching.html#paged"),
+    ("Llama 3 70B KV cache per token", "training_memory.html#inference-the-kv-cache"),
+    ("TTFT", "serving_planner decode_and_prefill.html#time-to-first-token glossary.html#term-time-to-first-token"),
+    ("time per output token", "glossary.html#term-time-per-output-token serving_planner"),
+    ("continuous batching", "continuous_batching.html"),
+    ("in-flight batching", "continuous_batching.html glossary.html#term-continuous-batching"),
+    ("vLLM", "measured_serving"),
+    ("speculative decoding", "continuous_batching.html#speculative-decoding"),
+    ("EAGLE", "continuous_batching.html#speculative-decoding"),
+    ("disaggregation", "glossary.html#term-disaggregation serving_across_gpus.html#prefill-and-decode"),
+    ("prefill decode disaggregation", "serving_across_gpus.html#prefill-and-decode-on-separate-gpus"),
+    ("cost per million tokens", "continuous_batching.html#dollars-and-joules-per-token"),
+    ("prefill chunk", "continuous_batching.html#chunked-prefill"),
+    ("PagedAttention", "continuous_batching.html#paged-kv-cache-how-many-requests-fit"),
+    ("tensor parallel latency decode", "serving_across_gpus.html#tensor-parallelism-bandwidth-against-latency"),
+    ("when is decode compute bound", "decode_and_prefill.html#critical-batch-size-with-a-kv-cache"),
+    ("autoregressive decode", "decode_and_prefill"),
+    ("wide EP", "serving_across_gpus.html#expert-parallelism-in-decode"),
+    ("DP attention", "glossary.html#term-dp-attention serving_across_gpus.html#data-parallel-attention"),
+    ("prefix caching", "glossary.html#term-prefix-cache"),
+    ("int4 weights", "decode_and_prefill.html#quantization glossary.html#term-weight-only"),
+    ("goodput", "serving_planner.html#throughput-within-limits"),
+    ("tokens per second per GPU", "continuous_batching.html#throughput-against-speed-the-frontier"),
+    ("how many GPUs to serve 70B", "serving_across_gpus serving_planner"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +104,9 @@ def found(visiting):
         assert page.errors == []
 
 
-@pytest.mark.parametrize(("query", "expected"), [*OURS, *NEWCOMER], ids=lambda text: text.replace(" ", "_")[:40])
+@pytest.mark.parametrize(
+    ("query", "expected"), [*OURS, *NEWCOMER, *SERVING], ids=lambda text: text.replace(" ", "_")[:40]
+)
 def test_the_first_result_is_what_is_meant(found, query, expected):
     paths = [one["path"] for one in found(query)["results"]]
     assert paths and paths[0].startswith(tuple(f"chapters/{place}" for place in expected.split())), paths[:4]

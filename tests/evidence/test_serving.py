@@ -7,7 +7,7 @@ import pytest
 from gpuscale.core.html import anchor
 from gpuscale.evidence import serving_bands, serving_filter, serving_table
 from gpuscale.serving.measured import measured_bounds
-from gpuscale.serving.measured_kinds import bounded_bands, predicted, predicted_band
+from gpuscale.serving.measured_kinds import bounded_bands, predicted, predicted_bands
 from gpuscale.specs import serving_regimes, serving_row, serving_rows
 
 PAGES = {regime: serving_table(regime) for regime in serving_regimes()}
@@ -52,6 +52,8 @@ def test_the_filter_finds_each_field_in_the_rows(field):
 
 def test_bands_have_a_line_each():
     lines = serving_bands().text.splitlines()
-    assert len(lines) == 1 + sum(len(band.rows) > 1 for band in bounded_bands())
-    assert lines[0].startswith(f"predicted | {len(predicted_band().rows)} | estimate")
-    assert "one sequence, other rows | 14 | bound" in lines[1]
+    kinds = predicted_bands()
+    assert len(lines) == len(kinds) + sum(len(band.rows) > 1 for band in bounded_bands())
+    for line, band in zip(lines, kinds.values(), strict=False):
+        assert line.startswith(f"{band.title} | {len(band.rows)} | estimate")
+    assert "one sequence, other rows | 7 | bound" in lines[len(kinds)]

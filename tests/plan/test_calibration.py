@@ -93,6 +93,13 @@ def test_a_handful_of_runs_keeps_what_it_does_not_know():
         calibrate(made_up(3), "h100_superpod")
 
 
+def test_runs_that_no_constants_explain_get_a_sentence():
+    """A column of another unit: each time is a thousandth of the real one."""
+    runs = [dataclasses.replace(run, seconds=run.seconds / 1000) for run in made_up(10, seed=3)]
+    with pytest.raises(Refusal, match="constants explain 0 of 10 runs; expected 4 or more"):
+        calibrate(runs, "h100_superpod")
+
+
 def test_at_the_peaks_the_expected_time_is_the_bound():
     """All that a bound leaves out is zero or one there."""
     draw, equal = random.Random(5), 0

@@ -217,7 +217,7 @@ WRONG = {
     "another collective": (WHOLE.replace("all_reduce", "all_gather"), "is not that of all_gather on 16 ranks"),
     "unknown": (WHOLE.replace("all_reduce", "hypercube"), "the collective is 'hypercube'; expected one of all_reduce"),
     "no MPI": (re.sub(r"#  Rank +[1-9].*\n", "", WHOLE), "one rank; expected two or more"),
-    "no header": (HEAD.format(name="sendrecv") + TITLES + ROWS, "no line tells the ranks"),
+    "no header": (HEAD.format(name="sendrecv") + TITLES + ROWS, "ranks, and busbw over algbw fits 2 or more ranks;"),
 }
 
 

@@ -1,16 +1,21 @@
 """The planner of serving: its refusals and promises, plain arithmetic and published runs next to its numbers."""
 
 import json
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
 from gpuscale import chip
 from gpuscale.plan import Refusal
-from gpuscale.serve import request, serve
+from gpuscale.serve import printing, request, serve
 from gpuscale.serve.__main__ import main
 from gpuscale.serve.engines import EngineRates, engine
 from gpuscale.serve.evaluation import evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
+from gpuscale.serving.measured import measured_bounds
+from gpuscale.serving.measured_kinds import kind, predicted_band
 from gpuscale.specs import model, serving_rows
 
 
@@ -43,6 +48,15 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
         ({"reserve": 1e12}, "a reserve of 1000 GB leaves nothing of the 80 GB"),
         ({"price": -1}, "price, in USD per GPU and hour: -1; expected a number"),
         ({"ep": 2}, "expert parallelism: Llama 3 70B has no experts; expected ep = 1"),
+        ({"cached_prefix": 2000}, "a cached prefix of 2,000 tokens of a prompt of 2,000; expected fewer"),
+        ({"hit": 1.5}, "fraction of requests that find their cache: 1.5; expected a number, 0 to 1"),
+        ({"speculate": 3}, "3 draft tokens without --acceptance; expected a probability"),
+        ({"speculate": 9, "acceptance": 0.5}, "draft tokens: 9; expected a whole number, 0 to 5"),
+        (
+            {"speculate": 3, "acceptance": "0.5,0.4"},
+            "acceptance: 0.5,0.4; expected one probability below 1, or one for",
+        ),
+        ({"acceptance": 0.5}, "an acceptance without draft tokens"),
         ({"tp": 3}, "no layout is left: 64 heads are not divisible by TP 3"),
         ({"gpus": 1, "weights": "bf16"}, "needs 142 GB per GPU for one sequence of 2,500 tokens; 72.0 GB of 80.0 GB"),
     ],
@@ -107,7 +121,7 @@ def test_a_dense_step_by_hand():
     """TP 4 and two stages, bf16, 24 sequences of a stage: what a GPU of the second stage reads and computes."""
     ask = request(*USUAL, weights="bf16", cache="bf16", tp=4, pp=2, batch=48)
     rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
-    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 1, 1, 1))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 0, 1, 1, 1, 1, 1))
     gpu = chip("h100_sxm")
     layer = 2 * WIDE * 128 * (HEADS + OWN) + 3 * WIDE * HIDDEN + 2 * WIDE
     weights = 2 * ((40 * layer + WIDE / 2) / 4 + WORDS * WIDE / 4)
@@ -125,7 +139,7 @@ def test_experts_by_hand():
     """Mixtral on two GPUs with DP attention: every GPU has all of attention, and four of the experts."""
     ask = request("mixtral_8x7b", "h100_sxm", 2, 1000, 200, weights="bf16", cache="bf16", tp=1, dpa=2, pp=1, batch=32)
     rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
-    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 1, 1, 1))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 0, 1, 1, 1, 1, 1))
     m, gpu = model("mixtral_8x7b"), chip("h100_sxm")
     attention = 2 * m.d_model * 128 * (m.heads + m.kv_heads) + 2 * m.d_model + 8 * m.d_model
     chosen = 8 * (1 - (1 - 2 / 8) ** 32)
@@ -152,6 +166,74 @@ def test_published_runs_lie_below_the_bound_and_in_the_band():
     assert many >= 15 and inside >= 0.85 * many, (inside, many)
 
 
+def test_single_users_are_expected_as_they_were_measured():
+    """One sequence of a dense model: the step alone, on one GPU and on several, within the band of decode."""
+    low, high = predicted_band().low, predicted_band().high
+    many = 0
+    for one in measured_bounds().values():
+        row = one.row
+        if row.regime != "batch_1" or kind(one) != "decode" or row.outlier or row.engine != "gpt-fast":
+            continue
+        if row.weights not in ("bf16", "int8") or row.model == "mixtral_8x7b":
+            continue
+        ask = request(
+            row.model, row.chip, row.gpus, row.input, row.output, weights=row.weights, cache="bf16", batch=1,
+            tp=row.gpus, pp=1, per_node=8,
+        )  # fmt: skip
+        rows, _ = layouts(ask, model_numbers(ask, row.weights, "bf16"))
+        grid = evaluate_layouts(ask, rows, row.weights, "bf16", engine(False))
+        assert grid.step[0][0, 0] < one.measured, row.id
+        assert low * 0.95 <= one.measured / grid.step[1][0, 0] <= high * 1.05, row.id  # the planner shards the head
+        many += 1
+    assert many >= 10
+
+
+def test_what_a_plan_needs_is_stored_as_the_formulas_and_the_rows_give_it():
+    for name, text in printing.printed().items():
+        assert (printing.FOLDER / name).read_text(encoding="utf-8") == text, "run make printed"
+
+
+def test_a_plan_and_a_refusal_start_without_sympy():
+    code = "import sys; from gpuscale.serve.__main__ import main; main({}); assert 'sympy' not in sys.modules"
+    words = ["--model", "llama3-8b", "--gpu", "h100-sxm", "--input", "2000", "--output", "500"]
+    for more in ([], ["--tpot", "1us"]):
+        subprocess.run([sys.executable, "-c", code.format([*words, *more])], check=True, capture_output=True)
+
+
+def test_a_shared_prefix_is_computed_and_stored_once():
+    shared = request("llama3_8b", "h100_sxm", 1, 2000, 500, cached_prefix=1500, weights="bf16", cache="bf16")
+    apart = request("llama3_8b", "h100_sxm", 1, 2000, 500, cached=1500, weights="bf16", cache="bf16")
+    token, found = 2 * 2 * 32 * 8 * 128, {}
+    for name, ask in {"shared": shared, "apart": apart}.items():
+        rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
+        found[name] = evaluate_layouts(ask, rows, "bf16", "bf16", engine(False))
+    small, large = found["shared"], found["apart"]
+    assert np.diff(large.memory[0])[:5] == pytest.approx(np.diff(large.batch[0])[:5] * 2250 * token)
+    assert np.diff(small.memory[0])[:5] == pytest.approx(np.diff(small.batch[0])[:5] * 750 * token)
+    assert small.first[1][0, 0] == large.first[1][0, 0] and small.most[0, 0] > 2.5 * large.most[0, 0]
+    half = serve("llama3_8b", "h100_sxm", 1, 2000, 500, cached_prefix=1500, hit=0.5).best.throughput[1]
+    best, none = (serve("llama3_8b", "h100_sxm", 1, 2000, 500, cached_prefix=n).best.throughput[1] for n in (1500, 0))
+    assert none < half < best
+
+
+def test_speculation_helps_one_user_and_costs_a_full_batch():
+    one = dict(weights="bf16", cache="bf16", mode="colocated", tp=1, pp=1)
+    plain, drafted = (
+        serve("llama3_8b", "h100_sxm", 1, 200, 500, batch=1, **one, **more).best.decode
+        for more in ({}, {"speculate": 3, "acceptance": 0.8, "draft": 0.05})
+    )
+    tokens = 1 + 0.8 + 0.64 + 0.512
+    assert drafted.spoken[1] == pytest.approx(drafted.step[1] / tokens)
+    assert drafted.step[1] == pytest.approx(plain.step[1] * 1.15, rel=0.01)  # three drafts of a twentieth
+    listed = serve("llama3_8b", "h100_sxm", 1, 200, 500, batch=1, **one, speculate=3, acceptance="0.9,0.5,0.2").best
+    assert listed.decode.step[1] / listed.decode.spoken[1] == pytest.approx(1 + 0.9 + 0.45 + 0.09)
+    full, slow = (
+        serve("llama3_8b", "h100_sxm", 1, 20, 100, batch=2000, **one, **more).best.throughput[1]
+        for more in ({}, {"speculate": 3, "acceptance": 0.3})
+    )
+    assert slow < 0.8 * full
+
+
 def test_the_command_line(capsys, tmp_path):
     words = ["--model", "llama3-8b", "--gpu", "h100-sxm", "--input", "2000", "--output", "500"]
     assert main([*words, "--json"]) == 0
@@ -175,3 +257,20 @@ def test_the_command_line(capsys, tmp_path):
     captured = capsys.readouterr().out
     own = json.loads(captured[captured.index("{") :])
     assert own["rows"][0]["throughput"]["expected"] == pytest.approx(best.throughput[1], rel=1e-3)
+
+
+def test_stages_of_sixteen_fit_a_node_of_72():
+    """Four in each node, and none that straddles two."""
+    for gpus, count in ((72, 4), (144, 8), (136, 8), (16, 1)):
+        plan = serve("llama3_70b", "gb200", gpus, 2000, 500, tp=16, pp=1, mode="colocated", per_node=72)
+        assert plan.best.decode.count == count, gpus
+    two = serve("llama3_70b", "gb200", 144, 2000, 500, tp=16, pp=3, mode="colocated", per_node=72)
+    assert two.best.decode.count == 2
+
+
+def test_one_gpu_needs_no_links_and_is_listed_once():
+    for name, gpu in (("qwen3_30b_a3b", "l40s"), ("gpt_oss_20b", "h100_sxm")):
+        plan = serve(name, gpu, 1, 1000, 500, weights="fp8", cache="fp8")
+        assert len(plan.rows) == 1
+    with pytest.raises(Refusal, match="missing --nvlink"):
+        serve("qwen3_30b_a3b", "l40s", 2, 1000, 500)

@@ -20,7 +20,7 @@ from gpuscale.units import show
 from gpuscale.widgets import serve_stage
 from gpuscale.widgets.serve import TPOT, TTFT
 
-STATES = 200
+STATES = 80
 MODELS = ("llama3_8b", "llama3_70b", "qwen3_32b", "deepseek_v3", "gpt_oss_120b", "mixtral_8x7b")
 GPUS = ("h100_sxm", "h200_sxm", "b200_sxm", "gb200", "a100_sxm")
 START = dict(model="llama3_70b", gpu="h100_sxm", gpus=8, input=2000, output=500, ttft=1, tpot=0.05)
@@ -134,7 +134,7 @@ def test_every_cell_has_the_deployment_of_the_library(shown):
             assert (point["memory"], best["own"]) == pytest.approx((replicas.memory, replicas.weights_bytes), rel=1e-9)
             assert best["binds"] == BINDS[wanted.binds], state
             plans, bound = plans + 1, bound | {best["binds"]}
-    assert plans > 500 and bound == set(BINDS.values())
+    assert plans > 200 and bound == set(BINDS.values())
 
 
 def test_a_cell_without_a_plan_says_what_is_in_its_way(shown):
@@ -204,7 +204,7 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
             low, high = max(bound, expected / band), expected * band
             said = f"expected {show(expected, 's')}, band {show(low, 's')} to {show(high, 's')}"
             assert words[f"{name}said"] == plain(said), state
-    assert opened > 100 and refused > 3
+    assert opened > 40 and refused > 1
 
 
 def test_the_table_ranks_the_cells(shown):
@@ -227,17 +227,17 @@ def test_the_frontier_is_every_batch_of_the_layout(shown):
         for kind in (0, 1):
             assert [point["token"][kind] for point in page["points"]] == pytest.approx(own.grid.token[kind][i, places])
         seen += 1
-    assert seen > 100
+    assert seen > 40
 
 
 def test_the_call_gives_what_is_shown(shown):
     seen = 0
     for _, page, _ in shown:
-        if page["at"] and page["at"]["best"] and seen < 12:
+        if page["at"] and page["at"]["best"] and seen < 6:
             plan = eval(page["call"], {"serve": serve})
             assert plan.best.per_gpu[1] == pytest.approx(page["at"]["best"]["point"]["perGpu"][1], rel=1e-9)
             seen += 1
-    assert seen == 12
+    assert seen == 6
 
 
 @pytest.mark.parametrize("change", [{"model": "gpt2"}, {"gpu": "v100"}, {"weights": "fp3"}])

@@ -37,7 +37,7 @@ function slide(body, params, { value, unit, set }, on) {
     for (const input of $$('.sliders input', body)) {
       const k = input.dataset.k;
       if (input !== held) input.value = scale(params[k])(value(k));
-      input.nextElementSibling.textContent = input.ariaValueText = say(value(k), unit(k));
+      write(input.nextElementSibling, input.ariaValueText = say(value(k), unit(k)));
     }
   };
 }

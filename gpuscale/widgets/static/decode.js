@@ -70,12 +70,12 @@ figures.decode = {
     }
     out.push(path('outline', each(.5, width - 1), 'outline'), path('end', `M${px(xT)} ${y - 3}V${bottom + 5}`, 'now-line'));
     // names of what is on the page
-    const tall = p.N === 8 ? band : 17, line = (i) => page + (p.N === 8 ? band * (i + .5) + 3 : 19 + i * tall), inside = xw > 76, caches = worded(p.B === 1 ? words.cache : words.caches, ...(p.B === 1 ? [] : [count(p.B)]), bytes(view, f.kv)), long = 16 + caches.length * (small ? 6.2 : 7.2), edge = [max(xe, xT), xe].find((x) => x + long < width) ?? (xe < long ? xe : undefined), beyond = edge === undefined;
+    const tall = p.N === 8 ? band : 17, line = (i) => page + (p.N === 8 ? band * (i + .5) + 3 : 19 + i * tall), inside = xw > 76, caches = worded(p.B === 1 ? words.cache : words.caches, ...(p.B === 1 ? [] : [count(p.B)]), bytes(view, f.kv)), own = worded(p.N > 1 && model.latent ? words.everywhere : words.each, bytes(view, f.kv / p.B)), long = 16 + max(7.2 * caches.length, 6.4 * own.length), edge = [max(xe, xT), xe].find((x) => x + long + (small || p.N < 2 || p.N > 4 ? 0 : 44) < width), beyond = edge === undefined;
     if (inside && !(beyond && xe - long < 80)) out.push(label('wname', 8, line(0), words.weights, 'on strong'), label('wbytes', 8, line(1), bytes(view, f.w), 'on small'));
-    if (row >= 12 && xe - xw > 26) for (const top of bands) for (const i of range(p.B)) out.push(label(`seq${top}.${i}`, xw + 5, top + (i + .5) * row + 4, count(i + 1), 'small seq'));
-    const side = beyond ? [xe - 12, 'end'] : [edge + 12, 'start'];
+    if (row >= 12 && xe - xw > (beyond ? long + 20 : 26)) for (const top of bands) for (const i of range(p.B)) out.push(label(`seq${top}.${i}`, xw + 5, top + (i + .5) * row + 4, count(i + 1), 'small seq'));
+    const side = beyond ? [max(xe - 12, min(width - 5, long)), 'end'] : [edge + 12, 'start'];
     if (!inside && !beyond) out.push(label('wname', side[0], line(3), `${words.weights} ${bytes(view, f.w)}`, 'memory small name'));
-    if (f.fits) out.push(label('kname', side[0], line(0), caches, p.N === 8 || small ? 'memory small name halo' : 'memory strong name halo', side[1]), label('keach', side[0], line(1), worded(p.N > 1 && model.latent ? words.everywhere : words.each, bytes(view, f.kv / p.B)), 'small soft halo', side[1]));
+    if (f.fits) out.push(label('kname', side[0], line(0), caches, p.N === 8 || small ? 'memory small name halo' : 'memory strong name halo', side[1]), label('keach', side[0], line(1), own, 'small soft halo', side[1]));
     if (f.fits && f.hit && !beyond) out.push(label('hit', side[0], line(2), worded(words.hit, show(f.hit), data.models[p.model].experts), 'memory small name halo', side[1]));
     if (xu - xr > 90 && xr - side[0] > 60 && !small) out.push(label('unreadname', xr + 6, bottom - 10, worded(words.unread, bytes(view, f.resident - f.w)), 'memory small name'));
     if (!small && p.N < 4) out.push(label('keptname', width - 5, bottom - 10, words.kept, 'small soft', 'end'));
@@ -163,14 +163,14 @@ function rail({ p, solved: f, data, words, hatch, call }, { small, rail: y, left
   const { context } = data.most, fit = f.fits ? last(context, (n) => costs(p, call, data, p.B, n).kv <= f.room) : 0, out = [], x = S(f.never), full = S(max(fit, data.least));
   out.push(label('context', 0, y - 18, words.context, 'strong'), label('tokens', 62, y - 18, worded(words.tokens, count(p.S)), 'small soft'), path('rail', `M${left} ${y}H${right}`, 'rail'));
   if (fit < context) out.push(path('toolong', box(full, y - 5, right - full, 10), '', { fill: hatch, 'pointer-events': 'none' }), label('toolongname', right, y - 18, words.outof, 'small soft', 'end'));
-  if (f.never >= data.least && f.never < context) out.push(path('never', `M${px(x)} ${y - 7}v14`, 'now-line'), label('nevername', small ? 0 : clamp(x, left + 120, right - 120), y + 24, worded(words.neverlong, count(f.never)), 'small soft', small ? 'start' : 'middle'));
+  if (f.never >= data.least && f.never < context) out.push(path('never', `M${px(x)} ${y - 7}v14`, 'now-line'), label('nevername', small ? 0 : clamp(x, left + 120, right - 128), y + 24, worded(words.neverlong, count(f.never)), 'small soft', small ? 'start' : 'middle'));
   return out;
 }
 /** Time over batch: the read, the arithmetic, and the longer of the two; the estimate, and what was measured. */
 function chart(view, { small, top, high, left, right, base, B: X, Y }) {
   const { p, solved: f, data, words, hatch } = view, out = [], curve = (of, when = () => true) => { const some = f.curve.filter((c) => when(c) && of(c) >= data.times[0] && of(c) <= data.times[1]); return some.length ? `M${some.map((c) => `${px(X(c.B))} ${px(Y(of(c)))}`).join('L')}` : ''; }, { batch } = data.most, full = X(max(1, f.full));
   for (let s = data.times[0]; s <= data.times[1] * 1.01; s *= 10) out.push(path(`y${s}`, `M${left} ${px(Y(s))}H${right}`, 'grid'), label(`yt${s}`, left - 6, Y(s) + 4, seconds(view, s, true), 'small soft', 'end'));
-  for (const b of [1, 8, 64, 512, 4096].filter((b) => b <= batch)) out.push(path(`x${b}`, `M${px(X(b))} ${base}v5`, 'spine'), abs(X(b) - clamp(X(p.B), left + 40, right - 46)) > 70 && (!small || b !== 512) ? label(`xt${b}`, X(b), base + 33, count(b), 'small soft', b === batch ? 'end' : 'middle') : null);
+  for (const b of [1, 8, 64, 512, 4096].filter((b) => b <= batch)) out.push(path(`x${b}`, `M${px(X(b))} ${base}v5`, 'spine'), abs(X(b) - (b === batch ? 18 : 0) - clamp(X(p.B), left + 40, right - 46)) > 70 && (!small || b !== 512) ? label(`xt${b}`, X(b), base + 33, count(b), 'small soft', b === batch ? 'end' : 'middle') : null);
   out.push(label('chart', 0, top - 14, words.chart, 'strong'));
   if (f.full < batch) out.push(path('full', box(full, top, right - full, high), '', { fill: hatch, opacity: .55, 'pointer-events': 'none' }), label('fullname', full > left + 110 ? full - 6 : full + 6, top + 13, f.full ? worded(words.fullat, count(f.full)) : words.nonefit, 'small soft halo', full > left + 110 ? 'end' : 'start'));
   out.push(path('base', `M${left} ${base}H${right}`, 'spine'));
@@ -185,7 +185,7 @@ function chart(view, { small, top, high, left, right, base, B: X, Y }) {
   out.push(path('drop', `M${px(X(p.B))} ${base}V${px(Y(f.T))}`, 'cross'), { key: 'dot', tag: 'circle', cx: X(p.B), cy: Y(f.T), r: 4.5, class: 'plain dot', 'pointer-events': 'none' });
   out.push(label('batchname', clamp(X(p.B), left + 40, right - 46), base + 33, worded(p.B > 1 ? words.sequences : words.sequence, count(p.B)), 'small strong', 'middle'));
   const middle = f.curve[round(POINTS * (small ? .3 : .42))];
-  out.push(label('readname', X(f.curve[small ? 4 : 12].B), Y(f.curve[12].read) + (Y(f.curve[12].read) > base - 44 ? -8 : 17), words.reading, 'memory small name halo'));
+  out.push(label('readname', X(f.curve[small ? 4 : 12].B), Y(f.curve[12].read) > base - 44 ? min(Y(f.curve[12].read) - 8, base - 26) : Y(f.curve[12].read) + 17, words.reading, 'memory small name halo'));
   if (middle.math > data.times[0] * 2.5 && !(f.ridge > 0 && f.ridge < batch && X(f.ridge) < X(middle.B) + 250)) out.push(label('mathname', X(middle.B) + 8, Y(middle.math) + 15, words.computing, 'compute small name halo'));
   return out;
 }

@@ -39,24 +39,28 @@ function exchange({ place, data, call }, k, tokens) {
   const sent = spread ? max(over(1, place.nvlink), over(min(k.Z, k.G), place.network)) : 0;
   return (k.L + (spread ? k.L_dense : k.L)) * part * one + (k.L - k.L_dense) * part * sent;
 }
-/** A prompt alone on an attention group. */
+/** A prompt on an attention group: alone, and among others that share launches and the reading of weights. */
 function prefilled(ask, own) {
-  const { call, model, p } = ask, k = { ...own, B: p.input, N_gpu: own.Y, eta_mat: 1 };
+  const { call, model, p, place } = ask, k = { ...own, B: p.input, N_gpu: own.Y, eta_mat: place.reach[p.weights] };
   k.ops = call(model.latent ? 'prefill_flop_latent' : 'prefill_flop_windowed', k);
   k.E_hit = call('experts_touched', k); k.V_w = call('weights_read_moe', k);
   const moved = exchange(ask, { ...k, L_stage: k.L }, p.input);
-  return [call('prefill_bound', k) + moved, model.slow * call('prefill_estimate', k) + moved];
+  return [k, { ...k, V_w: 1e-9, t_layer: 0 }].map((one) => ['prefill_bound', 'prefill_estimate'].map((name) => call(name, one) + moved));
 }
-/** A stage that works on a batch, and its hop to the next. */
-function staged(ask, own, batch) {
-  const { call, model, place, data } = ask, k = { ...own, B_seq: batch, B: batch * own.n_dpa };
+/** A stage that works on a batch of each of its groups: bound and estimate. */
+function worked(ask, own, batch, groups) {
+  const { call, model, place, p } = ask, k = { ...own, B_seq: batch, B: batch * groups };
   k.E_hit = call('experts_touched', k); k.V_w = call('replica_weights_read', k); k.V_kv = call('replica_cache', k); k.V_read = call('bytes_read', k);
   k.P_act = call('replica_params', k); k.ops_kv = call(model.latent ? 'attention_flop_absorbed' : 'attention_flop_decode', k); k.ops_kv = call('replica_attention', k);
-  const moved = exchange(ask, k, batch), bound = call('decode_bound', Object.assign(k, { N_gpu: 1 })), L = k.L;
-  k.L = k.L_stage;
-  const expected = model.slow * call('decode_estimate', k), rate = k.n_gpu <= k.G ? place.nvlink : place.network;
-  k.L = L;
-  return [[bound + moved, expected + moved], k.N_stages > 1 ? call('call_time', { alpha_call: 0, V: batch * k.D * data.bytes, W_fit: rate }) : 0];
+  const moved = exchange(ask, k, batch), bound = call('decode_bound', Object.assign(k, { N_gpu: 1 })), { reach } = place;
+  const expected = call('decode_estimate', { ...k, L: k.L_stage, t_layer: model.layer[p.weights], C: reach[p.weights] * k.C, C_attn: reach[p.cache] * k.C_attn });
+  return [bound + moved, expected + moved];
+}
+/** A stage under load, and its hop to the next; ``one`` is the estimate of a single sequence, for models with experts. */
+function staged(ask, own, batch, one) {
+  const { call, model, place, data } = ask, [bound, many] = worked(ask, own, batch, own.n_dpa), rate = own.n_gpu <= own.G ? place.nvlink : place.network;
+  const expected = one ? call('loaded_step', { T_one: one, T_many: many, g_added: model.added }) : many;
+  return [[bound, expected], own.N_stages > 1 ? call('call_time', { alpha_call: 0, V: batch * own.D * data.bytes, W_fit: rate }) : 0];
 }
 
 /** A layout at every batch that fits. */
@@ -65,13 +69,13 @@ function evaluated(ask, row) {
   const [each, long] = [x.V_seq, V_long].map((V_seq) => call('replica_cache', { ...k, B_seq: 1, V_seq }) * row.N_stages);
   const most = floor(max(0, place.room - own - long) / each) + 1, points = [], count = floor(p.gpus / row.n_gpu), found = { row, own, most, count, least: own + long, points };
   if (found.least > place.room) return found;
-  const prefill = prefilled(ask, k);
+  const [alone, among] = prefilled(ask, k), one = ask.model.added > 1 ? worked(ask, k, 1, 1)[1] : 0;
   for (const tried of data.batches) {
     const batch = min(tried, most);
     if (batch === points.at(-1)?.batch) break;
-    const [stage, T_hop] = staged(ask, k, batch), alive = batch * row.n_dpa * row.N_stages, timed = { ...k, B_seq: batch };
-    const step = both((i) => call('pipeline_decode', { ...k, T_mem: stage[i] * row.N_stages, T_hop })), token = both((i) => call('full_token_time', { ...timed, T_dec: step[i], T_pre: prefill[i] }));
-    const first = both((i) => call('first_token_time', { T_queue: 0, T_send: 0, T_pre: prefill[i], T_dec: step[i] }));
+    const [stage, T_hop] = staged(ask, k, batch, one), alive = batch * row.n_dpa * row.N_stages, timed = { ...k, B_seq: batch };
+    const step = both((i) => call('pipeline_decode', { ...k, T_mem: stage[i] * row.N_stages, T_hop })), token = both((i) => call('full_token_time', { ...timed, T_dec: step[i], T_pre: among[i] }));
+    const first = both((i) => call('first_token_time', { T_queue: 0, T_send: 0, T_pre: alone[i], T_dec: step[i] }));
     const perGpu = both((i) => count * call('full_rate', { ...k, B_mean: alive, T_tpot: token[i] }) * p.output / p.gpus);
     points.push({ batch, alive, memory: own + long + (batch - 1) * each, token, first, perGpu });
   }

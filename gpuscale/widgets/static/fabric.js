@@ -275,7 +275,7 @@ function standing(view, g) {
   out.push({ key: RUNS });
   for (const k of range(f.nvl)) {
     const [a, low, high] = ends(f, k, g), part = partOf(f, k);
-    out.push({ key: `h${k}`, tag: 'path', class: 'reach', d: g.line(a, low, a, k < f.up ? high : max(high, g.top)), 'stroke-width': g.q * 4 / max(4, k < f.up ? N : S), act: part, told: part, group: 'cables', pressed: gone.has(part), label: named(w, f, part) });
+    out.push({ key: `h${k}`, tag: 'path', class: 'near', d: g.line(a, low, a, k < f.up ? high : max(high, g.top)), 'stroke-width': g.q * 4 / max(4, k < f.up ? N : S), act: part, told: part, group: 'cables', pressed: gone.has(part), label: named(w, f, part) });
   }
   out.push({ key: 'detours', tag: 'path', class: 'detours scaleup', d: detours(f, g, (k) => s.asked[k] > HAIR || s.asked[f.links + k] > HAIR) });
   for (const i of range(S)) {

@@ -14,6 +14,8 @@ const rect = (el) => el.getBoundingClientRect();
 const button = (words, more = '') => `<button type="button" class="btn" ${more}>${words}</button>`;
 const joined = (list, f) => list.map(f).join('');
 const clamp = (x, lo, hi) => min(hi, max(lo, x));
+/** Words that stand there already are not laid out again. */
+const write = (el, words, as = 'innerHTML') => { if (el.written !== words) el[as] = el.written = words; };
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
 /** Ids are made when shown: a notebook may hold one figure twice, and its stored output must not change. */
 const fresh = () => `g${Math.random().toString(36).slice(2, 9)}`;

@@ -220,7 +220,7 @@ figures.pipeline = {
   /** The critical path along the lower edges of the lanes, named where it stays longest. */
   critical(view, g, X, now) {
     const { solved, words } = view, path = solved.path.filter((s) => s.b <= now), own = path.filter((s) => s.rank === mostly(solved)), end = own.at(-1);
-    return end && [{ key: 'critical', tag: 'path', class: 'route', d: way(path, g, X) }, { key: 'criticals', tag: 'text', class: 'strong named', 'text-anchor': 'end', x: X(end.b), y: g.lanes(end.rank) - 8.5, words: words.critical }];
+    return end && [{ key: 'critical', tag: 'path', class: 'route', d: way(path, g, X) }, { key: 'criticals', tag: 'text', class: 'strong named', 'text-anchor': 'end', x: max(X(end.b), span(words.critical) * 1.2), y: g.lanes(end.rank) - 8.5, words: words.critical }];
   },
   /** The way of the microbatch that is followed: forward through the stages, and back. */
   route({ p, solved }, g, X, now) {

@@ -10,7 +10,7 @@ function player(last, label, more = '') {
   return {
     el,
     /** Shows where it stands: the place, and the words for it. */
-    stands(place, words) { scrub.value = place; scrub.ariaValueText = $('output', el).textContent = words; },
+    stands(place, words) { scrub.value = place; write($('output', el), scrub.ariaValueText = words); },
     /** Shows whether it runs. */
     runs(on) { main.ariaLabel = on ? PAUSE : PLAY; $('path', main).setAttribute('d', ICON[on ? 'pause' : 'play']); },
     /** Tells `press` which button or key was hit ('start', 'back', 'play', 'next'), and `put` where the scrubber was put.

@@ -3,10 +3,10 @@
 /** Figures are redrawn at the width they have, never scaled: type keeps its size on a phone. Those below the window are
  *  first drawn in a task of their own each, so that a long page answers meanwhile, and those in a section that is not laid
  *  out yet when it is. */
-function fit(el, draw, signal) {
+function fit(el, draw, signal, prepare) {
   let width = 0;
   const redraw = () => { if (el.clientWidth && el.clientWidth !== width) draw(width = el.clientWidth); };
-  const watch = new ResizeObserver(() => { if (width || rect(el).top < innerHeight) redraw(); else setTimeout(redraw); });
+  const watch = new ResizeObserver(() => { if (width || rect(el).top < innerHeight) redraw(); else setTimeout(() => { prepare?.(); setTimeout(redraw); }); });
   watch.observe(el);
   signal.onabort = () => watch.disconnect();
 }

@@ -50,7 +50,10 @@ figures.race = {
     return { lanes, ends, order, best, total, marks: order.map((i) => ends[i]).filter((t) => t < total), winners: winners(p, call, data) };
   },
   pace: (p, solved) => 7 / solved.total,
-  fit(p) { return p.out.every(Boolean) ? { ...p, out: p.out.map((v, i) => +(i > 0)) } : p; },
+  fit({ ...p }, was, data) {
+    p.N = keys(data.runs).map(Number).reduce((best, n) => abs(n - p.N) < abs(best - p.N) ? n : best);   // a link may ask for any
+    return p.out.every(Boolean) ? { ...p, out: p.out.map((v, i) => +(i > 0)) } : p;
+  },
   height: ({ data }) => lanesOf(data) + 264,
 
   draw(view, t) {
@@ -162,7 +165,7 @@ const lanesOf = (data) => data.runners.length * TALL;
 /** Where the chart of sizes stands. */
 function chartOf({ width, data }) {
   const [lo, hi] = data.sizes;
-  const left = 46, right = width - 132, top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
+  const left = 46, right = width - 140, top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
   return { left, right, top, high, strip: top + high + 8, X: (V) => left + (right - left) * Math.log(V / lo) / by, inv: (x) => lo * Math.exp(by * (x - left) / (right - left)) };
 }
 /** A lane as three paths: latency, bytes of growing sums, bytes that complete some. Steps thinner than a pixel run together. */

@@ -226,8 +226,9 @@ figures.scheduler = {
     }
     return '';
   },
-  call({ solved: f, spec }) {
-    const of = (v) => literal(v, spec.units.T), g = f.largest;
+  call({ p, solved: f, spec, data: { machines, draw, backlog } }) {
+    const of = (v) => literal(v, spec.units.T), g = f.largest, { call, given } = machines[p.machine];
+    if (p.kind === 'static') return worded(spec.words.staticcall, ...call, of(given.alpha), draw.most, draw.seed, draw.group, p.S_in, p.S_out, p.slots, f.pool, backlog);
     return f.byChunk < Infinity ? worded(spec.words.chunkcall, f.pieces.S_chunk, f.pieces.S_in, of(f.pieces.T_mix)) : `largest_rate(B_seq=${g.B_seq}, S_out=${g.S_out}, T_w=${of(g.T_w)}, t_seq=${of(g.t_seq)}, T_pre=${of(g.T_pre)})`;
   },
 };

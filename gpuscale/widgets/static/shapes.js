@@ -39,32 +39,41 @@ function stops(shapes) {
   for (const s of shapes) if (s.act !== undefined) { const group = s.group ?? s.key; if (!at.has(group) || s.pressed) at.set(group, s.key); }
   return new Set(at.values());
 }
+const alike = (a, b) => a === b || keys(a).length === keys(b).length && keys(b).every((k) => a[k] === b[k]);
 const told = (v) => real(v) ? +v.toFixed(2) : v;
 
 /** Draws lists of shapes into an element, each time by what has changed. */
 function sketch(scene) {
   const kept = new Map();                                  // by key: { el, shown, words }
-  let was = null;                                          // where a glide began
+  let was = null, changes;                                 // where a glide began, and what it changes in each shape
   function put(key, tag, words, shown) {
     let it = kept.get(key);
     if (it?.el.tagName !== tag) { it?.el.remove(); kept.set(key, it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }); }
     for (const k of keys(it.shown)) if (!(k in shown)) it.el.removeAttribute(k);
     for (const [k, v] of entries(shown)) if (it.shown[k] !== v) it.el.setAttribute(k, told(v));
     it.shown = shown;
-    if (it.words !== words) it.el.innerHTML = spans(it.words = words);
+    if (it.words !== words) it.el[/[<&]/.test(it.words = words) ? 'innerHTML' : 'textContent'] = spans(words);
     return it.el;
   }
-  /** A shape on its way, or at its end; one that is there already, the very same object, need not be drawn again. */
+  /** A shape on its way, or at its end; one that is as it was need not be drawn again. */
   function drawn(s, stop, u) {
-    const to = attributes(s, stop.has(s.key)), old = was && (was.get(s.key) ?? was.get(s.from));
-    const shown = !was ? to : old ? fromEntries(entries(to).map(([k, v]) => [k, NEVER_MIXED.test(k) ? v : mixed(old[k] ?? (k === 'opacity' ? 1 : v), v, u)])) : { ...to, opacity: (to.opacity ?? 1) * u };
-    const el = put(s.key, s.tag, s.words ?? '', shown);
-    kept.get(s.key).of = was ? null : s;
+    const it = kept.get(s.key), stops = stop.has(s.key);
+    if (!was && it?.of && it.stops === stops && alike(it.of, s)) { it.of = s; return it.el; }
+    const to = attributes(s, stops), old = was && (was.get(s.key) ?? was.get(s.from));
+    const el = put(s.key, s.tag, s.words ?? '', !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u });
+    Object.assign(kept.get(s.key), { of: was ? null : s, stops });
     return el;
+  }
+  /** What changes from one state to the other is found once for each shape of a glide. */
+  function onWay(s, old, to, u) {
+    if (!changes.has(s)) changes.set(s, entries(to).map(([k, v]) => [k, old[k] ?? (k === 'opacity' ? 1 : v), v]).filter(([k, a, b]) => a !== b && !NEVER_MIXED.test(k)));
+    const shown = { ...to };
+    for (const [k, a, b] of changes.get(s)) shown[k] = mixed(a, b, u);
+    return shown;
   }
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
-    depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); },
+    depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
     paint(shapes, u = 1) {
       const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key));
       if (u >= 1) was = null;
@@ -74,7 +83,7 @@ function sketch(scene) {
       }
       let next = scene.firstChild;
       for (const s of list) {
-        const el = !was && kept.get(s.key)?.of === s ? kept.get(s.key).el : drawn(s, stop, u);
+        const el = drawn(s, stop, u);
         while (next && !here.has(next.key)) next = next.nextSibling;
         el.key = s.key;
         if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);

@@ -19,7 +19,7 @@
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     fit(p, was)          the inputs made possible; was are those before
+     fit(p, was, data)    the inputs made possible; was are those before
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
      units                its time is counted in units of its own, so none is slowed
      typed(view, k, text) the inputs that a typed text changes
@@ -33,6 +33,7 @@
 const figures = {};
 const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
+const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -84,59 +85,59 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const field = (k) => `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
   const body = make(`<div class="drawn"><div class="head">${joined(keys(choices).filter((k) => !boxes.includes(k)), group)}</div>
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
-    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="readout" hidden></div></div>
+    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
     ${boxes.length ? '' : sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
     <details class="numbers"><summary>${DATA}</summary><div class="scroll" tabindex="0" role="region" aria-label="${DATA}"></div></details></div>`);
-  const [area, svg, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
+  const [area, svg, tells, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.tells', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
   const [scene, grips] = $$('.scene > svg > g', body);
   const hand = player(PLACES, TIME, button(worded(SPEED, SPEEDS[0]), 'data-do="speed"'));
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1;
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1, list = [];
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
     const t = now();
-    shapes.paint(figure.draw(view, t), way);
+    shapes.paint(list = figure.draw(view, t), way);
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
-    $('span', bar).innerHTML = m.name;
-    $('b', bar).innerHTML = m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : '');
+    write($('span', bar), m.name);
+    write($('b', bar), m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : ''));
     $('i', bar).style.width = `${100 * m.value / m.full}%`;
     $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
-    $('.note', bar).innerHTML = m.label;
+    write($('.note', bar), m.label);
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
-    words.innerHTML = figure.sentence(view, now());
-    code.textContent = figure.call(view);
+    write(words, figure.sentence(view, now()));
+    write(code, figure.call(view), 'textContent');
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
-    if (figure.pace && !figure.units) $('.slowed', body).textContent = slower(1 / pace());
+    if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
     for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
     for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
     for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
     for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
-    if (numbers.open) list();
+    if (numbers.open) listed();
     clearTimeout(speak);
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
   const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
-  function list() {
+  function listed() {
     const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
     $('.scroll', numbers).innerHTML = `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
   }
@@ -146,7 +147,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Takes new inputs. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding); way = u;
-    view.p = figure.fit?.({ ...view.p, ...to }, view.p) ?? { ...view.p, ...to };
+    view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
     draw(source);
@@ -170,7 +171,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else { way = e; frame(); }
+      else shapes.paint(list, way = e);
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
@@ -202,10 +203,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
     pointed = el && { el, at };
     if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
-    else if (pointed) tell(); else readout.hidden = true;
+    else if (pointed) tell(); else tells.hidden = true;
   });
   for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
-  on(area, 'pointerleave', () => { pointed = null; readout.hidden = true; });
+  on(area, 'pointerleave', () => { pointed = null; tells.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
     const id = e.target.dataset.grip, h = handle(id), by = { ArrowUp: h.step, ArrowRight: h.step, ArrowDown: -h.step, ArrowLeft: -h.step, PageUp: h.leap, PageDown: -h.leap }[e.key];
@@ -215,8 +216,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   function tell() {
     const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
-    readout.hidden = !said; readout.innerHTML = said ?? '';
-    readout.style.cssText = `left:${clamp(x + 14, 0, max(0, view.width - readout.offsetWidth))}px;top:${max(0, y - readout.offsetHeight - 12)}px`;
+    tells.hidden = !said; write(readout, said ?? '');
+    tells.style.height = `${px(max(0, y - 12))}px`; tells.firstChild.style.width = `${px(max(0, x + 14))}px`;   // its style sheet keeps it inside: no size is asked for
   }
 
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
@@ -230,7 +231,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     glide(to);
     if (runs && !calm.matches) play();
   }
-  on(scene, 'click', (e) => { const el = e.target.closest('[data-act]'); if (el) press(el); });
+  /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
+  const nearest = (e) => { for (const r of REACHES) for (const turn of range(8)) { const el = doc.elementFromPoint(e.clientX + r * Math.cos(turn * Math.PI / 4), e.clientY + r * Math.sin(turn * Math.PI / 4))?.closest('[data-act]'); if (el && scene.contains(el)) return el; } };
+  on(svg, 'click', (e) => { const el = e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e)); if (el) press(el); });
   on(scene, 'keydown', (e) => {
     const el = e.target.closest('[data-act]'), [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
     if (!el) return;
@@ -248,7 +251,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const box = rect(el), on = rect(svg);
     pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] }; tell();
   });
-  on(scene, 'focusout', () => { pointed = null; readout.hidden = true; });
+  on(scene, 'focusout', () => { pointed = null; tells.hidden = true; });
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
   const ticking = clock((dt) => { share = min(1, share + dt * pace() / view.solved.total); frame(); if (share >= 1) stop(); });
@@ -283,7 +286,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).filter(([k, v]) => !(k in texts) || v !== start[k]).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
     if (what) copying(what === 'py' ? program(python, code.textContent) : what in copies ? figure.copied(view, what) : location.href, t);
   });
-  on(numbers, 'toggle', () => { if (numbers.open) list(); });
+  on(numbers, 'toggle', () => { if (numbers.open) listed(); });
 
   /** Inputs from outside, each as what it is here: numbers within their bounds, words that are a choice. */
   function read(to) {
@@ -298,7 +301,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     return out;
   }
-  fit(area, (width) => { view.width = width; draw(); }, signal);
+  fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
       const fitting = read(to), tell = onChange;

@@ -78,6 +78,16 @@ def a_request_watched(lib, case):
     assert at(lib.time_per_token, T_dec=step, a_step=many) == Fraction(arrivals[-1], len(arrivals))
 
 
+@checks("loaded_step", over=st.tuples(AMOUNT, st.lists(AMOUNT, max_size=6), st.integers(1, 4)))
+def sequences_that_join_one_by_one(lib, case):
+    """A clock that runs at full speed for the first sequence and slower by a factor for each that joins."""
+    first, joined, factor = case
+    clock = Fraction(first)
+    for more in joined:
+        clock += sum(more for _ in range(factor))
+    assert at(lib.loaded_step, T_one=first, T_many=first + sum(joined), g_added=factor) == clock
+
+
 @checks(
     "critical_batch_cached",
     over=st.tuples(AMOUNT, st.integers(1, 12), st.integers(1, 60), RATE, RATE),
