@@ -38,7 +38,8 @@ frontier = Formula("Frontier of throughput and speed", r_tok, (1 - r_user * T_w)
 
 # Money and energy
 dollars_per_million = Formula("Price of a million tokens", cost_mtok, 10**6 * p_gpu / (3600 * r_tok * f_busy),
-    source=_DAY, assumes="for the tokens, and at the price of the GPUs, that r_tok counts")
+    source=_DAY, assumes="for the tokens, and at the price of the GPUs, that r_tok counts; 2,500/9 is a million over "
+    "the 3,600 seconds of an hour")
 tokens_per_joule = Formula("Tokens per joule", e_tok, r_tok / P_power, source="mlenergy2025",
     assumes="for the tokens that r_tok counts")
 
