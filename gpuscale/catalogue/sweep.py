@@ -21,6 +21,11 @@ def modules() -> tuple[str, ...]:
 
 def formulas() -> dict[str, Formula]:
     """All formulas as {"room.name": formula}, such as "collectives.ring_all_reduce", by module and place in it."""
+    return dict(_formulas())
+
+
+@cache
+def _formulas() -> dict[str, Formula]:
     out: dict[str, Formula] = {}
     for module in modules():
         for value in vars(importlib.import_module(module)).values():

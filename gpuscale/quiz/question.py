@@ -151,8 +151,9 @@ class Question:
 
     def named(self) -> dict[str, sympy.Expr]:
         """The right answer as "the answer", and what each likely mistake amounts to by its message in quotes."""
-        return {"the answer": self.expr, **{f"“{m}”": expr for m, expr in self.amounts().items()}}
+        return {"the answer": self.expr, **{f"“{m}”": expr for m, expr in self.amounts.items()}}
 
+    @cached_property
     def amounts(self) -> dict[str, sympy.Expr]:
         """What each likely mistake amounts to, by message."""
         return {message: expression(slip, self.expr, message) for message, slip in self.mistakes.items()}

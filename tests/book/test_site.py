@@ -82,7 +82,9 @@ def test_pages_load_of_ours_what_they_need_and_no_more(site, pages):
             continue
         tags = [*page.head.find_all("script", src=True), *page.head.find_all("link", rel="stylesheet")]
         ours = {Path((tag.get("src") or tag["href"]).split("?")[0]).name for tag in tags} & set(weight.OURS)
-        needed = [file for mark, files in PAGE_FILES.items() if page.select_one(f"[{mark}]") for file in files]
+        marks = {f'{key}="{value}"' for tag in page.find_all(True) for key, value in tag.attrs.items()}
+        marks |= {f'class="{" ".join(tag["class"])}"' for tag in page.find_all(class_=True)}
+        needed = [file for mark, files in PAGE_FILES.items() if mark in marks for file in files]
         assert ours == {"gpuscale.js", "gpuscale.css", "book.css", *needed}, name
         weighs = weight.weigh(site / name, site)
         assert weighs["own"] < 64_500 + sum(1000 * kB for file, kB in EXTRA.items() if file in needed), name

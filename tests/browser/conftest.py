@@ -3,7 +3,6 @@
 import functools
 import re
 import threading
-from contextlib import ExitStack
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -47,19 +46,22 @@ def served(site):
 @pytest.fixture(scope="session")
 def tab(visiting):
     """tab("chapters/roofline.html") is a tab on that page, on a desk, in the light; it stays until another is asked
-    for."""
-    with ExitStack() as stack:
-        kept = {}
+    for, which opens in the same tab with nothing kept."""
+    with visiting(permissions=["clipboard-read", "clipboard-write"]) as visit:
+        at = ""
 
         def find(name: str):
-            if name not in kept:
-                stack.pop_all().close()
-                kept.clear()
-                allowed = ["clipboard-read", "clipboard-write"]
-                kept[name] = stack.enter_context(visiting(permissions=allowed)).open(name)
-            kept[name].set_viewport_size({"width": 1280, "height": 900})
-            kept[name].emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
-            return kept[name]
+            nonlocal at
+            visit.set_viewport_size({"width": 1280, "height": 900})
+            visit.emulate_media(media="screen", color_scheme="light", reduced_motion="no-preference")
+            if name != at:
+                if at:
+                    visit.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+                    visit.errors.clear()
+                    visit.requests.clear()
+                at = name
+                visit.open(name)
+            return visit
 
         yield find
 

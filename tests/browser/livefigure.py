@@ -36,19 +36,15 @@ class Figure:
         self.at.evaluate(probe("put"), to)
         return self
 
-    def reset(self) -> "Figure":
-        """Back to the state it opens with, on a desk."""
-        self.tab.set_viewport_size({"width": 1280, "height": 900})
+    def reset(self, width: int = 1280) -> "Figure":
+        """Back to the state it opens with, drawn in a window of that width."""
+        self.tab.set_viewport_size({"width": width, "height": 900})
+        drawn = "(el) => el.querySelector('svg').getAttribute('width') == el.clientWidth"
+        self.tab.wait_for_function(drawn, arg=self.at.locator(".plot").element_handle())
         first = {"view": self.spec["views"][0]["name"]} if self.spec["views"] else {}
         first |= self.spec["fixed"] | {k: p["start"] for k, p in self.spec["params"].items()}
         self.tab.evaluate(probe("follow"), f"#{self.name}:{urlencode(first)}")
         return self
-
-    def at_width(self, width: int) -> None:
-        """Drawn again in a window of that width."""
-        self.tab.set_viewport_size({"width": width, "height": 900})
-        drawn = "(el) => el.querySelector('svg').getAttribute('width') == el.clientWidth"
-        self.tab.wait_for_function(drawn, arg=self.at.locator(".plot").element_handle())
 
     def tap(self, x: float, y: float) -> None:
         """A finger's tap at a point of the window."""
@@ -82,11 +78,11 @@ class Figure:
         return re.search(r"/html/([^#]*)", self.tab.url)[1]
 
 
-def each(figures, check) -> None:
-    """Run a check on every figure of a page from its first state, and say all that is wrong."""
+def each(figures, check, width: int = 1280) -> None:
+    """Run a check on every figure of a page from its first state, at one width, and say all that is wrong."""
     problems = []
     for figure in figures:
-        problems += [f"{figure.name}: {what}" for what in check(figure.reset())]
+        problems += [f"{figure.name}: {what}" for what in check(figure.reset(width))]
     assert not problems, said(problems)
 
 

@@ -188,7 +188,7 @@
     location.hash = hash;
   }),
 
-  /** Every corner of a figure's states: each slider at its ends and where it opens, in each view, and each preset.
+  /** Corners of a figure's states: its sliders at their ends, two at a time, in each view, and each preset.
    *  Texts have to be sane and inside the drawing; labels may touch, but not overlap. */
   corners(root) {
     const inputs = [...root.querySelectorAll('.sliders input')], views = [...root.querySelectorAll('[data-view]')];
@@ -221,19 +221,22 @@
         if (el.getBoundingClientRect().right > edge) say(`${el.className || el.tagName} sticks out of the card`);
       }
     }
-    // From each corner to the next one slider moves, as in a Gray code, so that every redraw shows a new corner.
-    const ends = inputs.map((i) => [0, i.value, 1000]), at = inputs.map(() => 0), way = inputs.map(() => 1);
-    function slide(i) {
-      inputs[i].value = ends[i][at[i]];
-      inputs[i].dispatchEvent(new Event('input', { bubbles: true }));
+    // Each two sliders at their ends with the others where they open, and all of them at one end.
+    const opened = inputs.map((i) => i.value), ends = [0, 1000], states = [opened];
+    for (const end of ends) states.push(inputs.map(() => end));
+    for (const i of inputs.keys()) for (const j of inputs.keys()) {
+      if (i >= j && inputs.length > 1) continue;
+      for (const a of ends) for (const b of ends) states.push(opened.with(j, b).with(i, a));
     }
     for (const view of views.length ? views : [null]) {
       view?.click();
-      inputs.forEach((_, i) => { at[i] = 0; way[i] = 1; slide(i); });
-      for (let next; next !== -1; next >= 0 && (at[next] += way[next], slide(next))) {
+      for (const state of states) {
+        inputs.forEach((input, i) => {
+          if (input.value === String(state[i])) return;
+          input.value = state[i];
+          input.dispatchEvent(new Event('input', { bubbles: true }));
+        });
         look([view?.innerText, ...inputs.map((i) => `${i.dataset.k} = ${i.getAttribute('aria-valuetext')}`)].join(', '));
-        next = at.findIndex((n, i) => ends[i][n + way[i]] !== undefined);
-        way.forEach((w, i) => { if (i < next || next < 0) way[i] = -w; });
       }
     }
     for (const button of root.querySelectorAll('[data-preset]')) { button.click(); look(button.innerText); }

@@ -72,9 +72,9 @@ class Asked:
         if q.kind == "choice":
             return {str(i): choice[1] for i, choice in enumerate(q.choices) if i != q.right(variant)}
         if q.kind == "formula":
-            return {typed(expr): message for message, expr in q.amounts().items()}
+            return {typed(expr): message for message, expr in q.amounts.items()}
         unit = "" if q.base == "1" else q.base
-        return {f"{q.value(expr, variant)!r} {unit}": message for message, expr in q.amounts().items()}
+        return {f"{q.value(expr, variant)!r} {unit}": message for message, expr in q.amounts.items()}
 
     def says(self, message: str, variant: int = 0) -> str:
         """A message of the question as the page shows it."""

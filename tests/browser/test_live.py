@@ -126,11 +126,10 @@ def plot_reads(figure):
 
 
 def test_on_a_phone_a_tap_moves_the_state(figures):
-    each([f for f in figures if f.movable], tap_moves)
+    each([f for f in figures if f.movable], tap_moves, width=390)
 
 
 def tap_moves(figure):
-    figure.at_width(390)
     x0, y0, x1, y1 = figure.plot()
     before = figure.shown()
     left, *_, right = before["ends"]
@@ -142,12 +141,7 @@ def tap_moves(figure):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_breaks_at_the_ends_of_the_sliders(figures, width):
-    each(figures, lambda figure: whole_at(figure, width))
-
-
-def whole_at(figure, width):
-    figure.at_width(width)
-    return figure.at.evaluate(probe("corners"))
+    each(figures, lambda figure: figure.at.evaluate(probe("corners")), width)
 
 
 def test_a_link_brings_its_state_back(figures):

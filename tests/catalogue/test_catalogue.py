@@ -89,23 +89,36 @@ def joined(node):
 ONE = sympy.Symbol("one_flop", positive=True)  # means a FLOP, which ``exactly`` would take for 1
 
 
+@functools.lru_cache(maxsize=4096)
+def with_flop(part):
+    """A part of an expression in which the FLOP is a symbol of its own."""
+    return part.xreplace({flop: ONE})
+
+
 def at(part, point):
     """A part of an expression at a point, the FLOP included, exact."""
     values = {"one_flop" if q == flop else q.name: value for q, value in point.items()}
-    found = exactly(part.xreplace({flop: ONE}), values)
+    found = exactly(with_flop(part), values)
     return sympy.Rational(found) if isinstance(found, Fraction) else part.subs(point)
+
+
+@functools.lru_cache(maxsize=16)
+def drawn(expr, seed):
+    """A point of an expression, and what each part of it is there, worked out once for all changes of units."""
+    draw = np.random.default_rng(seed)
+    names = sorted(expr.free_symbols, key=str)  # in an order of their own, so that each run draws alike
+    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in names}
+    return point, functools.cache(lambda part: at(part, point))
 
 
 def unbalanced(expr, unit, scales, seed=0):
     """The first part of an expression that a change of units does not scale as it should, or None."""
-    draw = np.random.default_rng(seed)
-    names = sorted(expr.free_symbols, key=str)  # in an order of their own, so that each run draws alike
-    point = {q: sympy.Rational(int(draw.integers(64, 4096)), int(draw.integers(1, 64))) for q in names}
+    point, value = drawn(expr, seed)
     other = rescaled(point, scales)
 
     @functools.cache
     def factor(part):
-        before, after = at(part, point), at(part, other)
+        before, after = value(part), at(part, other)
         if before.is_zero or before.is_infinite:
             return None
         ratio = after / before

@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -45,9 +46,15 @@ class Reader(HTMLParser):
         return [(attrs, text) for name, attrs, text in self.found if name == tag]
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def written(path: Path) -> list[str]:
     """The texts of a file that are no docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return [node.value for node in texts if id(node) not in alone]
@@ -63,7 +70,7 @@ def escapers(package: Path = PACKAGE) -> set[str]:
     """The files that name the standard library's way to escape."""
     found = set()
     for path in package.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             imported = isinstance(node, ast.ImportFrom) and node.module == "html" and not node.level
             if imported and any(alias.name == "escape" for alias in node.names):
                 found.add(path.relative_to(package).as_posix())

@@ -15,7 +15,6 @@ from gpuscale.quiz.card_data import number_outcomes
 from gpuscale.widgets import assets
 
 SEEDS = ["a", "Z", "teacher1", *(f"s{i:x}" for i in range(7, 7 * 48, 7))]
-ITEMS = {name: list(quiz.load_set(name)) for name in quiz.sets()}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def page():
 
 def drawn(name: str) -> list:
     """The questions of a set that have other numbers."""
-    return [one for one in ITEMS[name] if one.question.kind == "number" and one.question.draws]
+    return [one for one in quiz.load_set(name) if one.question.kind == "number" and one.question.draws]
 
 
 def evaluated(page, code, *given):
@@ -65,7 +64,7 @@ def test_page_and_python_pose_and_grade_the_same(page, name):
 @pytest.mark.parametrize("name", quiz.sets())
 def test_the_page_gives_the_answer_of_each_variant_in_words(page, name):
     others = drawn(name)
-    for one in ITEMS[name]:
+    for one in quiz.load_set(name):
         question = one.question
         if question.kind == "formula":
             continue
@@ -101,7 +100,7 @@ def test_drawn_numbers_could_be_asked_by_an_author(name):
 
 
 def test_most_questions_of_numbers_have_others_and_the_rest_say_why():
-    numbers = [one for them in ITEMS.values() for one in them if one.question.kind == "number"]
+    numbers = [one for name in quiz.sets() for one in quiz.load_set(name) if one.question.kind == "number"]
     alike = [one for one in numbers if not one.question.draws]
     reasons = [
         one.id

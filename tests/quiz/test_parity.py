@@ -205,7 +205,7 @@ def test_the_books_questions_are_graded_alike_and_as_meant(page, name):
             remark = q.choices[q.right(variant)][1] if q.kind == "choice" else q.remark
             spellings = asked.spellings() if q.kind == "formula" else []
             expected |= dict.fromkeys([asked.right(variant), *spellings], ("right", remark))
-            shown = [q.show(q.value(e, variant)) for e in (q.expr, *q.amounts().values())] if q.kind == "number" else []
+            shown = [q.show(q.value(e, variant)) for e in (q.expr, *q.amounts.values())] if q.kind == "number" else []
             for text in [*expected, *shown, "0", "1", "2", "3 us", "1 GB", "2 V/W"]:
                 call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
                 out = json.loads(page.eval(call))

@@ -352,7 +352,7 @@ def test_check_never_fails(typed, number):
 def test_formula_points_reach_both_branches():
     points = LONGER.fixed_points
     assert {p["V"] / p["W"] > p["alpha"] for p in points} == {True, False}
-    for expr in (DELIVER.expr, *DELIVER.amounts().values()):
+    for expr in (DELIVER.expr, *DELIVER.amounts.values()):
         assert all(grading.mid_bucket(v) for v in values_at(expr, DELIVER.fixed_points))
 
 
@@ -526,7 +526,7 @@ def test_every_question_grades_its_own_outcomes(one):
             verdicts = [grading.judge(spec, variant, str(i))[0] for i in range(len(question.choices))]
             assert verdicts.count("right") == 1
             continue
-        for name, expr in {"": question.expr, **question.amounts()}.items():
+        for name, expr in {"": question.expr, **question.amounts}.items():
             if question.kind == "formula":
                 grade = spec["variants"][variant]["grade"]
                 verdict, said = grading.outcome(grade, [grading.formula_token(values_at(expr, question.fixed_points))])
