@@ -163,7 +163,7 @@ one_token = [
         vary={"n_ask": (2, 3, 4)},
     ),
     Question(
-        "Is that attention limited by the HBM of an H100, with {n_ask:count} tokens of a sequence per step?",
+        "Is that attention limited by the HBM of an H100, if the number of tokens of a sequence per step is {n_ask:count}?",
         given=[heads | {"n_ask": n, "C": h100.bf16, "W_hbm": h100.hbm_bw} for n in (1, 2)],
         choices=[
             ("yes", "Compare its intensity with the ridge point.", latent.approx < C / W_hbm),

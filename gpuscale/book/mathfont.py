@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from functools import cache
 from importlib.metadata import distribution
 from io import BytesIO
@@ -30,7 +31,7 @@ def signs() -> set[str]:
 
 def whole() -> TTFont:
     """The font as it was made, from the package that brings it."""
-    return TTFont(distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf"))
+    return TTFont(distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf"), recalcTimestamp=False)
 
 
 @cache
@@ -50,6 +51,7 @@ def advance(text: str, slanted: bool = False) -> float:
     return sum(widths().get(italic(sign) if slanted else sign, 0.5) for sign in text)
 
 
+@cache
 def served() -> bytes:
     """The font as pages load it: the signs of the book with every size of what stretches."""
     options = subset.Options(flavor="woff2", layout_features=[], hinting=False, name_IDs=[0, 13, 14], glyph_names=False)
@@ -61,3 +63,8 @@ def served() -> bytes:
     out = BytesIO()
     font.save(out)
     return out.getvalue()
+
+
+def embedded(style: str) -> str:
+    """A style sheet with the font in place of its address."""
+    return style.replace(FILE, f"data:font/woff2;base64,{b64encode(served()).decode()}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from gpuscale.book import mathfont
 from gpuscale.widgets import assets
 from gpuscale.widgets.shared import PRACTICE_FILE
 
@@ -42,8 +43,9 @@ PRACTICE_FILES = (PRACTICE_FILE,)  # and what when someone practises
 def served(root: Path) -> dict[str, str]:
     """The text of each file of our own that pages load; those of PAGE_FILES only some of them."""
     ours = {name: (root / "assets" / name).read_text(encoding="utf-8") for name in ("book.css", PAPER)}
+    styles = {name: tight_style(text) for name, text in ours.items()}
     return {
-        **{name: tight_style(text) for name, text in ours.items()},
+        **styles | {PAPER: mathfont.embedded(styles[PAPER])},
         **{f"{name}.js": tight_script(assets.script(name)) for name in assets.SCRIPTS},
         **{f"{name}.css": tight_style(assets.style(name)) for name in assets.STYLES},
     }

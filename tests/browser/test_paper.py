@@ -109,6 +109,14 @@ def test_what_is_folded_is_open_on_paper_alone(page):
     assert any(before) and not any(page.evaluate("() => window.folded")) and page.evaluate(folded) == before
 
 
+def test_formulas_are_printed_from_a_file(page):
+    """When the style of paper comes with the command to print, and the page lies on a disk: their signs are on it."""
+    page.open("chapters/rings_and_trees.html")
+    printed = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4", prefer_css_page_size=True))).pages
+    words = "".join(sheet.extract_text() for sheet in printed)
+    assert words.count("𝑉") > 50 and words.count("𝑁") > 100
+
+
 def test_figures_have_their_chapters_number(tab):
     """Chapter 7 of the contents; one number after the other, in the order of the page."""
     words = "".join(words for words, _ in read(tab, "chapters/rings_and_trees.html"))

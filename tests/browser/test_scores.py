@@ -50,7 +50,7 @@ def test_what_was_missed_comes_first_and_leads_to_the_question_and_the_lesson(sc
     assert "not yet right" in question.get_attribute("aria-label")
     question.click()
     scored.wait_for_url("**#q-roofline-1")
-    assert scored.locator("#q-roofline-1").get_attribute("data-result") == "wrong"
+    scored.wait_for_selector("#q-roofline-1[data-result=wrong]")
     assert scored.errors == []
 
 
