@@ -141,7 +141,9 @@ def execute(nb: NotebookNode, folder: Path, engines: bool = False) -> NotebookNo
         if cell.cell_type == "code" and skipped not in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None
     where = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, resources=where)
+    client = NotebookClient(
+        nb, kernel_name="python3", timeout=600, record_timing=False, resources=where, iopub_timeout=60
+    )
     client.skip_cells_with_tag = skipped
     return client.execute(env=os.environ | {"GPUSCALE_DIGEST": "1"})
 

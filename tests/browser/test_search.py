@@ -81,7 +81,7 @@ SERVING = [
     ("cost per million tokens", "continuous_batching.html#dollars-and-joules-per-token"),
     ("prefill chunk", "continuous_batching.html#chunked-prefill"),
     ("PagedAttention", "continuous_batching.html#paged-kv-cache-how-many-requests-fit"),
-    ("tensor parallel latency decode", "serving_across_gpus.html#limit-of-tensor-parallelism serving_across_gpus.html#tensor-parallelism-bandwidth"),
+    ("tensor parallel latency decode", "serving_across_gpus.html#limit-of-tensor-parallelism-in-decode"),
     ("when is decode compute bound", "decode_and_prefill.html#critical-batch-size-with-a-kv-cache"),
     ("autoregressive decode", "decode_and_prefill"),
     ("wide EP", "serving_across_gpus.html#expert-parallelism-in-decode"),
