@@ -65,6 +65,22 @@ def test_it_is_read_as_mathematics(ring):
     assert {"MathMLFraction", "MathMLSub"} <= set(roles)
 
 
+ALONE = """() => [...document.querySelectorAll('.tie:has(> .math)')].filter((tie) => {
+  const sign = document.createRange(), formula = [...tie.querySelector('.math').getClientRects()].at(-1);
+  sign.selectNodeContents(tie.lastChild);
+  return formula && sign.getClientRects()[0]?.top > formula.bottom - 2;
+}).map((tie) => tie.parentNode.textContent)"""
+
+
+@pytest.mark.parametrize("name", ["primitives", "putting_it_together", "rings_and_trees"])
+def test_no_sign_after_a_formula_begins_a_line(tab, name):
+    opened = tab(f"chapters/{name}.html")
+    opened.set_viewport_size({"width": 390, "height": 900})
+    opened.add_style_tag(content="section { content-visibility: visible !important }")
+    assert opened.locator(".tie > .math").count() > 5
+    assert opened.evaluate(ALONE) == []
+
+
 def test_a_long_equation_breaks_in_front_of_its_operators(tab):
     """On a phone a line of an equation begins with a relation, a plus or a minus, or goes on within parentheses."""
     page = tab("chapters/formula_index.html")
