@@ -15,8 +15,9 @@ FIXED = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes
 APART = (*LINKS, nodes.title, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 CHAPTER = re.compile(r"chapters/(\w+)")
 # Names of terms that are also everyday verbs. "Runs combine several splits" has nothing to do with the combine of an
-# MoE layer, so these names lead to the glossary only in the chapter that defines the term.
-EVERYDAY = {"combine", "gather", "process"}
+# MoE layer, and requests in flight are not bytes in flight, so these names lead to the glossary only in the chapter
+# that defines the term.
+EVERYDAY = {"combine", "gather", "in flight", "process"}
 # What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen.
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
 HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")

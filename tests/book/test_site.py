@@ -160,6 +160,14 @@ def test_every_page_opens_with_its_question(chapters):
         assert title.find_next_sibling().get("class", [])[:2] == ["lead", "ask"], name
 
 
+def test_every_chapter_links_terms_to_the_glossary(chapters):
+    """Those that teach no term, too. On pages without prose there is nothing to link."""
+    prose = {name: page for name, page in chapters.items() if name.startswith("chapters/")}
+    unlinked = {name for name, page in prose.items() if not page.select_one("article a[href^='glossary.html#term-']")}
+    lists = ("bibliography", "formula_index", "glossary", "published_numbers", "score")
+    assert unlinked == {f"chapters/{name}.html" for name in lists}
+
+
 def test_ids_are_unique_and_headings_in_order(chapters):
     for name, page in chapters.items():
         ids = [tag["id"] for tag in page.find_all(id=True)]
