@@ -31,6 +31,8 @@ OURS = "application/vnd.gpuscale"
 FOLDED = {"hide-input", "remove-input"}
 ENGINE = "engine"  # the tag of a cell that needs an extra of the labs; the book shows its stored output
 VARIES = "nbval-ignore-output"  # the tag of a cell whose output differs between runs, and is not stored
+# A busy machine may take longer than the usual 4 s to deliver an output, which would then be missing without a word
+PATIENCE = {"iopub_timeout": 60, "raise_on_iopub_timeout": True}
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
@@ -141,9 +143,7 @@ def execute(nb: NotebookNode, folder: Path, engines: bool = False) -> NotebookNo
         if cell.cell_type == "code" and skipped not in cell.metadata.get("tags", []):
             cell.outputs, cell.execution_count = [], None
     where = {"metadata": {"path": str(folder)}}
-    client = NotebookClient(
-        nb, kernel_name="python3", timeout=600, record_timing=False, resources=where, iopub_timeout=60
-    )
+    client = NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, resources=where, **PATIENCE)
     client.skip_cells_with_tag = skipped
     return client.execute(env=os.environ | {"GPUSCALE_DIGEST": "1"})
 

@@ -20,7 +20,7 @@ from nbclient.exceptions import CellControlSignal
 
 from gpuscale.book import warm
 from gpuscale.book.build import COLOUR
-from gpuscale.book.normalise import ENGINE
+from gpuscale.book.normalise import ENGINE, PATIENCE
 
 MOST = 16  # kernels at a time, so that a machine of many cores keeps its memory
 
@@ -78,7 +78,7 @@ async def run(path: Path, timeout: int) -> NotebookRun:
     where = {"metadata": {"path": str(path.parent)}}
     # What a cell prints is one stream, however many messages it came in.
     settings = {"timeout": timeout, "record_timing": False, "coalesce_streams": True, "resources": where}
-    settings |= {"iopub_timeout": 60, "raise_on_iopub_timeout": True}  # 4 s lose outputs in silence
+    settings |= PATIENCE
     settings["skip_cells_with_tag"] = ENGINE
     client = NotebookClient(nb, km=warm.manager(), shutdown_kernel="immediate", **settings)
     environment = {k: v for k, v in os.environ.items() if k != "GPUSCALE_DIGEST"}
