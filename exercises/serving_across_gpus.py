@@ -133,7 +133,7 @@ questions = QuestionSet(
         ),
         Question(
             "You serve one user with Llama 3 8B in bf16. Eight H100s read the weights eight times as fast as one. By which "
-            "factor does a step get shorter, if an all-reduce takes {t_ar:us} and all else is free?",
+            "factor does a step get shorter, if an all-reduce takes {t_ar:s} and all else is free?",
             predict=True,
             given={"T_mem": read_8b, "L": 32, "t_ar": latency},
             choices=[

@@ -8,11 +8,6 @@ from numpy import greater_equal, less, less_equal, maximum, minimum
 from gpuscale.printed.calling import require
 
 
-def quantized_bytes(b_code, b_scale, n_group):
-    """Bytes of a quantized weight: gpuscale.serving.quantized_bytes, b_w [B]."""
-    return b_code + b_scale/n_group
-
-
 def cache_token_windowed(b, L, S, n_kv, d_head, L_win, S_win):
     """KV cache of a sequence with sliding windows: gpuscale.serving.cache_token_windowed, V_seq [B]."""
     require(less_equal(L_win, L), "cache_token_windowed: expected that L_win is at most L")
@@ -84,11 +79,6 @@ def bytes_read(V_kv, V_w):
     return V_kv + V_w
 
 
-def verified_batch(B_seq, n_draft):
-    """Tokens per step that the model checks: gpuscale.serving.verified_batch, B_check [1]."""
-    return B_seq*(n_draft + 1)
-
-
 def attention_flop_decode(L, S, n_q, d_head, L_win, S_win, B_seq):
     """FLOPs of attention in a decode step: gpuscale.serving.attention_flop_decode, ops_kv [FLOP]."""
     require(less_equal(L_win, L), "attention_flop_decode: expected that L_win is at most L")
@@ -147,10 +137,21 @@ def prefill_estimate(C, ops, W_hbm, L, N_gpu, eta_hbm, eta_mat, V_w, t_layer):
     return L*t_layer + maximum(ops/(C*eta_mat), V_w/(W_hbm*eta_hbm))/N_gpu
 
 
+def two_shot_all_reduce(alpha, V, W, N):
+    """Two-shot all-reduce: gpuscale.collectives.two_shot_all_reduce, T_comms [s]."""
+    require(greater_equal(N, 2), "two_shot_all_reduce: expected that N is at least 2")
+    return 2*alpha + 2*V*(N - 1)/(N*W)
+
+
 def expert_parallel_exchange(alpha, W_nic, D, B_gpu, G, Z, k, b_dispatch, b_combine):
     """Dispatch and combine of a decode step: gpuscale.serving.expert_parallel_exchange, T_comms [s]."""
     require(greater_equal(Z, G), "expert_parallel_exchange: expected that Z is at least G")
     return B_gpu*D*k*(-G + Z)*(b_combine + b_dispatch)/(W_nic*Z) + 2*alpha
+
+
+def call_time(V, alpha_call, W_fit):
+    """Time of a call, from a fit: gpuscale.collectives.call_time, T_comms [s]."""
+    return V/W_fit + alpha_call
 
 
 def pipeline_decode(T_mem, N_stages, T_hop):
@@ -175,6 +176,21 @@ def full_rate(T_tpot, S_out, B_mean):
     return B_mean/(T_tpot*(S_out - 1))
 
 
+def dollars_per_million(p_gpu, r_tok, f_busy):
+    """Price of a million tokens: gpuscale.serving.dollars_per_million, cost_mtok [USD]."""
+    return (2500/9)*p_gpu/(f_busy*r_tok)
+
+
+def quantized_bytes(b_code, b_scale, n_group):
+    """Bytes of a quantized weight: gpuscale.serving.quantized_bytes, b_w [B]."""
+    return b_code + b_scale/n_group
+
+
+def verified_batch(B_seq, n_draft):
+    """Tokens per step that the model checks: gpuscale.serving.verified_batch, B_check [1]."""
+    return B_seq*(n_draft + 1)
+
+
 def handover_bytes(V_tok, S_in):
     """Cache that a request hands over: gpuscale.serving.handover_bytes, V_hand [B]."""
     return S_in*V_tok
@@ -194,19 +210,3 @@ def tokens_per_step_measured(a_acc_1, a_acc_2, a_acc_3, a_acc_4, a_acc_5):
 def speculative_token(T_dec, a_step, n_draft, t_draft):
     """Time per output token with speculation: gpuscale.serving.speculative_token, T_tpot [s]."""
     return (T_dec + n_draft*t_draft)/a_step
-
-
-def dollars_per_million(p_gpu, r_tok, f_busy):
-    """Price of a million tokens: gpuscale.serving.dollars_per_million, cost_mtok [USD]."""
-    return (2500/9)*p_gpu/(f_busy*r_tok)
-
-
-def two_shot_all_reduce(alpha, V, W, N):
-    """Two-shot all-reduce: gpuscale.collectives.two_shot_all_reduce, T_comms [s]."""
-    require(greater_equal(N, 2), "two_shot_all_reduce: expected that N is at least 2")
-    return 2*alpha + 2*V*(N - 1)/(N*W)
-
-
-def call_time(V, alpha_call, W_fit):
-    """Time of a call, from a fit: gpuscale.collectives.call_time, T_comms [s]."""
-    return V/W_fit + alpha_call

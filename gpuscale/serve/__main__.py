@@ -16,6 +16,7 @@ from gpuscale.plan import clusters
 from gpuscale.plan.__main__ import PlanParser
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.typed import number, whole
+from gpuscale.printed.engines import DRAFT_TIME
 
 OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change the request
 
@@ -42,7 +43,9 @@ def parser() -> PlanParser:
     out.add_argument("--hit", default="1", help="fraction of requests that find the cached tokens (1)")
     out.add_argument("--speculate", default="0", help="draft tokens per step (0)")
     out.add_argument("--acceptance", help="probability that a draft token is accepted, or one for each: 0.9,0.7,0.4")
-    out.add_argument("--draft", default="0.08", help="time of a draft token over that of a step (0.08)")
+    out.add_argument(
+        "--draft", default=DRAFT_TIME, help=f"time of a draft token over that of a step ({DRAFT_TIME:.2g})"
+    )
     out.add_argument("--weights", help="formats of the weights to compare, such as bf16 or bf16,fp8 (what the GPU has)")
     out.add_argument("--cache", help="formats of the KV cache to compare (bf16,fp8)")
     out.add_argument("--mode", help=f"{' or '.join(MODES)} (both)")

@@ -20,8 +20,6 @@ from gpuscale.serving.decode_numbers import decode_inputs, peak
 BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequences of a group in a stage that are tried
 B_ACT = 2  # bytes per element of activations
 PAGE = 16  # tokens of a block of the cache
-
-
 NOTHING = 1e-9  # bytes that take no time
 
 
@@ -82,9 +80,10 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     """The Grid of these layouts in these formats."""
     known = model_numbers(ask, weights, cache)
     known |= {name: column[:, None] for name, column in rows.items()}
-    known |= {"t_layer": engine.layer(counts(ask.model).moe, weights), "t_layer_alone": engine.t_layer}
-    known |= {"eta_mat": engine.matmuls(ask.gpu, weights), "eta_attn": engine.matmuls(ask.gpu, cache)}
-    known["eta_hbm"] = engine.eta_hbm
+    used = engine.constants
+    known |= {"t_layer": used.layer(counts(ask.model).moe, weights), "t_layer_alone": used.t_layer}
+    known |= {"eta_mat": used.matmuls(ask.gpu, weights), "eta_attn": used.matmuls(ask.gpu, cache)}
+    known["eta_hbm"] = used.eta_hbm
     own = arrays(printed.replica_weights, known)
     size, long, shared = (_cache(known, 1, known[name]) * known["N_stages"] for name in ("V_seq", "V_long", "V_prefix"))
     each = size - shared * (ask.prefix > 0)  # a prefix that all have is there once

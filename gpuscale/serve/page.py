@@ -7,29 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpuscale import collectives, llm, serving, specs
+from gpuscale import llm, specs
 from gpuscale.llm.model_counts import counts
 from gpuscale.plan import scripts
 from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import B_ACT, BATCHES, PAGE
 from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
+from gpuscale.serve.printing import SHARED
 from gpuscale.serve.requests import TRIED, ServingRequest, request
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
 from gpuscale.specs.entry import Part
 
 NODES = {"h200_sxm": 8, "gb200": 64}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
 ASKED = ("b_w", "b", "b_exp", "b_head", "V_tok", "V_seq", "S", "B", "B_seq", "E_hit", "n_ask")  # not the model's own
-# What the page evaluates one by one
-FORMULAS = [
-    *(llm.kv_token, llm.latent_kv_token, serving.cache_token_windowed, serving.cache_sequence, serving.mean_context),
-    *(serving.replica_weights, serving.replica_weights_read, serving.replica_cache, serving.replica_params),
-    *(serving.experts_touched, serving.weights_read_moe, serving.bytes_read, serving.replica_attention),
-    *(serving.attention_flop_decode, serving.attention_flop_absorbed, serving.decode_bound, serving.decode_estimate),
-    *(serving.prefill_flop_windowed, serving.prefill_flop_latent, serving.prefill_bound, serving.prefill_estimate),
-    *(collectives.two_shot_all_reduce, serving.expert_parallel_exchange, collectives.call_time),
-    *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
-    *(serving.loaded_step, serving.dollars_per_million),
-]
+FORMULAS = [llm.kv_token, llm.latent_kv_token, *SHARED]  # what the page evaluates one by one
 
 
 def page_data(models: Sequence[str], gpus: Sequence[str]) -> dict:
@@ -52,8 +43,8 @@ def _of_model(part: Part) -> dict:
     own = {name: float(value) for name, value in decode_inputs(part).items() if name not in ASKED}
     found, used = counts(part), engine_of(part)
     own |= {"L_dense": found.layers_dense} | ({"n_kv": 1} if found.mla else {})
-    own |= {"eta_hbm": used.eta_hbm, "t_layer": used.t_layer}
-    layers = {name: used.layer(found.moe, name) for name in TRIED["weights"]}
+    own |= {"eta_hbm": used.constants.eta_hbm, "t_layer": used.constants.t_layer}
+    layers = {name: used.constants.layer(found.moe, name) for name in TRIED["weights"]}
     return {
         "title": part.short,
         "x": own,
@@ -78,7 +69,7 @@ def _of_gpu(ask: ServingRequest) -> dict:
         "room": ask.room,
         "price": ask.price,
         "peaks": {name: peak(ask.gpu, name) for name in TRIED["weights"]},
-        "reach": {name: engine_of(ask.model).matmuls(ask.gpu, name) for name in TRIED["weights"]},
+        "reach": {name: engine_of(ask.model).constants.matmuls(ask.gpu, name) for name in TRIED["weights"]},
         "called": f", per_node={node}" if node else "",
     }
 

@@ -11,45 +11,62 @@ import numpy as np
 
 from gpuscale import collectives, serving
 from gpuscale.plan.printing import FOLDER, file, function
-from gpuscale.serve.engines import HELD, REGIMES
-from gpuscale.serving.estimates import constants
+from gpuscale.serving.estimates import constants, draft_time
 from gpuscale.serving.measured_kinds import loaded, over_expected, predicted_bands
 
 DIGITS = 6  # of a constant: further ones differ from machine to machine
-# What the planner evaluates one by one
-FORMULAS = {
-    serving: """quantized_bytes cache_token_windowed cache_sequence experts_touched mean_context replica_weights
-    replica_weights_read replica_cache replica_params replica_attention weights_read_moe bytes_read verified_batch
-    attention_flop_decode attention_flop_absorbed decode_bound decode_estimate loaded_step prefill_flop_windowed
-    prefill_flop_latent prefill_bound prefill_estimate expert_parallel_exchange pipeline_decode full_token_time
-    first_token_time full_rate handover_bytes tokens_per_step tokens_per_step_measured speculative_token
-    dollars_per_million""".split(),
-    collectives: "two_shot_all_reduce call_time".split(),
-}
+HELD = 0.9  # of the rows lie in the band
+REGIMES = {False: "in_flight", True: "mixture"}  # kinds of published rows, by whether the model has experts
+# What the planner evaluates one by one, in Python and on the page
+SHARED = [
+    *(serving.cache_token_windowed, serving.cache_sequence, serving.experts_touched, serving.mean_context),
+    *(serving.replica_weights, serving.replica_weights_read, serving.replica_cache, serving.replica_params),
+    *(serving.replica_attention, serving.weights_read_moe, serving.bytes_read, serving.attention_flop_decode),
+    *(serving.attention_flop_absorbed, serving.decode_bound, serving.decode_estimate, serving.loaded_step),
+    *(serving.prefill_flop_windowed, serving.prefill_flop_latent, serving.prefill_bound, serving.prefill_estimate),
+    *(collectives.two_shot_all_reduce, serving.expert_parallel_exchange, collectives.call_time),
+    *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
+    serving.dollars_per_million,
+]
+# and what only Python evaluates
+FORMULAS = [
+    *SHARED,
+    *(serving.quantized_bytes, serving.verified_batch, serving.handover_bytes, serving.tokens_per_step),
+    *(serving.tokens_per_step_measured, serving.speculative_token),
+]
 
 
 def printed() -> dict[str, str]:
     """The text of every file by its name."""
-    found = [function(getattr(room, name)) for room, names in FORMULAS.items() for name in names]
     return {
-        "serving.py": file("Formulas that the planner of serving evaluates one by one.", found),
+        "serving.py": file(
+            "Formulas that the planner of serving evaluates one by one.", [function(one) for one in FORMULAS]
+        ),
         "engines.py": engines(),
     }
 
 
 def engines() -> str:
     """The file of constants of engines, for models without experts and with them."""
-    rows = "".join(f"    {experts}: {json.dumps(fitted(experts))},\n" for experts in REGIMES)
-    said = "# By whether the model has experts: the fields of an EngineRates of gpuscale.serve, from published rows."
-    return file("Constants of engines that serve.", [f"{said}\nENGINES = {{\n{rows}}}"])
+    rows = "".join(f"    {experts}: {json.dumps(in_flight(experts))},\n" for experts in REGIMES)
+    texts = [
+        f"# The fields of a Constants of gpuscale.serving\nCONSTANTS = {json.dumps(_rounded(constants()._asdict()))}",
+        f"# What requests in flight add, by whether the model has experts: fields of an EngineRates of gpuscale.serve\n"
+        f"IN_FLIGHT = {{\n{rows}}}",
+        f"# Time of a draft token, in steps\nDRAFT_TIME = {_rounded({'': draft_time()})['']}",
+    ]
+    return file("Constants of engines that serve, from published rows.", texts)
 
 
-def fitted(experts: bool) -> dict[str, float]:
-    """The fields of an EngineRates, fitted to published rows."""
+def in_flight(experts: bool) -> dict[str, float]:
+    """What rows of requests in flight give for an EngineRates."""
     rows = predicted_bands()[REGIMES[experts]].rows
     band = np.exp(np.quantile(np.abs(np.log([over_expected(one) for one in rows])), HELD))
-    found = constants()._asdict() | {"added": loaded() if experts else 1.0, "band": float(band)}
-    return {name: float(f"{value:.{DIGITS}g}") for name, value in found.items()} | {"rows": len(rows)}
+    return _rounded({"added": loaded() if experts else 1.0, "band": float(band)}) | {"rows": len(rows)}
+
+
+def _rounded(values: dict[str, float]) -> dict[str, float]:
+    return {name: float(f"{value:.{DIGITS}g}") for name, value in values.items()}
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from gpuscale.plan import clusters
 from gpuscale.plan.clusters import Cluster
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.typed import number, shown, some, whole
+from gpuscale.printed.engines import DRAFT_TIME
 from gpuscale.serving.decode_numbers import FORMATS
 from gpuscale.specs.entry import Part
 from gpuscale.units import UnitError, parse
@@ -24,7 +25,6 @@ PINS = {
 TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
 RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
 MOST_DRAFT = 5  # tokens, as many as acceptances are published for
-DRAFT_TIME = 0.08  # of a step of the model: what five published speedups of DeepSeek-R1 give
 MOST_GPUS, MOST_TOKENS = 4096, 10**7
 USUAL_NODE = 8  # GPUs
 

@@ -49,6 +49,28 @@ FORMATS = {
 }
 
 
+class Constants(NamedTuple):
+    """Constants of estimates, which ``estimates`` fits to published rows.
+
+    HBM sustains ``eta_hbm`` of its bandwidth; a layer takes ``t_layer`` seconds more, and ``t_unpack`` on top if it
+    unpacks weights or routes to experts; matmuls reach ``eta_wide`` of their peak in 16 bits and ``eta_few`` in fewer.
+    """
+
+    eta_hbm: float
+    t_layer: float
+    t_unpack: float
+    eta_wide: float
+    eta_few: float
+
+    def layer(self, experts: bool, *formats: str) -> float:
+        """The time of a layer in a decode step that bytes don't explain, with weights in these formats."""
+        return self.t_layer + (self.t_unpack if experts or not {*formats} <= {*WHOLE} else 0)
+
+    def matmuls(self, gpu: Part, form: str) -> float:
+        """The fraction of the peak that matmuls reach in a format."""
+        return self.eta_wide if rate_name(gpu, form) in WHOLE else self.eta_few
+
+
 def decode_inputs(
     model: Part | str,
     weights: str = "bf16",

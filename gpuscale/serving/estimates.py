@@ -6,12 +6,11 @@ What they give for everything else, such as many requests in flight, is a predic
 from __future__ import annotations
 
 from functools import cache as remembered
-from typing import NamedTuple
 
 import numpy as np
 
 from gpuscale.llm.model_counts import counts
-from gpuscale.serving.decode_numbers import WHOLE, peak, rate_name
+from gpuscale.serving.decode_numbers import WHOLE, Constants, peak
 from gpuscale.serving.given_decode import _of_row, gpt_fast, prefill
 from gpuscale.specs.measured_serving import ServingRow, serving_row, serving_rows
 from gpuscale.specs.registry import chip as _chip
@@ -20,32 +19,21 @@ from gpuscale.specs.registry import chip as _chip
 UNPACKED = ("gptfast-llama3_8b-int8-tp1", "gptfast-mixtral_8x7b-bf16-tp2")
 
 
-class Constants(NamedTuple):
-    """Constants of estimates: the fraction of HBM bandwidth that is sustained and the time of a layer that bytes don't
-    explain, the time of a layer that unpacks weights or routes to experts on top, and the fractions of the peak that
-    matmuls reach in 16 bits and in fewer."""
-
-    eta_hbm: float
-    t_layer: float
-    t_unpack: float
-    eta_wide: float
-    eta_few: float
-
-    def layer(self, model, *formats: str) -> float:
-        """The time of a layer of a model in these formats."""
-        return self.t_layer + (self.t_unpack if counts(model).moe or not {*formats} <= {*WHOLE} else 0)
-
-    def matmuls(self, gpu, form: str) -> float:
-        """The fraction of the peak that matmuls reach in a format."""
-        return self.eta_wide if rate_name(gpu, form) in WHOLE else self.eta_few
-
-
 @remembered
 def constants() -> Constants:
     """The constants that published rows give."""
     unpack = float(np.mean([_missing(serving_row(key)) for key in UNPACKED]))
     wide, few = ([reached(row) for row in prompts() if (row.weights in WHOLE) is whole] for whole in (True, False))
     return Constants(*gpt_fast(), unpack, float(np.median(wide)), float(np.median(few)))
+
+
+@remembered
+def draft_time() -> float:
+    """The time of a draft token over that of a step, which published speedups by speculation give: their mean."""
+    runs = [row for row in serving_rows() if row.regime == "speculation"]
+    plain = next(row for row in runs if not row.draft)
+    drafted = [row for row in runs if row.draft]
+    return float(np.mean([(row.tokens_per_step * plain.base / row.base - 1) / row.draft for row in drafted]))
 
 
 def prompts() -> list[ServingRow]:

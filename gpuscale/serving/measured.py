@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gpuscale.collectives.algorithms import one_shot_all_reduce, two_shot_all_reduce
 from gpuscale.llm.kv_caches import kv_token
+from gpuscale.llm.model_counts import counts
 from gpuscale.serving import across_gpus, cache_memory, decode_bytes, decode_compute, decode_time, fleet
 from gpuscale.serving.estimates import constants
 from gpuscale.serving.given_decode import decode_attention, decode_inputs, gpt_fast, peak, value
@@ -125,7 +126,8 @@ def _expected(row: ServingRow, many: Mapping[str, float]) -> float:
     if row.engine in WHOLE_HEAD:
         many = many | {"V_w": many["N_gpu"] * value(across_gpus.whole_head_read, many, Y=many["N_gpu"])}
     used, (matmuls, attention) = constants(), _fractions(row)
-    own = {"eta_hbm": used.eta_hbm, "t_layer": used.layer(row.model, row.weights, row.experts or row.weights)}
+    layer = used.layer(counts(row.model).moe, row.weights, row.experts or row.weights)
+    own = {"eta_hbm": used.eta_hbm, "t_layer": layer}
     slower = {"C": matmuls * many["C"], "C_attn": attention * many["C_attn"]}
     return value(decode_time.decode_estimate, many | own | slower) + exchanged(row, many, many["B_seq"])
 

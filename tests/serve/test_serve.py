@@ -14,6 +14,7 @@ from gpuscale.serve.__main__ import main
 from gpuscale.serve.engines import EngineRates, engine
 from gpuscale.serve.evaluation import evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
+from gpuscale.serving.decode_numbers import Constants
 from gpuscale.serving.measured import measured_bounds
 from gpuscale.serving.measured_kinds import kind, predicted_band
 from gpuscale.specs import model, serving_rows
@@ -113,6 +114,7 @@ def test_more_of_anything_never_serves_less():
     assert best(tpot="40ms", weights="bf16", cache="bf16") < usual
 
 
+AT_PEAK = EngineRates(Constants(eta_hbm=1, t_layer=0, t_unpack=0, eta_wide=1, eta_few=1), added=1, band=1, rows=1)
 # Plain arithmetic over the dimensions of Llama 3 70B and Mixtral, written out for one layout each
 WIDE, HEADS, OWN, LAYERS, HIDDEN, WORDS = 8192, 64, 8, 80, 28672, 128256
 
@@ -121,7 +123,7 @@ def test_a_dense_step_by_hand():
     """TP 4 and two stages, bf16, 24 sequences of a stage: what a GPU of the second stage reads and computes."""
     ask = request(*USUAL, weights="bf16", cache="bf16", tp=4, pp=2, batch=48)
     rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
-    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 0, 1, 1, 1, 1, 1))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", AT_PEAK)
     gpu = chip("h100_sxm")
     layer = 2 * WIDE * 128 * (HEADS + OWN) + 3 * WIDE * HIDDEN + 2 * WIDE
     weights = 2 * ((40 * layer + WIDE / 2) / 4 + WORDS * WIDE / 4)
@@ -139,7 +141,7 @@ def test_experts_by_hand():
     """Mixtral on two GPUs with DP attention: every GPU has all of attention, and four of the experts."""
     ask = request("mixtral_8x7b", "h100_sxm", 2, 1000, 200, weights="bf16", cache="bf16", tp=1, dpa=2, pp=1, batch=32)
     rows, _ = layouts(ask, model_numbers(ask, "bf16", "bf16"))
-    grid = evaluate_layouts(ask, rows, "bf16", "bf16", EngineRates(1, 0, 0, 1, 1, 1, 1, 1))
+    grid = evaluate_layouts(ask, rows, "bf16", "bf16", AT_PEAK)
     m, gpu = model("mixtral_8x7b"), chip("h100_sxm")
     attention = 2 * m.d_model * 128 * (m.heads + m.kv_heads) + 2 * m.d_model + 8 * m.d_model
     chosen = 8 * (1 - (1 - 2 / 8) ** 32)
