@@ -33,7 +33,7 @@ class Formula:
     the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
     ``optional``: the inputs that a call may leave out, such as a latency; they are then 0.
-    ``means``: what a quantity is in this formula, where its own meaning is wider; formulas made from this one inherit it.
+    ``means``: what a quantity is in this formula, where its own meaning is wider; formulas made of this one inherit it.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
     Raises DimensionError if the sides do not balance, TypeError for a symbol that is not a quantity.
 
