@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuscale import serving
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
-from gpuscale.specs.engine_settings import Change, serving_settings, serving_symptoms, setting_sources
+from gpuscale.specs.engine_settings import SettingChange, serving_settings, serving_symptoms, setting_sources
 
 INDEX = "formula_index.ipynb"
 
@@ -56,9 +56,9 @@ def _formula(name: str) -> str:
     return element("a", escape(getattr(serving, name).title), href=f"{INDEX}#index-{anchor(f'serving.{name}')}")
 
 
-def _change(change: Change) -> str:
+def _change(change: SettingChange) -> str:
     return element("a", escape(_said(change)), href=f"#setting-{anchor(change.setting)}")
 
 
-def _said(change: Change) -> str:
+def _said(change: SettingChange) -> str:
     return f"{change.how} {serving_settings()[change.setting].title}".strip()

@@ -36,7 +36,7 @@ class EngineSetting:
 
 
 @dataclass(frozen=True)
-class Change:
+class SettingChange:
     """A change of a setting, such as "smaller" for the key of the cache format."""
 
     setting: str
@@ -50,7 +50,7 @@ class Symptom:
     seen: str
     because: str
     formulas: tuple[str, ...]
-    changes: tuple[Change, ...] = field(default=())
+    changes: tuple[SettingChange, ...] = field(default=())
 
 
 @cache
@@ -95,7 +95,7 @@ def _setting(where: Where, said: dict, engines: Mapping[str, EngineSource]) -> E
 
 
 def _symptom(where: Where, said: dict, settings: Mapping[str, EngineSetting]) -> Symptom:
-    changes = tuple(Change(**change) for change in said.get("changes", ()))
+    changes = tuple(SettingChange(**change) for change in said.get("changes", ()))
     for change in changes:
         if change.setting not in settings:
             raise where.at(field="changes").wrong(f"{change.setting!r} is not known", f"one of {', '.join(settings)}")
