@@ -97,6 +97,7 @@ FURTHER = {
     ),
     "dense": (("llama3_8b", "h100_superpod", 64, 2**18, 4096), Choice(dp=4, tp=4, cp=2, pp=2, zero=3)),
     "experts": (("gpt_oss_120b", "h100_superpod", 64, 2**13, 128), Choice(dp=64, ep=32, zero=2)),
+    "limited": (("deepseek_v3", "h800", 64, 2**13, 128, "deepseek_v3"), Choice(dp=64, ep=64)),
     "context alone": (("llama3_8b", "h100_superpod", 64, 2**16, 1024), Choice(tp=8, cp=8, sp=True, zero=1)),
 }
 
