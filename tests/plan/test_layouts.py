@@ -13,7 +13,7 @@ RUNS = {
     "two nodes": ("llama3_8b", "h100_superpod", 16, 24 * 8192, 8192),
     "three nodes": ("llama3_8b", "h100_superpod", 24, 12 * 4096, 4096),
     "halves of odd length": ("qwen3_32b", "h100_superpod", 16, 8 * 2050, 2050),
-    "twelve heads": ("", "gb200_nvl72", 12, 12 * 1024, 1024),
+    "twelve heads": ("", "gb200_nvl72", 12, 12 * 1536, 1536),
     "experts": ("mixtral_8x7b", "h100_superpod", 32, 32 * 2048, 2048),
     "five nodes": ("deepseek_v2", "h800", 40, 10 * 1024, 1024),
     "part of a rack": ("gpt_oss_120b", "gb200_nvl72", 36, 36 * 1024, 1024),
