@@ -1,8 +1,8 @@
 """What is shared from a page: a sentence that says what it is about, a picture, and addresses.
 
-The picture of a page shows its first still figure; pages without one share that of the first
-chapter. Addresses are whole
-only in an edition that says where it stands (``baseurl`` in _config.yml), and so is the site map.
+The picture of a page shows its first still figure. A practice sheet has that of its chapter, and other pages without a
+figure have that of the first chapter. Addresses are whole only in an edition that says where it stands (``baseurl`` in
+_config.yml), and so is the site map.
 """
 
 from __future__ import annotations
@@ -65,11 +65,10 @@ class Previews:
 
     def add(self, page: str, title: str, body: str) -> str:
         """The file of the site that has the picture of a page."""
-        figure = FIGURE.search(body)
-        name = f"{FOLDER}/{(page if figure else self._first).rpartition('/')[2]}.png"
-        if figure:
-            self._pictures[name] = self._pool.submit(preview.picture, figure[1], title, self._site)
-        return name
+        own, first = (f"{FOLDER}/{name.rpartition('/')[2]}.png" for name in (page, self._first))
+        if figure := FIGURE.search(body):
+            self._pictures[own] = self._pool.submit(preview.picture, figure[1], title, self._site)
+        return own if own in self._pictures else first  # Sphinx writes chapters before the sheets of their names
 
     def write(self, out: Path) -> None:
         """Write all pictures that were asked for."""
