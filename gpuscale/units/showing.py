@@ -26,8 +26,8 @@ def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> 
     """A number for people: ``show(0.00393, "s")`` is ``3.93 ms``.
 
     ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` or ``"us"`` (kept, and spelled µs), ``"%"``
-    (a fraction of 1) or ``"count"`` (an exact whole number). ``digits`` are significant; ``short`` drops trailing zeros.
-    Raises UnitError for an unknown unit.
+    (a fraction of 1) or ``"count"`` (an exact whole number). ``digits`` are significant, and ``short`` drops trailing
+    zeros. Raises UnitError for an unknown unit.
     """
     v = float(value)
     if not math.isfinite(v):
