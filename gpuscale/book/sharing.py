@@ -1,8 +1,8 @@
 """What is shared from a page: a sentence that says what it is about, a picture, and addresses.
 
-The picture of a page shows its first still figure. A practice sheet has that of its chapter, a planner that of
-the chapter with its formulas, and other pages without a still figure have that of the first chapter. Addresses are whole only in an edition that says where it stands (``baseurl`` in
-_config.yml), and so is the site map.
+The picture of a page shows its first still figure. A practice sheet has that of its chapter, a planner that of the
+chapter with its formulas, and other pages without a still figure have that of the first chapter. Addresses are whole
+only in an edition that says where it stands (``baseurl`` in _config.yml), and so is the site map.
 """
 
 from __future__ import annotations
