@@ -160,6 +160,15 @@ def test_every_page_opens_with_its_question(chapters):
         assert title.find_next_sibling().get("class", [])[:2] == ["lead", "ask"], name
 
 
+def test_microseconds_are_spelled_in_one_way(chapters):
+    """µs, wherever a page tells a time; us is what a reader types, in code and in the examples of an answer."""
+    for name, page in chapters.items():
+        for told in page.select("article")[0].find_all(string=re.compile(r"\d\sus\b")):
+            assert told.find_parent(["code", "pre", "script"]) or "such as" in told, (name, told)
+        for cell in page.select("[data-printed]"):
+            assert not re.search(r"\d\sus\b", cell["data-printed"]), (name, cell["data-printed"])
+
+
 def test_every_chapter_links_terms_to_the_glossary(chapters):
     """Those that teach no term, too. On pages without prose there is nothing to link."""
     prose = {name: page for name, page in chapters.items() if name.startswith("chapters/")}

@@ -100,6 +100,14 @@ def test_its_sheets_are_full_numbered_and_titled(tab, name):
     assert [number for number, (_, low) in enumerate(found, 1) if low < 0.5] == []
 
 
+@pytest.mark.parametrize("name", ["planner", "serving_planner"])
+def test_the_card_of_a_planner_is_on_one_sheet(tab, name):
+    """From its title to the end of its caption."""
+    (first, _), *_ = read(tab, f"chapters/{name}.html")
+    end = tab(f"chapters/{name}.html").locator(".stage figcaption").inner_text()[-30:]
+    assert "".join(end.split()) in "".join(first.split())
+
+
 def test_what_is_folded_is_open_on_paper_alone(page):
     page.open(PAGES[1])
     folded = "() => [...document.querySelectorAll('details')].map((d) => !d.open)"
