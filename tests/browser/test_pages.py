@@ -133,7 +133,7 @@ SHIFTS = """
 """
 SHEETS, OPENINGS = ("across_the_hierarchy", "hardware"), ("all_to_all", "tensor_parallelism")
 OPENED = [(f"exercises/{name}", width) for name in SHEETS for width in (1280, 390)]
-OPENED += [*((f"chapters/{name}", 1280) for name in OPENINGS), ("chapters/formula_index", 390)]
+OPENED += [*((f"chapters/{name}", 1280) for name in OPENINGS), ("chapters/formula_index", 390), ("chapters/welcome", 1280)]
 
 
 @pytest.mark.parametrize(("name", "width"), OPENED)
