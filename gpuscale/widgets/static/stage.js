@@ -101,17 +101,23 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1, list = [];
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, way = 1, list = [];
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
     const t = now();
-    shapes.paint(list = figure.draw(view, t), way);
+    list = figure.draw(view, t);
+    paint();
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
+  }
+  /** Under a hand many new shapes come over some frames, each of which shows the ones before it first. */
+  function paint() {
+    cancelAnimationFrame(coming);
+    if (shapes.paint(list, way, way < 1 || calm.matches)) coming = requestAnimationFrame(() => { coming = requestAnimationFrame(paint); });
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
@@ -173,7 +179,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else shapes.paint(list, way = e);
+      else { way = e; paint(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
