@@ -108,7 +108,7 @@ figures.race = {
       if (k) out.push({ key: `edge${k}`, tag: 'path', d: `M${px(a)} ${top - 4}V${strip + 22}`, class: 'cross' });
     });
     const edges = solved.winners.slice(1).map((w) => ({ x: X(w.from), V: w.from })), now = X(p.V);
-    const named = edges.map((e) => e.x < now && e.x - left > 60);                // beside its line, away from the size that is chosen
+    const named = edges.map((e) => e.x < now && e.x - left > 60);                // next to its line, away from the size that is chosen
     for (const [k, e] of edges.entries()) {
       const before = named[k], free = !k || before !== named[k - 1] || e.x - edges[k - 1].x > 62;
       if (free && (before || e.x > now || now - e.x > 64)) out.push({ key: `edgename${k}`, tag: 'text', x: e.x + (before ? -5 : 5), y: top + 14, 'text-anchor': before ? 'end' : 'start', words: size(view, e.V), class: 'small strong' });
