@@ -131,7 +131,7 @@ SHIFTS = """
   const add = (all) => all.getEntries().forEach((one) => { window.shift += one.value; });
   new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
 """
-SHEETS, OPENINGS = ("across_the_hierarchy", "hardware"), ("all_to_all", "tensor_parallelism")
+SHEETS, OPENINGS = ("across_the_hierarchy", "hardware"), ("all_to_all", "tensor_parallelism", "welcome")
 OPENED = [(f"exercises/{name}", width) for name in SHEETS for width in (1280, 390)]
 OPENED += [*((f"chapters/{name}", 1280) for name in OPENINGS), ("chapters/formula_index", 390)]
 
