@@ -221,6 +221,7 @@ def largest_load(T_queue, T_svc, c_svc2):
 
 def queue_percentile(T_queue, f_load, f_late):
     """Percentile of the time in the queue of a server: gpuscale.serving.queue_percentile, T_tail [s]."""
+    require(True, "queue_percentile: expected that 0 is below f_load")
     return maximum(0, T_queue*log(f_load/f_late)/f_load)
 
 

@@ -42,6 +42,14 @@ class ServingPlan:
         """The deployment with the highest throughput."""
         return self.rows[0]
 
+    def of(self, tp: int, pp: int = 1, dpa: int = 1, ep: int = 1) -> Deployment:
+        """The best row whose replicas decode in a layout. Raises Refusal if there is none."""
+        for row in self.rows:
+            own = row.decode
+            if (own.tp, own.pp, own.dpa, own.ep) == (tp, pp, dpa, ep):
+                return row
+        raise Refusal(f"no row of the plan decodes with TP {tp}, PP {pp}, DP attention {dpa} and EP {ep}")
+
     def record(self) -> dict:
         """As plain data, for JSON, in base units."""
         return {

@@ -24,8 +24,8 @@ T_svc = Quantity("T_svc", "s", "time that a server works on a request, on averag
     also="service time")
 c_svc2 = Quantity("c_svc2", "1", "variance of the service times over the square of their mean", r"c_\mathrm{svc}^2",
     zero=True, also="squared coefficient of variation, SCV")
-f_load = Quantity("f_load", "1", "fraction of the time in which a server works", r"f_\mathrm{load}", most=1,
-    also="utilization, load, rho, offered load")
+f_load = Quantity("f_load", "1", "fraction of the time in which a server works", r"f_\mathrm{load}", zero=True,
+    most=1, also="utilization, load, rho, offered load")
 f_late = Quantity("f_late", "1", "fraction of the requests that exceed a percentile: 0.05 for p95", r"f_\mathrm{late}",
     most=1, also="quantile, p95, p99")
 T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of the requests exceed",
