@@ -87,7 +87,7 @@ def _of_gpu(ask: ServingRequest) -> dict:
 def node_of(gpu: str) -> dict:
     """What a request has to say of the node of a GPU."""
     chip, said = specs.chip(gpu), {"per_node": NODES[gpu]} if gpu in NODES else {}
-    return said if "nvlink_bw" in chip else said | {"nvlink": chip.pcie_bw}
+    return said if "nvlink_bw" in chip else said | {"nvlink": f"{chip.pcie_bw / 1e9:g}GB/s"}
 
 
 def _asking(model: Part, gpu: str) -> ServingRequest:

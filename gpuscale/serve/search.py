@@ -199,6 +199,11 @@ def _too_tight(ask: ServingRequest, grids: dict) -> str:
     loose = replace(ask, ttft=np.inf, tpot=np.inf)
     token = _least_token(loose, grids)
     first = _least_first(loose, grids)
+    if token == np.inf:
+        raise Refusal(
+            f"disaggregated: every replica takes all of {some(ask.gpus, ask.gpu.short)}, so none is left for prefill; "
+            "expected more GPUs, a smaller replica, or colocated"
+        )
     said = []
     if token > ask.tpot:
         said.append(f"time per output token: {show(ask.tpot, 's')}; no layout is expected below {show(token, 's')}")

@@ -58,6 +58,8 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
             "acceptance: 0.5,0.4; expected one probability below 1, or one for",
         ),
         ({"acceptance": 0.5}, "an acceptance without draft tokens"),
+        ({"mode": "disaggregated", "tp": 8}, "every replica takes all of 8 H100 SXMs, so none is left for prefill"),
+        ({"mode": "disaggregated", "ttft": "1us"}, "time to first token: 1.00 µs; no layout is expected below"),
         ({"prefill_load": 1}, "prefill load: 1; expected a fraction above 0 and below 1, such as 0.75"),
         ({"prefill_load": "nan"}, "prefill load: nan; expected a fraction"),
         ({"tp": 3}, "no layout is left: 64 heads are not divisible by TP 3"),

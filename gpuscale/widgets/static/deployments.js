@@ -158,6 +158,8 @@ function judged(ask, cell, within) {
   const out = cell.out ?? (!fits ? 'memory' : token === Infinity ? 'all' : token > within.tpot ? 'tpot' : first > within.ttft ? 'ttft' : 'both');
   return { ...cell, out, token, first, need: min(...cell.rows.map((one) => one.least)) };
 }
+/** Whether a layout prefills at least as well as another, with no more GPUs. */
+const better = (a, b) => [(s) => s.row.n_gpu, (s) => -s.prompts[1] / s.row.n_gpu, (s) => -s.prompts[1], (s) => s.alone[1] + s.sent, (s) => s.service, (s) => s.spread].every((f) => f(a) <= f(b));
 const order = (a, b) => a.row.Y - b.row.Y || a.row.N_stages - b.row.N_stages || a.row.n_dpa - b.row.n_dpa || a.row.n_ep - b.row.n_ep;
 let kept = null;                                           // the layouts of the request that was asked last
 /** All cells of a request within its limits. */
@@ -170,7 +172,8 @@ function searched(p, call, data) {
       const [rows, why] = laidOut(ask, tp, row);
       return { tp, row, rows: rows.map((one) => evaluated(ask, one)), ...(!rows.length && { out: 'layout', why }) };
     }));
-    kept = { given, data, ask, across, down, cells, able: cells.flatMap((c) => c.rows).filter((one) => one.points.length && one.row.n_gpu < p.gpus).sort(order) };
+    const able = cells.flatMap((c) => c.rows).filter((one) => one.points.length && one.row.n_gpu < p.gpus).sort(order);
+    kept = { given, data, ask, across, down, cells, able: able.filter((s, i) => !able.some((o, j) => o !== s && better(o, s) && (j < i || !better(s, o)))) };
   }
   const [ttft, tpot] = ['ttft', 'tpot'].map((name) => limited(p, data, name)), within = { ttft, tpot, load: p.load }, free = kept.able;
   const ask = { ...kept.ask, p, mode: p.mode, free, senders: free.filter((s) => s.alone[1] <= ttft) }, cells = kept.cells.map((cell) => judged(ask, cell, within));

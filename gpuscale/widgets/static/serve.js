@@ -16,6 +16,8 @@ figures.serve = {
   solve(p, call, data) {
     const found = searched(p, call, data), { at, ask, ranked, within } = found, rate = at?.best?.point.perGpu, { price } = ask.place;
     for (const c of [at, ...ranked.slice(0, OTHERS + 1)]) if (c?.best) c.best.curve = curved(ask, c.best, within);
+    const one = this.opened({ solved: found }), free = { ...within, ttft: Infinity };   // outside of the limits it has a curve as well
+    if (one && !one.point) one.curve = p.mode === 'disaggregated' ? one.points.map((c) => parted({ ...ask, senders: ask.free }, one, c, free)).filter(Boolean) : one.points;
     return { ...found, price: rate && price ? call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: rate[1] }) : null };
   },
   fit(p, was, data) {
@@ -111,8 +113,7 @@ figures.serve = {
   },
   /** Tokens/s of a user and of a GPU, over batches; the layouts that are drawn. */
   curves(view) {
-    const { p, solved: { ranked, at, ask, within } } = view, one = this.opened(view), free = { ...within, ttft: Infinity };
-    if (one?.points.length && !one.point) one.curve = p.mode === 'disaggregated' ? one.points.map((c) => parted({ ...ask, senders: ask.free }, one, c, free)).filter(Boolean) : one.points;
+    const { ranked, at } = view.solved, one = this.opened(view);
     return { own: one?.curve?.length && one, others: ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best })) };
   },
   scales(view, { chart: { x, y, w, h } }) {
@@ -147,7 +148,9 @@ figures.serve = {
       out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
     }
     for (const { c, one } of others.toReversed()) out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
-    if (own) out.push(line('bound', 'curve bound', path(own, 0)), line('own', 'curve own', path(own, 1)));
+    const bounded = own && !own.from;                      // each point of a split has a split of its own
+    if (bounded) out.push(line('bound', 'curve bound', path(own, 0)));
+    if (own) out.push(line('own', 'curve own', path(own, 1)));
     for (const { c, one } of others) out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx: X(1 / one.point.token[1]), cy: Y(one.point.perGpu[1]), r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
     if (own) {
       const some = LABELED.map((b) => own.curve.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c.batch !== own.point?.batch);
@@ -158,7 +161,7 @@ figures.serve = {
         put(spot ? 'spotname' : `pn${c.alive}`, spot ? 'strong halo' : 'small halo', worded(words.batch, show(c.alive, COUNT)), around(cx, cy));
       }
       const first = own.curve[0], bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
-      put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
+      if (bounded) put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
     }
     for (const { c, one } of others) { const end = one.curve[0], u = X(1 / end.token[1]), v = Y(end.perGpu[1]); put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v)); }
     return out;
