@@ -77,7 +77,7 @@ figures.serve = {
     const rows = (at?.rows.length ? [at] : cells).flatMap((c) => c.rows), token = (one) => one.points[0]?.token[1] ?? Infinity;
     return rows.reduce((a, b) => a && (token(a) < token(b) || token(a) === token(b) && a.least <= b.least) ? a : b, null);
   },
-  /** The GPUs of a split: those that prefill, filled as far as they are busy, those that decode, and idle ones. */
+  /** The GPUs of a split: those that prefill, filled by their load, those that decode, and idle ones. */
   split(view, { split: { y, h } }) {
     const { p, width, words, hatch, spec: { units }, solved: { at, ask } } = view, best = at?.best, out = [], H = 16;
     if (h < 0) return out;
