@@ -69,7 +69,7 @@ EXTRA = {
     "steps.js": 6,
     "decode.js": 15,
     "scheduler.js": 19,
-    "serve.js": 20,
+    "serve.js": 27,
 }
 
 
