@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gpuscale import serving
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
 from gpuscale.specs.engine_settings import SettingChange, serving_settings, serving_symptoms, setting_sources
@@ -32,24 +34,28 @@ def settings_by_symptom() -> Html:
 
 def settings_by_engine() -> Html:
     """Each setting, and what it is called in each engine."""
-    engines = setting_sources()
-    heads = [Head("Setting", "line"), *(Head(one.title, "line", one.title) for one in engines.values())]
+    engines, found = setting_sources(), serving_settings()
     rows = [
         (
-            element("b", escape(one.title[0].upper() + one.title[1:]))
+            element("b", escape(one.title[0].upper() + one.title[1:])),
+            "".join(_named(engines[key].title, names) for key, names in one.names.items())
             + element("small", escape(one.note)) * bool(one.note),
-            *(" ".join(element("code", escape(name)) for name in one.names.get(key, ())) or "–" for key in engines),
         )
-        for one in serving_settings().values()
+        for one in found.values()
     ]
-    ids = [f"setting-{anchor(key)}" for key in serving_settings()]
-    html = table(heads, rows, "stack settings", stack=True, ids=ids, aria_label="Settings of engines")
+    ids = [f"setting-{anchor(key)}" for key in found]
+    heads = [Head("Setting", "line"), Head("Its name in each engine", "line")]
+    html = table(heads, rows, "stack", stack=True, ids=ids, aria_label="Settings of engines")
     sources = element("p", "Sources: ", "; ".join(cite(one.source) for one in engines.values()), ".", class_="note")
     plain = "\n".join(
         f"{one.title}: " + "; ".join(f"{engines[key].title} {' '.join(names)}" for key, names in one.names.items())
-        for one in serving_settings().values()
+        for one in found.values()
     )
     return Html(region("Settings of engines", html) + sources, plain)
+
+
+def _named(engine: str, names: Iterable[str]) -> str:
+    return element("div", escape(engine), ": ", " ".join(element("code", escape(name)) for name in names))
 
 
 def _formula(name: str) -> str:
