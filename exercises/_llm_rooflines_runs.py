@@ -167,6 +167,7 @@ time_parts = [
 # Megatron's runs: GPUs, sequences in a batch, tensor-parallel ranks, stages
 SHAPES = ((192, 192, 4, 1), (768, 384, 8, 2), (3072, 1536, 8, 8))
 SIZES = [{"N_gpu": N, "n_seq": n, "S": 4096, "Y": Y, "N_stages": p} for N, n, Y, p in SHAPES]
+SPANS = [ranks * stages for _, _, ranks, stages in SHAPES]  # GPUs of one copy
 FAR = {"G": NODE, "W_node": NICS, "b_w": 2, "C": h100.bf16}
 
 
@@ -227,8 +228,8 @@ megatron_parts = [
             ((b_w + b_grad) * C / (4 * flop * W_node), "the threshold if each node holds one copy or several"),
             (LEAST, "a copy on several nodes shards its gradients over all their NICs"),
         ],
-        remark=f"The source has {ONE:,.0f} for the smallest model. It has about {TWO:,.0f} and {EIGHT:,.0f} for the larger "
-        "two.",
+        remark=f"With {SPANS[0]} GPUs per copy, the source has {ONE:,.0f}. With {SPANS[1]}, it has about {TWO:,.0f}. With "
+        f"{SPANS[2]}, it has about {EIGHT:,.0f}.",
         fixed="the variants of the source",
     ),
     Question(

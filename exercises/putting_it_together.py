@@ -192,8 +192,8 @@ questions = QuestionSet(
             solution=[(per_gpu.rhs, "tokens per GPU"), (B / per_gpu.rhs, "the batch over that")],
         ),
         Question(
-            f"With a copy of the model on each H100 node, data parallelism needs {NEED[8]:,.0f} tokens per GPU. Llama 3 70B with four "
-            "million tokens on 4,096 GPUs has 1,024. You spread each copy over two nodes instead. How many tokens per GPU are needed now?",
+            f"With a replica of the model on each H100 node, data parallelism needs {NEED[8]:,.0f} tokens per GPU. Llama 3 70B with four "
+            "million tokens on 4,096 GPUs has 1,024. You spread each replica over two nodes instead. How many tokens per GPU are needed now?",
             predict=True,
             choices=[
                 (
@@ -208,11 +208,11 @@ questions = QuestionSet(
                 ),
                 (
                     f"twice as many: {2 * NEED[8]:,.0f}",
-                    "A larger copy means fewer gradients per GPU.",
+                    "A larger replica means fewer gradients per GPU.",
                     NEED[16] == 2 * NEED[8],
                 ),
             ],
-            solution=f"Half as many. Each GPU of a copy on two nodes exchanges half as many gradients and computes as much as before. Still "
+            solution=f"Half as many. Each GPU of a replica on two nodes exchanges half as many gradients and computes as much as before. Still "
             f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough; with eight nodes, the tokens are above the threshold.",
         ),
         Question(

@@ -25,15 +25,18 @@ _SURPLUS = ceiling(log2(N)) - floor(log2(N))  # 1 unless N is a power of two
 _LARGE = ((V, oo), (N, oo))
 
 
-def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "") -> Formula:
+def _costed(steps: Formula, sent: Formula, title: str, approx=None, regime=_LARGE, assumes: str = "",
+        means: dict | None = None) -> Formula:
     """The alpha-beta time of an algorithm from its steps and the bytes of its busiest rank."""
     limit = {} if approx is None else {"approx": approx, "regime": regime}
-    return time_of_steps.where(steps, sent, title=title, source=sent.source, assumes=assumes or sent.assumes, **limit)
+    return time_of_steps.where(
+        steps, sent, title=title, source=sent.source, assumes=assumes or sent.assumes, means=means or {}, **limit)
 
 
 time_of_steps = Formula("Time of a collective from its steps and bytes", T_comms, n_steps * alpha + V_rank / W,
     source="hockney1994",
-    assumes="when each step has a latency of alpha and the busiest rank sends at the full bandwidth", optional=(alpha,))
+    assumes="when each step has a latency of alpha and the busiest rank sends at the full bandwidth", optional=(alpha,),
+    means={alpha: "latency of one step", W: "bandwidth of a rank's link, one direction"})
 bandwidth_floor = Formula("Bandwidth floor of a collective", T_comms, V / W, source="hockney1994",
     assumes="for any algorithm that has to move V bytes through a link of bandwidth W, in one direction: a lower bound")
 
@@ -52,7 +55,8 @@ all_reduce_bytes = Formula("Bytes a rank sends in an all-reduce", V_rank, 2 * V 
     approx=2 * V, regime=((N, oo),))
 all_gather_total = Formula("Bytes that all ranks send in an all-gather", V_all, V * (N - 1), source=_BOOK,
     assumes="when every rank has to receive what the others hold")
-ring_all_gather = _costed(ring_steps, all_gather_bytes, "Ring all-gather", V / W)
+ring_all_gather = _costed(ring_steps, all_gather_bytes, "Ring all-gather", V / W,
+    means={V: "size of the whole array, which every rank has in the end"})
 ring_reduce_scatter = _costed(ring_steps, reduce_scatter_bytes, "Ring reduce-scatter", V / W)
 ring_all_reduce = _costed(ring_all_reduce_steps, all_reduce_bytes, "Ring all-reduce", 2 * V / W)
 

@@ -15,6 +15,7 @@ from gpuscale.symbols import *
 
 _BOOK = "scaling-book-gpus, all-to-all"
 _NOTE = "scaling-book-gpus, footnote on the all-to-all"
+_WHOLE = "size of the whole array: the data of all ranks together"
 
 all_to_all_block = Formula("Bytes from one rank to another", V_hop, V / N**2, source=_BOOK,
     assumes="when every rank sends the same amount to every other")
@@ -23,7 +24,7 @@ all_to_all_bytes = Formula("Bytes a rank sends in an all-to-all", V_rank, V * (N
     approx=V / N, regime=((N, oo),))
 all_to_all = time_of_steps.where(ring_steps, all_to_all_bytes, title="All-to-all", source=_BOOK,
     assumes="when each rank sends one block in each of N - 1 steps through a switch", approx=V / (W * N),
-    regime=((V, oo), (N, oo)))
+    regime=((V, oo), (N, oo)), means={V: _WHOLE})
 bruck_all_to_all_bytes = Formula("Bytes a rank sends in Bruck's all-to-all", V_rank, V * log2(N) / (2 * N),
     source="thakur2005", needs=(power_of_two(N),),
     assumes="when half of a rank's blocks move on in each step, by 1, 2, 4, ... ranks; for a power of two ranks")
@@ -50,7 +51,8 @@ sparse_all_to_all = Formula("All-to-all of routed tokens", T_comms, f_hit * V * 
 node_limited = Formula("Shards reached under node-limited routing", n_hit, Min(M_lim, k), source="deepseek-v3",
     assumes="when a token may go to at most M_lim nodes, each of them one shard: an upper bound")
 imbalanced_all_to_all = Formula("All-to-all with load imbalance", T_comms, g_load * V * (N - 1) / (N**2 * W),
-    source="deepseek-v3", assumes="when the fullest GPU receives g times the mean, and all others wait for it")
+    source="deepseek-v3", assumes="when the fullest GPU receives g times the mean, and all others wait for it",
+    means={V: _WHOLE, W: "bandwidth of a rank's link, one direction", g_load: "bytes to the fullest GPU over the mean"})
 dispatch = Formula("Dispatch of tokens to their experts", T_comms, f_hit * b * B * D * (Z - 1) / (Z * W),
     source="deepseek-v3",
     assumes="for B tokens of D elements spread over Z GPUs, each sent once to every GPU that it must reach, even load",

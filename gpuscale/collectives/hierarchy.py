@@ -98,7 +98,8 @@ def all_gather_links(depth: int, rails: bool = True) -> Formula:
         terms[0] = _siblings(1, depth)
     told, how = (_RAILS, "rails") if rails else (_LEAVES, "no rails")
     title = f"All-gather by its busiest link, {_words(depth)}, {how}"
-    return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told)
+    means = {V: "size of the whole array, which every GPU has in the end"}
+    return Formula(title, T_comms, V * Max(*terms), source=_BOOK, assumes=told, means=means)
 
 
 def in_network_all_reduce(depth: int) -> Formula:

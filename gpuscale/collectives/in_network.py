@@ -30,7 +30,9 @@ multicast_bytes = Formula("Bytes a GPU receives in an in-network all-gather", V_
 def _timed(sent: Formula, title: str) -> Formula:
     return time_of_steps.where(
         nvls_steps, sent, title=title, source=sent.source, assumes=sent.assumes,
-        approx=V / W, regime=((V, oo), *sent.regime))
+        approx=V / W, regime=((V, oo), *sent.regime),
+        means={alpha: "latency of a round trip through the switch", V: "size of the array that each GPU has",
+            W: "bandwidth of a GPU's links, one direction", N: "GPUs of the all-reduce"})
 
 
 nvls_all_reduce = _timed(nvls_bytes, "In-network all-reduce")
@@ -40,7 +42,8 @@ nvls_gain = Formula("Speedup over the ring", g_speed, all_reduce_bytes.rhs / nvl
     assumes="for large buffers; " + _FOUR, approx=2, regime=((N, oo),), needs=nvls_bytes.needs)
 nvls_gain_self = Formula("Speedup over the ring, own chunk read too", g_speed,
     (all_reduce_bytes.rhs / nvls_bytes_self.rhs).simplify(), source=_NVLS, assumes="for large buffers; " + _SELF,
-    approx=2, regime=((N, oo),))
+    approx=2, regime=((N, oo),),
+    means={g_speed: "time of a ring over the time with the switch", N: "GPUs of the all-reduce"})
 
 switch_in = Formula("Bytes that enter the switch", V_in, N * V, source="scaling-book-gpus, quiz 4 question 2",
     assumes=_FOUR)

@@ -78,7 +78,8 @@ def formula_card(f) -> Html:
     inside = [heading(f.title, call(f), id=f"{key}-t")]
     inside += [region(f"Equation: {f.title}", equation(f), kind="equation")]
     inside += [f"<p><b>Holds</b> {worded(f.assumes)}.</p>{_approximation(f)}"]
-    rows = ((inline(q), escape(q.meaning), escape(q.unit)) for q in (f.lhs, *f.inputs))
+    told = {q: worded(text) for q, text in f.means.items()}
+    rows = ((inline(q), told.get(q) or escape(q.meaning), escape(q.unit)) for q in (f.lhs, *f.inputs))
     symbols = table(["Symbol", "Meaning", "Unit"], rows)
     inside += [details("Symbols, units and source", symbols, f'<p class="note">Source: {cite(f.source)}.</p>')]
     html = element("section", *inside, class_="card formula", id=key, aria_labelledby=f"{key}-t")

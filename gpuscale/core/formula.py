@@ -21,6 +21,7 @@ _TOLD = (
     "regime",
     "needs",
     "optional",
+    "means",
 )  # no quantity has one of these names
 
 
@@ -32,6 +33,7 @@ class Formula:
     the conditions, of which it enforces those in ``needs`` (see ``gpuscale.core.conditions``). ``approx`` is the common
     approximation: rhs/approx tends to 1 along ``regime``, a tuple of (quantity, limit) pairs taken in order.
     ``optional``: the inputs that a call may leave out, such as a latency; they are then 0.
+    ``means``: what a quantity is in this formula, where its own meaning is wider; formulas made of this one inherit it.
     Called with keywords in base units it gives floats or arrays; inputs that break a need raise ValueError.
     Raises DimensionError if the sides do not balance, TypeError for a symbol that is not a quantity.
 
@@ -54,6 +56,7 @@ class Formula:
     regime: tuple = ()
     needs: tuple[Condition, ...] = ()
     optional: tuple[Quantity, ...] = ()
+    means: dict[Quantity, str] = field(default_factory=dict, repr=False)
     name: str = field(default="", repr=False)
     module: str = field(default="", repr=False)
 
@@ -71,6 +74,9 @@ class Formula:
                 raise ValueError(f"{self.title}: needs that {need}, which never holds")
             if not need.symbols <= set(self.inputs):
                 raise ValueError(f"{self.title}: needs that {need}; expected a condition on its inputs alone")
+        for q in self.means:
+            if q not in (self.lhs, *self.inputs):
+                raise ValueError(f"{self.title}: {q} has a meaning, but the formula has no {q}")
         for q in self.optional:
             if q not in self.inputs or not q.zero:
                 raise ValueError(f"{self.title}: {q} cannot be optional; expected an input that can be zero")
@@ -93,7 +99,8 @@ class Formula:
 
         ``f.where(g, N=n, V=b*n)``. Other parts that change are passed by name: ``lhs``, ``title``, ``source``,
         ``assumes``, ``needs`` in place of those that this formula and the others bring, ``approx`` with ``regime``,
-        ``optional`` in place of the inputs that every formula with them has as optional.
+        ``optional`` in place of the inputs that every formula with them has as optional, ``means`` in addition to the
+        meanings that they bring.
         Raises if two formulas give one quantity, if a name is not an input, or if an expression's dimension is not
         its symbol's.
 
@@ -125,6 +132,8 @@ class Formula:
         spare = dict.fromkeys(q for part in parts for q in part.optional if q not in asked)
         new = {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "name": "", "module": ""}
         new["optional"] = tuple(q for q in spare if q in rhs.free_symbols)
+        told_of = {q: text for part in reversed(parts) for q, text in part.means.items()} | told.pop("means", {})
+        new["means"] = {q: text for q, text in told_of.items() if q in {told.get("lhs", self.lhs), *rhs.free_symbols}}
         return replace(self, **new | told)
 
     def equation(self) -> sympy.Eq:

@@ -106,8 +106,8 @@ def evidence_engines() -> Html:
         line(one.title, one.short, sums.cases, sums.equal, sums.deviate, link=f"#engine-{anchor(one.name)}")
     sums = totals(families())
     line("All", "", sums.cases, sums.equal, sums.deviate)
-    line("Besides: our schedules", "run over gloo by our program", sums.ours, sums.ours, 0)
-    line("Besides: replays", "computed in our tests from PyTorch's orders", sums.replayed, sums.replayed, 0)
+    line("In addition: our schedules", "run over gloo by our program", sums.ours, sums.ours, 0)
+    line("In addition: replays", "computed in our tests from PyTorch's orders", sums.replayed, sums.replayed, 0)
     heads = [Head("Engine", leads=True), "What it is", *(Head(title, "num") for title in ("Cases", "Equal", "Deviate"))]
     return Html(region("Engines", table(heads, lines)), "\n".join(plain))
 

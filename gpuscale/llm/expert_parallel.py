@@ -53,7 +53,8 @@ free_experts = Formula("Experts per token at no extra NVLink time", k_free, M_li
 # The narrowest expert whose arithmetic hides its communication
 ep_width = Formula("Expert width that hides dispatch and combine", F_crit,
     C * _both * (Z - 1) * f_hit / (2 * flop * n_mat * k * W), source=_BOOK,
-    assumes=_HIDES + ", Z ranks behind one switch")
+    assumes=_HIDES + ", Z ranks behind one switch",
+    means={W: "bandwidth of a GPU into the switch, one direction", f_hit: "fraction of the GPUs that a token reaches"})
 ep_node_width = Formula("Expert width that hides dispatch and combine across nodes", F_crit,
     C * _both * G * (M - 1) * f_hit / (2 * flop * n_mat * k * W_node),
     source=_BOOK, assumes=_HIDES + ", M nodes of G ranks, f_hit counting nodes")

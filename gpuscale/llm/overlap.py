@@ -94,7 +94,8 @@ bucket_count = Formula("Number of gradient buckets", n_bucket, ceiling(V / V_buc
     assumes="for buckets of at most V_bucket")
 bucket_time = ring_all_reduce.where(N=X, V=V / n_bucket, lhs=T_bucket, title="All-reduce of a bucket", source=_DDP,
     assumes="for gradients of V bytes in equal buckets, each reduced in a ring with a latency of alpha per step",
-    approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),), optional=())
+    approx=2 * (X - 1) * alpha, regime=((n_bucket, oo),), optional=(),
+    means={V: "size of all gradients together", X: "GPUs in the ring", W: "bandwidth of the ring, one direction"})
 _EVEN = "for equal buckets that the backward pass finishes one by one, and one all-reduce at a time"
 bucketed_exposed = Formula("Exposed communication with buckets", T_exp,
     Max(T_bucket, n_bucket * T_bucket - T_math * (1 - 1 / n_bucket)), source=_DDP, assumes=_EVEN)

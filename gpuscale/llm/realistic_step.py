@@ -16,12 +16,14 @@ from gpuscale.symbols import *
 _PLAYBOOK, _FLASH, _NCCL, _MEGABLOCKS, _ZERO = "playbook", "flashattention2", "nccl-tests-cluster", "megablocks2022", \
     "zero2019, section 7"
 
+_REACHED = {C: "FLOP/s that matmuls reach", Y: "GPUs of a tensor-parallel group"}
 microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_mb_gpu,
     ((3 * (ops_stage - L_stage * ops_attn) + L_stage / L * ops_recompute) / C
      + (1 + g_attn) * L_stage * ops_attn / C_attn) * B_mb / Y
     + (g_ker * (V_fwd + V_bwd) + b_loss * n_vocab * B_mb / Y + b_acc * P_rank) / W_hbm, source=_FLASH,
     needs=(at_most(L_stage * ops_attn, ops_stage),),
-    assumes="for matmuls at one rate and attention at another; kernels, the loss and the sums of gradients move bytes")
+    assumes="for matmuls at one rate and attention at another; kernels, the loss and the sums of gradients move bytes",
+    means=_REACHED | {W_hbm: "bandwidth of HBM that kernels reach"})
 microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T_host,
     L_stage * (t_host + t_cross * Y * Min(N_stages - 1, 1) * Piecewise((0, N_gpu <= G), (1, True))) + t_head,
     source=_PLAYBOOK, assumes="for kernels that are launched one by one, layer by layer; a pipeline on several nodes "
@@ -29,7 +31,8 @@ microbatch_host_time = Formula("Time of the host for a microbatch in a stage", T
 grouped_time = Formula("Time that grouped matmuls add to a microbatch in a stage", T_grp,
     6 * flop * k * n_mat * D * F * L_stage * (L - L_dense) / L * B_mb / (Y * C) * (g_grp - 1), source=_MEGABLOCKS,
     needs=(at_most(L_dense, L),),
-    assumes="for k experts of a token, multiplied in groups of tokens, g_grp times as long as in one large matmul")
+    assumes="for k experts of a token, multiplied in groups of tokens, g_grp times as long as in one large matmul",
+    means=_REACHED | {D: "width of the model", F: "width of an expert"})
 _COMMS = g_tp * T_tp + g_cp * T_cp + g_ep * T_ep
 expected_microbatch = Formula("Expected time of a microbatch in a stage", T_mb,
     Max(T_mb_gpu + T_grp + _COMMS, T_host)
@@ -59,7 +62,9 @@ ep_calls = Formula("Collectives of expert parallelism for a microbatch in a stag
 expected_level = Formula("Expected time of what arrives over both levels", T_comms,
     Max(V_nvl / W_nvl, V_net / W_node)
     + n_calls * Piecewise((alpha_1, M <= 1), (alpha_2 + alpha_rank * G * (M - 2), True)), source=_NCCL,
-    assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last")
+    assumes="when ranks on M nodes use NVLink and network at the same time, and each call starts after the last",
+    means={T_comms: "communication time of one kind of parallelism", M: "nodes that the group spans",
+        alpha_1: "latency of a call on one node", alpha_2: "latency of a call on two nodes"})
 expected_hop = Formula("Expected transfer of a microbatch to the next stage", T_hop,
     stage_hop.rhs + Piecewise((0, N_stages < 2), (alpha_1, N_gpu <= G), (alpha_2, True)), source=stage_hop.source,
     assumes=stage_hop.assumes + ", after the time to start")

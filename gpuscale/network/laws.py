@@ -45,7 +45,8 @@ three_level_capacity = Formula("Endpoints of a three-level fat tree", N_max, n_p
     assumes="for switches of one kind with an even number of ports and full bisection", needs=(divisible(n_port, 2),))
 bisection = Formula("Full bisection bandwidth", W_bis, N * W / 2, source="leiserson1985",
     assumes="for an even number N of GPUs (or nodes) of bandwidth W each, in one direction, if no cut is narrower than "
-    "their own links", needs=(divisible(N, 2),))
+    "their own links", needs=(divisible(N, 2),),
+    means={W: "bandwidth of a GPU (or node), one direction", N: "GPUs (or nodes) of the network"})
 tapered_bisection = Formula("Bisection bandwidth below a tapered top", W_bis, N * W / (2 * r_over),
     source="leiserson1985",
     assumes="for an even number of units below the top level, whose uplinks are oversubscribed by r_over; for an "
@@ -62,7 +63,8 @@ collective_bandwidth = Formula("Bandwidth per rank across the bisection", W_coll
     assumes="for N equal ranks, when every byte that a rank sends crosses the cut, as it can behind switches; the "
     "bisection is counted in one direction")
 wire_latency = Formula("Latency through the switches", T_comms, (n_hop - 1) * t_hop, source="dgx-superpod-h100",
-    assumes="for n_hop links with a switch between each two of them, and no queuing", needs=(at_least(n_hop, 1),))
+    assumes="for n_hop links with a switch between each two of them, and no queuing", needs=(at_least(n_hop, 1),),
+    means={T_comms: "time in the switches of a path", n_hop: "links of the path"})
 
 
 # Rings and tori with links to neighbors only, as TPUs are wired. W is one link, one direction. V is the full buffer; in

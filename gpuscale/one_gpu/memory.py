@@ -9,7 +9,9 @@ from gpuscale.symbols import *
 
 transfer_time = Formula("Time to move bytes", T_mem, alpha + V / W,
     source="hockney1994", assumes="for one transfer with a latency of alpha, then at the full bandwidth",
-    approx=V / W, regime=((V, sympy.oo),), optional=(alpha,))
+    approx=V / W, regime=((V, sympy.oo),), optional=(alpha,),
+    means={T_mem: "time of the transfer", alpha: "latency of the transfer: its time without the bytes",
+        V: "bytes moved", W: "bandwidth of the memory or link, one direction"})
 
 half_size = Formula("Size that reaches half of the bandwidth", V_half, alpha * W,
     source="hockney1994", assumes="for a time of latency plus bytes over bandwidth, both of the whole call")

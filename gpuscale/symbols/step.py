@@ -70,9 +70,9 @@ T_dp = Quantity("T_dp", "s", "exposed communication time of data parallelism, pe
 T_pp = Quantity("T_pp", "s", "exposed time of transfers between stages, per step", r"T_\mathrm{PP}",
     zero=True)
 T_idle = Quantity("T_idle", "s", "idle time of a stage, per step", r"T_\mathrm{idle}", zero=True)
-g_tp = Quantity("g_tp", "1", "fraction of T_TP that is exposed", r"g_\mathrm{TP}", most=1, zero=True)
-g_cp = Quantity("g_cp", "1", "fraction of T_CP that is exposed", r"g_\mathrm{CP}", most=1, zero=True)
-g_ep = Quantity("g_ep", "1", "fraction of T_EP that is exposed", r"g_\mathrm{EP}", most=1, zero=True)
+g_tp = Quantity("g_tp", "1", "exposed fraction of tensor-parallel communication", r"g_\mathrm{TP}", most=1, zero=True)
+g_cp = Quantity("g_cp", "1", "exposed fraction of context-parallel communication", r"g_\mathrm{CP}", most=1, zero=True)
+g_ep = Quantity("g_ep", "1", "exposed fraction of expert-parallel communication", r"g_\mathrm{EP}", most=1, zero=True)
 
 # What is stored
 n_few_attn = Quantity("n_few_attn", "1",

@@ -578,7 +578,8 @@ def test_the_card_is_well_formed_and_names_each_input(f):
     reader, text = read(card.html)
     assert len(set(reader.ids)) == len(reader.ids) and any(f.name.replace("_", "-") in i for i in reader.ids)
     for q in (f.lhs, *f.inputs):
-        assert q.meaning in text and q.unit in text and q.name in f"{text} {f.lhs.name}", q.name
+        assert said_in(text, f.means[q]) if q in f.means else q.meaning in text, q.name
+        assert q.unit in text and q.name in f"{text} {f.lhs.name}", q.name
     assert f.title in text and said_in(text, f.assumes) and f"{f.name}(" in text
     assert "flop" not in re.sub(f"floating|{f.name}", "", text)
     assert (f.approx is None) == ("≈" not in text and r"\approx" not in text)

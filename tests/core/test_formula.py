@@ -266,6 +266,22 @@ def test_what_is_put_in_decides_what_stays_optional():
     assert time.where(spare).optional == (alpha,) and time.where(spare)() == 0
 
 
+def test_a_formula_can_say_what_a_quantity_is_in_it():
+    plain = dataclasses.replace(time, means={})
+    told = dataclasses.replace(time, means={V: "size of the whole array", alpha: "latency of N passes"})
+    assert "size of the whole array" in told.about().html and "latency of <i>N</i> passes" in told.about().html
+    assert V.meaning not in told.about().html and V.meaning in plain.about().html
+    assert told.where(alpha=0).means == {V: "size of the whole array"}
+    assert told.where(V=b * n, means={n: "GPUs"}).means == {alpha: "latency of N passes", n: "GPUs"}
+    sent = Formula("Sent", V, b * n, "nobody", "always", means={b: "bytes of a token", n: "tokens"})
+    assert plain.where(sent, means={b: "bytes"}).means == {b: "bytes", n: "tokens"}
+
+
+def test_a_meaning_needs_its_quantity():
+    with pytest.raises(ValueError, match="has a meaning, but the formula has no"):
+        dataclasses.replace(time, means={n: "GPUs"})
+
+
 @pytest.mark.parametrize("odd", [W, T])
 def test_only_an_input_that_can_be_zero_is_optional(odd):
     with pytest.raises(ValueError, match=f"{odd} cannot be optional; expected an input that can be zero"):

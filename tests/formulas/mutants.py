@@ -78,7 +78,8 @@ def planted(formula, rhs) -> Mutant:
     needs = tuple(need for need in formula.needs if need.symbols <= rhs.free_symbols)
     optional = tuple(q for q in formula.optional if q in rhs.free_symbols)
     parts = {part.name: getattr(formula, part.name) for part in dataclasses.fields(formula)}
-    return Mutant(**parts | {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "optional": optional})
+    changed = {"rhs": rhs, "needs": needs, "approx": None, "regime": (), "optional": optional, "means": {}}
+    return Mutant(**parts | changed)
 
 
 def factors(rhs) -> dict:
