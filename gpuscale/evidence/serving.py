@@ -8,7 +8,7 @@ from gpuscale.serving.measured import Bounded, measured_bounds
 from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted, predicted_bands
 from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serving_rows
 from gpuscale.specs.measured_serving import ServingRow
-from gpuscale.units import show
+from gpuscale.units import show, spelled
 
 COLUMNS = ("Measurement", Head("Measured", "num", "measured"), Head("Bound", "num", "bound"))
 COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
@@ -105,7 +105,7 @@ def _amount(row: ServingRow, value: float) -> str:
 
 
 def _printed(row: ServingRow) -> str:
-    return f"{row.value:,.10g} {row.unit}"
+    return f"{row.value:,.10g} {spelled(row.unit)}"
 
 
 def _model(row: ServingRow) -> str:

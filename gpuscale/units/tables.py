@@ -118,5 +118,4 @@ def base_unit(unit: str) -> str:
 
 def spelled(unit: str) -> str:
     """A unit as pages spell it: a typed "us" is shown as "µs"."""
-    micro = "µ" + unit[1:]
-    return micro if unit.startswith("u") and micro in SCALE else unit
+    return "µs" if unit == "us" else unit
