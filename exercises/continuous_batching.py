@@ -79,7 +79,7 @@ questions = QuestionSet(
         ),
         Question(
             "A server has room for {B_seq:count} sequences. A step takes {T_w:ms} and {t_seq:us} more for each sequence; a "
-            "prefill takes {T_pre:ms}; answers have {S_out:count} tokens. From which rate of requests does the queue grow?",
+            "prefill takes {T_pre:ms}; answers have {S_out:count} tokens. At which rate of requests does the queue start to grow?",
             answer=batching.largest_rate,
             given={"B_seq": 100, "T_w": 6e-3, "t_seq": 40e-6, "T_pre": 50e-3, "S_out": 301},
             unit="/s",

@@ -147,7 +147,7 @@ one_token = [
             "That is on an H100, whose HBM is slower.": {"W_hbm": h100.hbm_bw},
             "A parameter takes two FLOPs per token.": decode_time.longest_compute_bound.rhs / 2,
         },
-        hint="Where does a sequence's cache take as long to read as its token to compute? The model has grouped heads.",
+        hint="At which context does a cache take as long to read as its token takes to compute? The model has grouped heads.",
     ),
     Question(
         "Absorbed latent attention of DeepSeek-V3 decodes over a long context in bf16. Speculation lets a step work on "
@@ -194,7 +194,7 @@ pool = {"N_gpu": GPUS, "f_mem": USABLE, "S_hbm": h200.hbm, "V_res": held, "S_pag
 blocks = cache_memory.pool_blocks(**pool)
 room = cache_memory.largest_batch(n_pool=blocks, S=PROMPT + ANSWER, S_page=PAGE)
 work = {"T_w": weights_time, "t_seq": cache_time, "T_pre": prompt_time, "S_out": ANSWER}
-SERVER = "Two H200 serve Qwen3 32B, weights and cache in bf16, and split every step evenly."
+SERVER = "Two H200s serve Qwen3 32B, weights and cache in bf16, and split every step evenly."
 BOUNDS = "Take lower bounds for all times, and let each prefill stop the steps."
 busy = {"lambda_req": 3.0} | work
 three_drafted = speculation.tokens_per_step_measured.rhs.subs({a_acc_4: 0, a_acc_5: 0})
@@ -244,7 +244,7 @@ many_requests = [
         vary={B_seq: (32, 64, 96, 128)},
     ),
     Question(
-        f"From which rate of such requests does the queue grow, if the batch is as large as memory allows? {BOUNDS}",
+        f"At which rate of such requests does the queue start to grow, if the batch is as large as memory allows? {BOUNDS}",
         answer=batching.largest_rate,
         unit="/s",
         given=work | {"B_seq": room},
@@ -289,7 +289,7 @@ many_requests = [
         noun="tokens",
         given=inputs(chunked_prefill.chunk_within, qwen, T_mix=40e-3, B_seq=64, C=GPUS * h200.bf16),
         mistakes={"There are two GPUs.": {"C": h200.bf16}},
-        hint="How many FLOPs do two H200 do in that time? A token takes two per parameter.",
+        hint="How many FLOPs do two H200s do in that time? A token takes two per parameter.",
         vary={B_seq: (32, 64), "T_mix": (30e-3, 40e-3, 50e-3)},
     ),
     Question(
@@ -302,7 +302,7 @@ many_requests = [
         tolerance=0.01,
         mistakes={
             "That takes the first acceptance for all of them.": {a_acc_2: a_acc_1, a_acc_3: a_acc_1},
-            "A refused token ends the draft.": 1 + a_acc_1 + a_acc_2 + a_acc_3,
+            "A rejected token ends the draft.": 1 + a_acc_1 + a_acc_2 + a_acc_3,
             "The model adds a token of its own.": three_drafted - 1,
         },
         hint="A token counts only if all tokens before it were accepted.",
@@ -312,8 +312,8 @@ many_requests = [
         "What does speculation do to its throughput?",
         choices=[
             ("it raises it by the tokens per step", "The check takes as many FLOPs as all drafted tokens.", False),
-            ("it leaves it alone", "Drafted tokens that are refused cost FLOPs, too.", False),
-            ("it lowers it", "Each refused token takes FLOPs that nobody gets tokens for.", True),
+            ("it doesn't change it", "Rejected tokens cost FLOPs, too.", False),
+            ("it lowers it", "Each rejected token costs FLOPs and yields nothing.", True),
         ],
     ),
 ]
@@ -357,7 +357,7 @@ many_gpus = [
         hint="Latent attention stores a latent vector and a rotary key per layer. Which heads use them?",
     ),
     Question(
-        "Sixteen H200 serve DeepSeek-V3, weights in fp8 and cache in bf16. With DP attention on every GPU, and experts "
+        "Sixteen H200s serve DeepSeek-V3, weights in fp8 and cache in bf16. With DP attention on every GPU, and experts "
         "spread over all, how many tokens of cache fit? The engine may use {f_mem:%} of the HBM.",
         answer=fits,
         unit="1",
@@ -392,7 +392,7 @@ many_gpus = [
         ],
     ),
     Question(
-        "Qwen3 32B decodes in bf16 for one user on {Y:count} H200. An all-reduce takes {t_ar:us}. How long does a step take "
+        "Qwen3 32B decodes in bf16 for one user on {Y:count} H200s. An all-reduce takes {t_ar:us}. How long does a step take "
         "at least, if all of its all-reduces are exposed?",
         answer=across_gpus.decode_tensor_parallel,
         unit="s",
@@ -405,7 +405,7 @@ many_gpus = [
         vary={Y: (4, 8), t_ar: (6e-6, 8e-6, 10e-6)},
     ),
     Question(
-        "DeepSeek-V3 decodes with expert parallelism over {Z:count} H800 in nodes of {G:count}, with {B_gpu:count} tokens "
+        "DeepSeek-V3 decodes with expert parallelism over {Z:count} H800s in nodes of {G:count}, with {B_gpu:count} tokens "
         "per GPU. Dispatch is in fp8 and combine in bf16, each with a latency of {alpha:us}. How long do both take per "
         "layer, if each copy of a token crosses the NIC by itself?",
         answer=exchange,
@@ -421,7 +421,7 @@ many_gpus = [
     ),
     Question(
         f"Find the error: a benchmark of expert parallelism prints {claim('serving:deepep-rdma').published / 1e9:.0f} GB/s of RDMA bandwidth "
-        "per GPU for eight H800 of one node. What is wrong?",
+        "per GPU for eight H800s of one node. What is wrong?",
         choices=[
             ("the GPU has two NICs", "A node has one NIC per GPU.", False),
             (

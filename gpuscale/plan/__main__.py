@@ -186,8 +186,6 @@ def calibrate_runs(arguments: list[str]) -> int:
     options = calibrate_parser().parse_args(arguments)
     for path in options.spec:
         clusters.load(path)
-    from gpuscale.plan.fit import calibrate
-    from gpuscale.plan.network_fit import fit_network
     from gpuscale.plan.network_logs import read_logs
     from gpuscale.plan.runs import read_runs
 
@@ -201,8 +199,11 @@ def calibrate_runs(arguments: list[str]) -> int:
     place = place if isinstance(place, clusters.Cluster) else clusters.cluster(place)
     tables = [path for path in options.files if path.lower().endswith(".csv")]
     logs = [path for path in options.files if path not in tables]
-    runs = [run for path in tables for run in read_runs(path)]
-    network = fit_network(read_logs(logs), place) if logs else None
+    runs, sweeps = [run for path in tables for run in read_runs(path)], read_logs(logs) if logs else []
+    from gpuscale.plan.fit import calibrate  # a file that is refused need not wait for sympy
+    from gpuscale.plan.network_fit import fit_network
+
+    network = fit_network(sweeps, place) if sweeps else None
     source = options.source or ", ".join(Path(path).name for path in options.files)
     found = calibrate(runs, place, options.recipe, source, network.calibration if network else None)
     try:

@@ -106,7 +106,7 @@ def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = Fa
     if alone:
         network = inside
     if network is None:
-        raise _missing("--nic", chip, "of its NICs", "400Gbit/s")
+        raise _missing("--nic", chip, "into the network", "400Gbit/s")
     sizes = _sizes(chip)
     if lacks := [name for name, size in sizes.items() if size is None]:
         raise Refusal(f"{chip.title} ({chip.key}) has no {lacks[0]}; expected a chip with bf16, hbm and hbm_bw")

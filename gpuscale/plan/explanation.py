@@ -13,6 +13,7 @@ from gpuscale.plan.batch import evaluate_choices, possible_rows
 from gpuscale.plan.calibration import FIXED_SPREAD, Calibration
 from gpuscale.plan.choice import Choice
 from gpuscale.plan.columns import SOUGHT, ExpectedTimes, fields_of
+from gpuscale.plan.layouts import MICRO, STAGE_CUTS
 from gpuscale.plan.outcome import Outcome
 from gpuscale.plan.programs import program
 from gpuscale.plan.requests import Request
@@ -68,12 +69,13 @@ class StepTerm:
 @dataclass(frozen=True)
 class Change:
     """Something else about a plan: in words, the expected step with it, whether it fits, and the fraction by which it
-    changes the step, negative if the step is faster."""
+    changes the step, negative if the step is faster. ``tried``: whether a search that fixes nothing tries it."""
 
     words: str
     seconds: float
     fits: bool
     change: float
+    tried: bool = True
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,9 @@ class Explanation:
 
 
 def _said(change: Change) -> str:
-    return change.words if change.fits else f"{change.words}, which does not fit into memory"
+    if not change.fits:
+        return f"{change.words}, which does not fit into memory"
+    return change.words if change.tried else f"{change.words}, which a search tries only if it is fixed"
 
 
 def explain(ask: Request, row: Outcome, others: tuple[Outcome, ...] = ()) -> Explanation:
@@ -193,8 +197,14 @@ def _choices(ask: Request, row: Outcome) -> list[Change]:
     possible = {words: changed for words, other in tries.items() if (changed := replace(c, **other)) != c}
     found = evaluate_choices(ask, list(possible.values()))
     return [
-        _changed(row, words, found.step[2][i], found.fits[i]) for i, words in enumerate(possible) if found.possible[i]
+        replace(_changed(row, words, found.step[2][i], found.fits[i]), tried=_tried(other))
+        for i, (words, other) in enumerate(possible.items())
+        if found.possible[i]
     ]
+
+
+def _tried(c: Choice) -> bool:
+    return c.micro <= MICRO and c.virtual in STAGE_CUTS
 
 
 def _neighbors(c: Choice) -> dict[str, dict]:

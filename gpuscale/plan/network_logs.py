@@ -8,7 +8,6 @@ A log may hold several tests, one after another, and whatever a launcher or NCCL
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable
@@ -199,9 +198,8 @@ def _pair(where: Where, found: re.Match, names: list[str] | None) -> tuple[Line 
 
 def _json(where: Where, text: str) -> _Test:
     """The test of the file that nccl-tests writes with -J."""
-    (program, ranks, out), (_, _, inside) = (nccl_tests.json_lines(where, text, group) for group in (False, True))
-    told = (json.loads(text).get("config") or {}).get("devices") or []
-    devices = {i: (str(one.get("group", 0)), str(one.get("hostname", ""))) for i, one in enumerate(told[:ranks])}
+    (program, _, out), (_, _, inside) = (nccl_tests.json_lines(where, text, group) for group in (False, True))
+    devices = nccl_tests.json_devices(where, text)
     pairs = [tuple(line if line.time else None for line in pair) for pair in zip(out, inside, strict=True)]
     test = _Test(program, devices=devices, pairs=[pair for pair in pairs if any(pair)])
     if not test.pairs:

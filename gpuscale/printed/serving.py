@@ -20,7 +20,7 @@ def cache_sequence(S, V_tok):
 
 
 def experts_touched(B, E, k):
-    """Distinct experts that a batch is sent to: gpuscale.serving.experts_touched, E_hit [1]."""
+    """Distinct experts that a batch touches: gpuscale.serving.experts_touched, E_hit [1]."""
     require(less_equal(k, E), "experts_touched: expected that k is at most E")
     return E*(1 - (1 - k/E)**B)
 
@@ -192,7 +192,7 @@ def verified_batch(B_seq, n_draft):
 
 
 def handover_bytes(V_tok, S_in):
-    """Cache that a request hands over: gpuscale.serving.handover_bytes, V_hand [B]."""
+    """KV cache handed over per request: gpuscale.serving.handover_bytes, V_hand [B]."""
     return S_in*V_tok
 
 

@@ -28,7 +28,7 @@ steady_step = Formula("Time of a decode step in the steady state", T_dec, T_w / 
     assumes=_STEADY, needs=(below(_more, 1),))
 steady_batch = Formula("Sequences that decode at a time in the steady state", B_mean,
     lambda_req * (S_out - 1) * T_w / (1 - _more), source=_BATCH, assumes=_STEADY, needs=(below(_more, 1),))
-largest_rate = Formula("Request rate from which the queue grows", lambda_req,
+largest_rate = Formula("Largest request rate without a growing queue", lambda_req,
     B_seq / ((S_out - 1) * (T_w + B_seq * t_seq) + B_seq * T_pre), source=_BATCH,
     assumes="when at most B_seq sequences fit; a step of T_w + t_seq per sequence, and a prefill that stops it",
     approx=1 / ((S_out - 1) * t_seq + T_pre), regime=((B_seq, oo),))

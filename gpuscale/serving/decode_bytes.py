@@ -21,7 +21,7 @@ weights_read = Formula("Weights read in a decode step", V_w, b_w * (P - P_emb + 
     assumes=f"{_ONCE}: all parameters but the embedding, of which a token reads a row; the output head is read, also "
     "if it is the same matrix",
     needs=(at_most(P_emb, P),))
-experts_touched = Formula("Distinct experts that a batch is sent to", E_hit, E * (1 - (1 - k / E) ** B),
+experts_touched = Formula("Distinct experts that a batch touches", E_hit, E * (1 - (1 - k / E) ** B),
     source="mixtral",
     assumes="on average, if each of B tokens is sent to k of E experts at random, none of them preferred: uneven "
     "routing touches fewer",

@@ -17,7 +17,7 @@ decode_bound = Formula("Lower bound of a decode step", T_dec,
     Max(V_read / W_hbm, _WEIGHTS + ops_kv / C_attn) / N_gpu, source=_ROOF,
     assumes="when bytes and FLOPs are split evenly over N_gpu GPUs, each works at its peaks, arithmetic and memory "
     "traffic overlap, and communication takes no time")
-decode_sum = Formula("Decode step as attention after matmuls", T_dec,
+decode_sum = Formula("Decode step, attention after matmuls", T_dec,
     (Max(V_w / W_hbm, _WEIGHTS) + Max(V_kv / W_hbm, ops_kv / C_attn)) / N_gpu, source=_BOOK,
     assumes="when matmuls and attention take turns, each limited by its own bytes or its own FLOPs, at the peaks")
 decode_estimate = Formula("Estimate of a decode step", T_dec,

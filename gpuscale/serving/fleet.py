@@ -9,7 +9,7 @@ from gpuscale.symbols import *
 _SPLIT, _DAY, _BOOK = "distserve2024", "deepseek-day6", "scaling-book-inference"
 
 # Disaggregation
-handover_bytes = Formula("Cache that a request hands over", V_hand, V_tok * S_in, source=_SPLIT,
+handover_bytes = Formula("KV cache handed over per request", V_hand, V_tok * S_in, source=_SPLIT,
     assumes="when the GPUs that decode have none of the prompt's cache")
 handover_bandwidth = Formula("Bandwidth that hides the handover of the cache", W_hand, V_tok * S_in / T_pre,
     source=_SPLIT, assumes="when each layer's cache leaves while the next layers are computed")

@@ -18,7 +18,8 @@ tokens_per_step = Formula("Tokens per step with speculation, equal acceptance", 
 tokens_per_step_measured = Formula("Tokens per step with speculation, measured acceptance", a_step,
     1 + a_acc_1 * (1 + a_acc_2 * (1 + a_acc_3 * (1 + a_acc_4 * (1 + a_acc_5)))), source="trtllm-blog1",
     assumes="for five draft tokens; of fewer, the rest are accepted with probability 0")
-speculative_speedup = Formula("Speedup by speculation", g_spec, a_step / (1 + n_draft * r_draft), source=_LEVIATHAN,
+speculative_speedup = Formula("Speedup from speculative decoding", g_spec, a_step / (1 + n_draft * r_draft),
+    source=_LEVIATHAN,
     assumes="when the step that checks the draft takes no longer than a step for one token")
 speculative_token = Formula("Time per output token with speculation", T_tpot, (T_dec + n_draft * t_draft) / a_step,
     source=_LEVIATHAN, assumes="when T_dec is the time of the step that checks the draft, at its larger batch")

@@ -11,6 +11,7 @@ from gpuscale.faces import face
 __getattr__, __dir__ = face(
     __name__,
     registry="UnknownPart capability chip chips link links load measured model models part parts table",
+    engine_settings="serving_settings serving_symptoms setting_sources",
     entry="Part",
     hugging_face="is_file",
     measured_serving=(

@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
+from reprlib import repr  # a long list does not fit into a message
 from typing import NamedTuple
 
 from gpuscale.specs.entry import Part
@@ -19,6 +21,7 @@ from gpuscale.specs.number import Spec
 from gpuscale.specs.reading import SpecError, Where
 
 LARGEST = 0.01  # of the parameters may be left out
+MOST = 10**9  # of any size, so that products of several stay in range
 
 
 class Kind(NamedTuple):
@@ -205,7 +208,7 @@ IGNORED = frozenset(
     rope_local_base_freq partial_rotary_factor rotary_pct rotary_emb_base initial_context_length
     query_pre_attn_scalar attn_logit_softcapping final_logit_softcapping cache_implementation use_parallel_residual
     use_bidirectional_attention router_aux_loss_coef router_jitter_noise output_router_logits aux_loss_alpha seq_aux
-    norm_topk_prob routed_scaling_factor scoring_func ep_size pretraining_tp quantization_config
+    norm_topk_prob routed_scaling_factor scoring_func ep_size pretraining_tp quantization_config use_mrope
     """.split()
 )
 DROPOUT = "attention_dropout hidden_dropout attention_probs_dropout_prob hidden_dropout_prob".split()
@@ -224,14 +227,23 @@ def read(path: str | os.PathLike) -> Part:
     place = place / "config.json" if place.is_dir() else place
     where = Where(str(place))
     try:
-        found = json.loads(place.read_text(encoding="utf-8"))
+        found = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except OSError as error:
         raise where.wrong(f"cannot be read ({error.strerror})", "a config.json of Hugging Face") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise where.wrong(f"is not JSON ({error})", "a config.json of Hugging Face") from None
     if not isinstance(found, dict):
         raise where.wrong("is not a JSON object", "a config.json of Hugging Face")
     return _Reading(where, found).part(place)
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict:
+    """An object of JSON. Raises ValueError for a field that is there twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        raise ValueError(f"field {twice} is there twice")
+    return found
 
 
 class _Reading:
@@ -240,9 +252,14 @@ class _Reading:
     def __init__(self, where: Where, found: dict):
         self.where, self.notes = where, []
         name = found.get("model_type")
-        if name in INSIDE and isinstance(found.get(INSIDE[name][1]), dict):
+        if name is not None and not isinstance(name, str):
+            raise where.at(field="model_type").wrong(f"value {repr(name)}", "a word, such as llama")
+        if name in INSIDE:
             outer, (name, inside) = found, INSIDE[name]
             self._known(outer, IGNORED | ASIDE | WINDOW)
+            if not isinstance(outer.get(inside), dict):
+                said = f"value {repr(outer[inside])}" if inside in outer else "is missing"
+                raise where.at(field=inside).wrong(said, "an object with the fields of the text model")
             found = {key: outer[key] for key in WINDOW & outer.keys()} | outer[inside]
             self.notes += ["text model alone; the vision encoder is not counted"] if "vision_config" in outer else []
         if name not in KINDS:
@@ -258,14 +275,15 @@ class _Reading:
 
     def _known(self, found: Mapping, known: frozenset) -> None:
         if strange := sorted(found.keys() - known):
-            names = ", ".join(strange)
+            close = {name: get_close_matches(name, known, 1, 0.85) for name in strange}
+            names = ", ".join(name + "".join(f" (did you mean {one}?)" for one in close[name]) for name in strange)
             raise self.where.wrong(
                 f"unknown {'fields' if strange[1:] else 'field'} {names}",
                 "fields that are known to change the counts, or known not to; remove one that changes nothing",
             )
 
     def _wrong(self, field: str, expected: str) -> SpecError:
-        return self.where.at(field=field).wrong(f"value {self.file.get(field)!r}", expected)
+        return self.where.at(field=field).wrong(f"value {repr(self.file.get(field))}", expected)
 
     # ---- the numbers, each with the name of the field that has it
 
@@ -307,6 +325,8 @@ class _Reading:
         value = self.file.get(field)
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise self._wrong(field, f"a whole number, {least} or more")
+        if value > MOST:
+            raise self._wrong(field, f"a whole number, {MOST:,} or less")
         return value
 
     def _flag(self, field: str) -> bool:

@@ -175,20 +175,42 @@ def _number(text: str) -> bool:
 
 def json_lines(where: Where, text: str, in_place: bool) -> tuple[str, int, list[Line]]:
     """The same of the file that nccl-tests writes with -J. What else it holds stays there, such as the environment."""
+    found = _json(where, text)
+    group = "in_place" if in_place else "out_of_place"
+    try:
+        program = PROGRAM.search(str(next(iter(found.get("args") or [""]))))
+        results = enumerate(found.get("results") or [], 1)
+        lines = [_result(where.at(field=f"result {i}"), one, group) for i, one in results]
+    except (AttributeError, TypeError):
+        raise _other_form(where) from None
+    return program[1] if program else "", len(json_devices(where, text)), [line for line in lines if line.size]
+
+
+def json_devices(where: Where, text: str) -> dict[int, tuple[str, str]]:
+    """The group and the host of each rank in that file, which lists only the first GPU of each process."""
+    try:
+        config = _json(where, text).get("config") or {}
+        told = config.get("devices") or []
+        listed = {int(one["rank"]): (str(one.get("group", 0)), str(one.get("hostname", ""))) for one in told}
+        each = int(config.get("nthreads", 1)) * int(config.get("ngpus", 1))
+        first = [rank for rank in listed if each > 0 and rank % each == 0]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise _other_form(where) from None
+    return {rank + i: listed[rank] for rank in first for i in range(each)} | listed
+
+
+def _json(where: Where, text: str) -> dict:
     try:
         found = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise where.wrong(f"is not JSON ({error})", "the file that nccl-tests writes with -J") from error
     if found.get("version") not in VERSIONS:
         raise where.at(field="version").wrong(f"is {found.get('version')!r}", f"one of {', '.join(map(str, VERSIONS))}")
-    first = next(iter(found.get("args") or [""]))
-    program = PROGRAM.search(str(first))
-    devices = (found.get("config") or {}).get("devices") or []
-    ranks = 1 + max((device.get("rank", -1) for device in devices), default=-1)
-    group = "in_place" if in_place else "out_of_place"
-    results = found.get("results") or []
-    lines = [_result(where.at(field=f"result {i}"), one, group) for i, one in enumerate(results, 1)]
-    return program[1] if program else "", ranks, [line for line in lines if line.size]
+    return found
+
+
+def _other_form(where: Where) -> SpecError:
+    return where.wrong("is JSON of another form", "the file that nccl-tests writes with -J")
 
 
 def _result(where: Where, one: dict, group: str) -> Line:

@@ -199,6 +199,9 @@ def test_plans_unlike_the_runs_are_named_and_their_bands_are_wide():
         assert evaluate_choices(ask, [choice]).factor == [out.factor]
     both = evaluate_choices(asked(), [Choice(dp=4, **tp), Choice(dp=5), Choice(dp=4, **tp | {"zero": 3})])
     assert both.factor == pytest.approx([1.1, np.nan, USUAL_BAND], nan_ok=True)
+    known = dataclasses.replace(known, band=1.9, tie=1.8)  # as wide as that, it stays so
+    out = evaluate_choice(asked(32), Choice(dp=16, **tp))
+    assert out.unlike and (out.factor, out.closest) == (1.9, 1.8)
 
 
 HEAD = "model,gpus,batch,seq,seconds,tp,dp\n"

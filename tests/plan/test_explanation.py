@@ -197,6 +197,21 @@ def test_neighbors_are_plans_on_as_many_gpus():
     assert not any("DP 0" in change.words for change in told) and any("TP 4, DP 2" == change.words for change in told)
 
 
+def test_a_faster_plan_that_no_search_tries_says_so():
+    """Ten layers per stage, in ten virtual stages: a search tries at most eight."""
+    found = plan("llama3_70b", "h100_superpod", 4096, "4M", top=1)
+    assert found.best.choice.pp == 8 and found.best.choice.virtual == 5
+    told = explain(found.ask, found.best)
+    (change,) = (one for one in told.changes if one.words == "twice the virtual stages")
+    assert change.fits and change.change < 0 and not change.tried
+    assert "%  twice the virtual stages, which a search tries only if it is fixed\n" in str(told)
+    assert all(one.tried for one in told.changes if one is not change)
+    fixed = plan("llama3_70b", "h100_superpod", 4096, "4M", top=1, virtual=10)
+    assert fixed.best.step[2] <= change.seconds
+    for one in told.changes:  # whatever a search tries and fits is no faster than what it found
+        assert one.change > 0 or one is change or not one.fits or one.words in MACHINES
+
+
 def test_a_change_that_does_not_fit_says_so():
     ask = request("llama3_8b", "h100_superpod", 64, "512k")
     found = explain(ask, evaluate_choice(ask, Choice(dp=64, zero=2)))

@@ -164,6 +164,7 @@ def test_memory_of_each_stage_is_what_the_schedule_stores(model, axes):
     costs, part = evaluate_choice(ask, choice).costs, ask.model
     layers, found = stage_layers(ask, choice), stage_memory(ask, choice)
     assert sum(layers) == part.layers and min(layers) >= 1 and max(layers) <= costs.stage_layers
+    assert sorted(layers, reverse=True) == list(layers) and max(layers) - min(layers[:-1], default=max(layers)) <= 1
     run = orders.one_f_one_b(choice.pp, round(costs.microbatches))
     # Bytes of one more layer in flight, from two plans of one stage that differ in nothing else
     kept = costs.activations / (min(choice.pp, costs.microbatches) * costs.stage_layers)

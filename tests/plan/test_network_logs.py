@@ -202,6 +202,16 @@ def test_json_is_read(log):
     same(sweep, [Row(1048576, 50e-6, None, 20.97152e9, 39.3216e9)])
 
 
+def test_json_of_processes_with_several_gpus_has_all_ranks(log):
+    """Two processes of two threads with four GPUs each: the file lists the first GPU of either."""
+    body = {"time": 50.0, "alg_bw": 20.97152, "bus_bw": 39.3216, "nwrong": None}
+    devices = [{"rank": 8 * i, "group": 0, "hostname": f"host-{i}"} for i in range(2)]
+    whole = {"version": 2, "args": ["all_reduce_perf"], "config": {"nthreads": 2, "ngpus": 4, "devices": devices}}
+    results = [{"size": 1048576, "out_of_place": body, "in_place": body}]
+    (sweep,) = read_logs(log(json.dumps(whole | {"results": results})))
+    assert (sweep.ranks, sweep.nodes, sweep.groups) == (16, 2, 1)
+
+
 WRONG = {
     "no rows": (HEAD.format(name="all_reduce") + DEVICES + TITLES, "run.log: has no row of results; expected rows of"),
     "another program": ("1 2 3\nBandwidth 12 GB/s\n", "run.log: is not a log of nccl-tests; expected rows of"),

@@ -35,7 +35,7 @@ LLAMA = {
 }
 LLAMA |= {"rope_scaling": {"factor": 8.0, "rope_type": "llama3"}, "rope_theta": 5e5, "tie_word_embeddings": False}
 QWEN = {"attention_dropout": 0.0, "max_window_layers": 28, "sliding_window": None, "use_sliding_window": False}
-QWEN |= {"rope_scaling": None, "tie_word_embeddings": False}
+QWEN |= {"rope_scaling": None, "tie_word_embeddings": False, "use_mrope": False}
 QWEN3 = QWEN | {"attention_bias": False, "head_dim": 128}
 QWEN3_MOE = QWEN3 | {"decoder_sparse_step": 1, "mlp_only_layers": [], "num_experts": 128, "num_experts_per_tok": 8}
 QWEN3_MOE |= {"norm_topk_prob": True, "output_router_logits": False, "router_aux_loss_coef": 0.001}
@@ -252,6 +252,11 @@ REFUSED = {
     "type": (L | {"model_type": "mamba"}, "field 'model_type': 'mamba' is not known; expected one of llama, mistral"),
     "no type": ({"hidden_size": 1}, "field 'model_type': is missing"),
     "strange": (L | {"num_loops": 2, "altup": 1}, "unknown fields altup, num_loops; expected fields that are known"),
+    "misspelt": (L | {"hiden_size": 4096}, r"unknown field hiden_size \(did you mean hidden_size\?\); expected fields"),
+    "a list for a type": (L | {"model_type": ["llama"]}, r"field 'model_type': value \['llama'\]; expected a word"),
+    "huge": (L | {"hidden_size": 10**30}, "field 'hidden_size': value 10{30}; expected a whole number, 1,000,000,000"),
+    "no text model": ({"model_type": "gemma3"}, "field 'text_config': is missing; expected an object with the fields"),
+    "text model of no kind": ({"model_type": "gemma3", "text_config": 7}, "field 'text_config': value 7; expected an"),
     "missing": (
         {k: v for k, v in L.items() if k != "hidden_size"},
         "field 'hidden_size': is missing; expected a whole",
@@ -298,7 +303,9 @@ def test_files_that_are_none(put, tmp_path):
         SpecError, match=r"meta/Llama: cannot be read \(No such file or directory\); expected a config.json"
     ):
         specs.model("meta/Llama")
-    for text, said in (("{", "is not JSON"), ("[]", "is not a JSON object")):
+    wrong = {"{": "is not JSON", "[]": "is not a JSON object", '{"a":' + "[" * 10**5: "is not JSON"}
+    wrong['{"hidden_size": 1, "hidden_size": 2}'] = r"is not JSON \(field hidden_size is there twice\)"
+    for text, said in wrong.items():
         (tmp_path / "x.json").write_text(text)
         with pytest.raises(SpecError, match=said):
             specs.model(tmp_path / "x.json")

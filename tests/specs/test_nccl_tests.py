@@ -137,6 +137,13 @@ def test_json_is_read_and_its_environment_is_not_copied(log, tmp_path, capsys):
     assert "x, my_run_1" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("listed", [[0], [0, 2], [0, 1, 2, 3]])
+def test_json_lists_one_gpu_of_each_process(log, listed):
+    """A process of several GPUs writes down its first one."""
+    config = {"nthreads": 1, "ngpus": 4 // len(listed), "devices": [{"rank": r} for r in listed]}
+    assert set(read_log(log(as_json(config=config), "x.json")).ranks) == {4.0}
+
+
 def test_what_is_written_is_loaded(log, tmp_path, monkeypatch):
     from functools import cache
 
@@ -167,6 +174,10 @@ WRONG = {
     "a version to come": (as_json(version=9), {}, r"field 'version': is 9; expected one of 1, 2, 3"),
     "no size": (as_json(results=[{"size": "1M"}]), {}, r"'result 1': size is '1M'"),
     "nan": (as_json(results=[{"size": 8, "out_of_place": {"time": "nan"}}]), {}, r"'result 1': out_of_place has"),
+    "no results": (as_json(results=["none"]), {}, r"is JSON of another form; expected the file that nccl-tests writes"),
+    "devices in words": (as_json(config={"devices": "eight"}), {}, r"is JSON of another form"),
+    "GPUs in words": (as_json(config={"ngpus": "x", "devices": [{"rank": 0}]}), {}, r"is JSON of another form"),
+    "nested": ('{"a":' + "[" * 10**5, {}, r"is not JSON"),
     "key": (WHOLE, {"key": "My Run"}, r"'My Run' is not a name"),
 }
 

@@ -146,7 +146,20 @@ class Slow:
             if m.dropout:
                 flat_bytes += self._dropped(tokens, again)
         width = F(self.ask.recipe.get("kept", self.width)) if again == "selective" else self.width
-        return F(width * total + flat_bytes, m.layers)
+        on_top = sum(map(self._on_top, range(m.layers))) if again in {"none", "attention"} else 0
+        return F(width * (total + on_top) + flat_bytes, m.layers)
+
+    def _constant(self, name: str) -> F:
+        return F(self.ask.calibration.constants.get(name, 4 if name == "b_logit" else 0))
+
+    def _on_top(self, layer: int) -> F:
+        """Elements that a framework stores besides: copies of the heads, results of the activation function, and what
+        gathered arrays have beyond a rank's own tokens."""
+        c, m, rows = self.c, self.m, self.ask.seq * self.c.micro // self.c.cp
+        wide = sum(m.width(layer) for _ in range(1 if m.dense(layer) else m.active_experts + m.shared_experts))
+        others = sum(F(rows, c.tp) * m.d_model for rank in range(1, c.tp)) if c.sp else 0
+        own = self._constant("n_copy") * m.d_model + self._constant("n_wide") * wide
+        return own * F(rows, c.tp) + self._constant("n_gather") * others
 
     def _dropped(self, tokens: int, again: str) -> int:
         """Bytes that dropout adds to a layer: a mask of one byte an element after each block, and, unless they are
@@ -168,12 +181,14 @@ class Slow:
 
     def memory(self) -> Counter:
         c, m, out = self.c, self.m, self.states()
-        head = F(self.tokens, c.tp) * (2 * m.d_model * self.width + 4 * m.vocab)
+        head = F(self.tokens, c.tp) * (2 * m.d_model * self.width + self._constant("b_logit") * m.vocab)
         layer = self.kept(c.recompute)
         out["activations"] = max(self.held() * self.layers * layer, self.layers * layer + head)
         one, recipe = self.rank / self.layers, self.ask.recipe
         buffers = [recipe.gradients] * (c.zero > 1) + [recipe.weights] * 2 * (c.zero > 2)
-        out["working"] = sum(one * F(width) for width in buffers) + self._again()
+        out["working"] = sum(one * F(width) for width in buffers) + self._again() + self._constant("V_fix")
+        if c.dp > 1 or c.cp > 1:  # somebody to add gradients up with
+            out["working"] += self._constant("b_bucket") * self.rank
         out["memory"] = sum(out.values())
         out["states"] = sum(out[name] for name in ("weights", "gradients", "optimizer"))
         return out

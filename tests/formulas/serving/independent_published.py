@@ -23,6 +23,37 @@ def concurrency_of_an_engine(lib):
         )
 
 
+@checks("requests_in_flight", "speed_per_user", "throughput_per_gpu")
+def concurrency_of_users(lib):
+    """The same runs by their users: throughput over the speed of a user is the number of users, and requests per second
+    times their output is the throughput."""
+    for name in ("trtdsr1-b200-fp8kv", "trtdsr1-h200-fp8"):
+        row = serving_row(name)
+        per_user = row.also["tokens_per_s_and_user"]
+        close(row.also["requests_per_s"] * row.output, row.value, 1e-4)
+        close(row.value / per_user, row.batch, 0.03)
+        step = 1 / per_user
+        close(lib.speed_per_user(a_step=1, T_dec=step), per_user)
+        close(lib.throughput_per_gpu(B_seq=row.batch, a_step=1, N_gpu=row.gpus, T_dec=step) * row.gpus, row.value, 0.03)
+        # a request is in flight for its output, one token per step
+        close(lib.requests_in_flight(lambda_req=row.value / row.output, T_req=row.output * step), row.batch, 0.03)
+
+
+@checks("requests_in_flight")
+def concurrency_at_other_lengths(lib):
+    """InferenceX draws lengths between 80% and 100% of the nominal one; the ends of a run are not full."""
+    for name in ("ix-mi355x-c16", "ix-mi355x-c64", "ix-gb200-sgl-c4096", "ix-gb200-trt-c2048", "ix-mi355x-mori-c512"):
+        row = serving_row(name)
+        tokens = row.also["output_tokens_per_s_and_gpu"] * (row.decode_gpus or row.gpus)
+        held = [
+            lib.requests_in_flight(lambda_req=tokens / (part * row.output), T_req=row.also["mean_latency_s"])
+            / row.batch
+            for part in (1, 0.8)
+        ]
+        assert held[0] < 1 < held[1], (name, held)
+        close(held[0] / 0.9, 1, 0.1)
+
+
 @checks("fleet_size", "prefill_decode_ratio", "colocated_rate")
 def nodes_of_deepseek_s_day(lib):
     """Its rates per node count cached tokens of prompts as well."""
@@ -50,6 +81,19 @@ def price_of_output_alone(lib):
     row, rate = serving_row("lmsys-ep-cost"), serving_row("lmsys-ep72-2k")
     per_gpu = rate.value / 8
     close(lib.dollars_per_million(p_gpu=2, r_tok=per_gpu, f_busy=1), row.value, 0.005)
+
+
+@checks("dollars_per_million")
+def price_of_a_prompt(lib):
+    """What LMSYS leaves out: node-hours of a million prompt tokens at the published rate of a node that prefills, eight
+    GPUs at the same 2 USD. It is less than half of the price of as many output tokens."""
+    decode = serving_row("lmsys-ep-cost")
+    for name, dollars in (("lmsys-ep32-prefill-2048", 0.0815), ("lmsys-ep32-prefill-4096-balanced", 0.0749)):
+        rate = serving_row(name).value
+        by_hand = 8 * 2 * 1e6 / rate / 3600
+        close(by_hand, dollars, 0.001)
+        close(lib.dollars_per_million(p_gpu=2, r_tok=rate / 8, f_busy=1), by_hand)
+        assert by_hand < decode.value / 2
 
 
 @checks("speculative_speedup")

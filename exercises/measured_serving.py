@@ -1,0 +1,215 @@
+"""Practice questions on measured serving: bounds, estimates, and the settings of engines."""
+
+from gpuscale import chip
+from gpuscale.llm import counts
+from gpuscale.quiz import Question, QuestionSet
+from gpuscale.serving import decode_time
+from gpuscale.serving.estimates import constants
+from gpuscale.serving.given_decode import decode_inputs, gpt_fast, prefill, step
+from gpuscale.serving.measured import measured_bounds
+from gpuscale.serving.measured_kinds import loaded, predicted_bands
+from gpuscale.symbols import (
+    B_seq,
+    C,
+    S,
+    T,
+    T_dec,
+    T_many,
+    T_one,
+    V_tok,
+    V_w,
+    W_hbm,
+    eta_hbm,
+    g_added,
+    ops,
+    r_tok,
+    r_user,
+)
+from gpuscale.units import show
+
+h100, h200 = chip("h100_sxm"), chip("h200_sxm")
+bounds, fit, rates = measured_bounds(), gpt_fast(), constants()
+HINT = "The hardware tables have the dimensions of every model and the bandwidth of every GPU."
+small, qwen = step("llama3_8b", h100), step("qwen3_8b", h200)
+cache = decode_inputs("llama3_8b")["V_tok"]
+read = (V_w + B_seq * S * V_tok) / W_hbm
+short = prefill("llama3_8b", h100, prompt=1024)
+alone = bounds["gptfast-llama2_7b-bf16-tp1"]
+windowed = bounds["vllmkv-oss20-h100-bf16"]
+reported = bounds["aic1150-mix-2048-b4"]
+worst = max(predicted_bands().values(), key=lambda band: max(band.highest, 1 / band.lowest))
+
+questions = QuestionSet(
+    "measured_serving",
+    "Measured serving",
+    intro="Questions on measurements of serving engines, their bounds and estimates, and on settings.",
+    chapter="measured_serving",
+    questions=[
+        Question(
+            "An engine decodes {B_seq:count} sequences of {S:count} tokens with Llama 3 8B on one H100, weights and cache "
+            "in bf16, and takes {T:ms} per step. How many times the bound is that?",
+            answer=T / read,
+            given={"B_seq": 16, "S": 4096, "T": 9e-3, "V_w": small.V_w, "V_tok": cache, "W_hbm": h100.hbm_bw},
+            unit="1",
+            hint="Find the bytes of weights and of all caches. " + HINT,
+            mistakes={
+                "The caches are read, too.": T * W_hbm / V_w,
+                "Each sequence reads its own cache.": T * W_hbm / (V_w + S * V_tok),
+                "That is the bound over the measured time.": read / T,
+            },
+            fixed="a step that is near its bound",
+        ),
+        Question(
+            "Estimate a decode step of Qwen3 8B in bf16 for a single sequence with a negligible cache, on one H200. HBM "
+            "sustains {eta_hbm:%} of its bandwidth, and a layer takes {t_layer:us} on top.",
+            answer=decode_time.decode_estimate.where(V_kv=0, ops_kv=0, N_gpu=1, B_seq=1),
+            given={
+                "eta_hbm": round(fit.eta_hbm, 2),
+                "t_layer": round(fit.t_layer, 6),
+                "V_w": qwen.V_w,
+                "W_hbm": h200.hbm_bw,
+                "L": counts("qwen3_8b").inputs["L"],
+                "P_act": counts("qwen3_8b").P_act,
+                "C": h200.bf16,
+            },
+            hint="Bytes of weights over the sustained bandwidth, plus the time of all layers. " + HINT,
+            mistakes={
+                "The layers take time of their own.": V_w / (eta_hbm * W_hbm),
+                "HBM sustains less than its peak.": {"eta_hbm": 1},
+            },
+        ),
+        Question(
+            "Estimate the prefill of {S_in:count} tokens with Llama 3 8B in bf16 on one H100. Matmuls sustain "
+            "{eta_mat:%} of the peak, and a layer takes {t_layer:us} on top.",
+            answer=decode_time.prefill_estimate.where(N_gpu=1),
+            given={
+                "S_in": 1024,
+                "eta_mat": round(rates.eta_wide, 2),
+                "t_layer": round(fit.t_layer, 6),
+                "ops": short.ops,
+                "C": h100.bf16,
+                "V_w": short.V_w,
+                "W_hbm": h100.hbm_bw,
+                "eta_hbm": fit.eta_hbm,
+                "L": counts("llama3_8b").inputs["L"],
+            },
+            hint="First count the FLOPs of the prompt, attention included.",
+            mistakes={
+                "That is the bound: no matmul reaches the peak.": ops / C,
+                "The layers take time of their own.": {"t_layer": 0},
+            },
+            fixed="the FLOPs belong to this prompt",
+        ),
+        Question(
+            "By the estimate, a step of a mixture of experts takes {T_one:ms} for one sequence and {T_many:ms} for the whole "
+            "batch. Under load, each further sequence takes {g_added:1,2} times its estimate. How long a step do you expect?",
+            answer=decode_time.loaded_step,
+            given={"T_one": 12e-3, "T_many": 20e-3, "g_added": round(loaded(), 1)},
+            hint="Only the part that further sequences add grows.",
+            mistakes={
+                "The step of the first sequence keeps its estimate.": g_added * T_many,
+                "That is what the further sequences add.": g_added * (T_many - T_one),
+            },
+        ),
+        Question(
+            "A server streams {a_step:count} tokens per message. Its mean inter-token latency, from message to message, is "
+            "{T_dec:ms}. What is its time per output token?",
+            answer=decode_time.time_per_token,
+            given={"T_dec": 120e-3, "a_step": 8},
+            hint="A message carries several tokens.",
+            mistakes={"That is the time between messages.": T_dec + 0},
+        ),
+        Question(
+            "A benchmark of an engine with requests in flight reports {r_tok:count} output tokens per second in total, and "
+            "{r_user:count} tokens per second per user. How many sequences decode at a time?",
+            answer=r_tok / r_user,
+            given={"r_tok": 24_000, "r_user": 15},
+            unit="1",
+            noun="sequences",
+            hint="By Little's law, the batch is the total rate over the rate of a user.",
+            mistakes={"It is the other way around.": r_user / r_tok},
+        ),
+        Question(
+            "In a measurement on one H100, a step gets {T:ns} longer with each token of context. HBM sustains {eta_hbm:%} of "
+            "its bandwidth. How many bytes of cache does a step read per token?",
+            answer=T * eta_hbm * W_hbm,
+            given={"T": 45e-9, "eta_hbm": 0.85, "W_hbm": h100.hbm_bw},
+            unit="B",
+            hint="Bytes are time multiplied by bandwidth. The hardware tables have the bandwidth.",
+            mistakes={"HBM sustains less than its peak.": T * W_hbm},
+        ),
+        Question(
+            "Users of a chat service complain that their answers pause now and then. TPOT is fine on average, and no block "
+            "of the cache runs out. What helps?",
+            choices=[
+                ("fewer tokens per step", "A step that prefills less is shorter.", True),
+                ("a higher batch limit", "It makes steps longer, if anything.", False),
+                ("more memory for the cache", "Blocks don't run out.", False),
+                ("weights in a smaller format", "The pauses are steps that prefill, which are compute-bound.", False),
+            ],
+        ),
+        Question(
+            "gpt-fast decodes one sequence with Llama 2 7B in bf16 on an A100, in "
+            f"{show(alone.measured, 's')} per token. How does that compare with the bound?",
+            predict=True,
+            given={"T": alone.measured, "T_dec": alone.bound},
+            choices=[
+                ("it is at the bound", "Reading the weights takes less than that.", T / T_dec < 1.1),
+                (
+                    "about 1.5 times the bound",
+                    "HBM sustains less than its peak, and layers take time.",
+                    abs(T / T_dec - 1.5) < 0.2,
+                ),
+                ("about 5 times the bound", "One GPU has nothing to communicate.", T / T_dec > 4),
+            ],
+            solution=f"About 1.5 times. Reading weights and cache takes at least {show(alone.bound, 's')}. The rest is "
+            "bandwidth that HBM doesn't sustain, and the launches of every layer.",
+        ),
+        Question(
+            "Constants are fitted to single streams and single prompts of dense models. Which of these do they predict "
+            "worst?",
+            predict=True,
+            choices=[
+                ("decode with a long context on one GPU", "It reads more bytes, but nothing else changes.", False),
+                ("a dense model with many requests in flight", "Bytes and FLOPs still explain its steps.", False),
+                (
+                    "a mixture of experts with many requests in flight",
+                    "Uneven experts and small matmuls add to it.",
+                    True,
+                ),
+            ],
+            solution="A mixture with many requests in flight. Even with one more constant, measurements are "
+            f"{show(worst.lowest, '1', digits=2)} to {show(worst.highest, '1', digits=2)} times their estimate.",
+        ),
+        Question(
+            "If every layer of gpt-oss-20b read the whole context, a further token of context would add at least "
+            f"{show(windowed.memory, 's')} to a step on an H100. vLLM measured {show(windowed.measured, 's')}. What follows?",
+            predict=True,
+            given={"T": windowed.measured, "T_dec": windowed.memory},
+            choices=[
+                ("some layers read less than the whole context", "Then the bound is lower.", T < T_dec),
+                ("the GPU is faster than its data sheet", "No kernel reads HBM faster than its peak.", False),
+                ("the cache was in fp8", "The source states bf16.", False),
+            ],
+            solution="Some layers read less. Every other layer of gpt-oss-20b has a window, so only half of the layers read a "
+            f"further token. Their bound is {show(windowed.bound, 's')}, below the measurement.",
+        ),
+        Question(
+            f"An issue reports a step with a prompt of {reported.row.input:,} tokens of Qwen3 8B on one H200, in "
+            f"{show(reported.measured, 's')}. Is that possible in bf16?",
+            predict=True,
+            given={"T": reported.measured, "T_dec": reported.bound},
+            choices=[
+                ("yes, easily", "Count the FLOPs of the prompt.", T > 1.5 * T_dec),
+                (
+                    "yes, if all kernels reach the peak",
+                    "Count the FLOPs of the prompt.",
+                    abs(T / T_dec - 1) < 0.05,
+                ),
+                ("no", "The matmuls alone take longer at the peak.", T < T_dec),
+            ],
+            solution=f"No. The matmuls of the prompt take {show(reported.bound, 's')} at the peak in bf16. Either the step held "
+            "only a part of the prompt, or its weights were in another format.",
+        ),
+    ],
+)
