@@ -18,7 +18,7 @@ CHAPTER = re.compile(r"chapters/(\w+)")
 # MoE layer, and requests in flight are not bytes in flight, so these names lead to the glossary only in the chapter
 # that defines the term.
 EVERYDAY = {"combine", "gather", "in flight", "process"}
-# Names that mean something else in a chapter: the layers of a network are switches, and a pipeline's norm is of gradients.
+# Names that mean something else in a chapter: layers of a network are switches, and the norm of gradients is a length.
 OTHERWISE = {
     "across_the_hierarchy": {"layer"},
     "all_to_all": {"transpose"},
