@@ -110,7 +110,7 @@ levels = [
             "That leaves out the part that each GPU holds already.": W_nvl / (W_nvl - W_node),
             "That is the ratio of the bandwidths; on both levels a part is there already.": W_nvl / W_node,
         },
-        solution="Set (G − 1)/(G W_nvl) equal to (M − 1)/(M W_node) and solve for M.",
+        solution=r"Set $(G - 1)/(G\,W_\mathrm{NVLink})$ equal to $(M - 1)/(M\,W_\mathrm{node})$ and solve for $M$.",
         remark="On nodes of eight H100s it lies between four and five.",
     ),
 ]
@@ -220,9 +220,9 @@ sharded = [
         "slice, and NVLink carries nothing.",
     ),
     Question(
-        "Find the error. A published rule gives a level the time V (G_i \u2212 1) / (G_i max(Y, n) W), with n the GPUs "
-        "inside a child and W the bandwidth of the child's uplink. Put Y = 1 at the leaf level of a scalable unit: {G_2} "
-        "nodes of {n_in} H100s. Which bandwidth does the rule promise?",
+        r"Find the error. A published rule gives a level the time $V\,(G_i - 1)/(G_i \max(Y, n)\,W)$, with $n$ the GPUs "
+        "inside a child and $W$ the bandwidth of the child's uplink. Put $Y = 1$ at the leaf level of a scalable unit: "
+        "{G_2} nodes of {n_in} H100s. Which bandwidth does the rule promise?",
         answer=printed,
         given={"G_2": UNIT, "n_in": NODE, "W_node": H100["W_node"]},
         unit="B/s",

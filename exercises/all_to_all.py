@@ -98,7 +98,7 @@ questions = QuestionSet(
             remark="The bound min(k/Z, 1) is more than 50% too high here. It is worst where k is close to Z.",
         ),
         Question(
-            'Find the error. "An all-to-all of V/8W on one node of eight becomes V/2W_node on two, so it is '
+            r'Find the error. "An all-to-all of $V/8W$ on one node of eight becomes $V/2W_\mathrm{node}$ on two, so it is '
             f'{claim("gpus:X-A2A4").published:g} times as slow." '
             "Both are limits of many ranks. What is the exact factor for nodes of eight H100 SXM with one NIC per GPU?",
             answer=step,

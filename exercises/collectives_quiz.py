@@ -102,8 +102,9 @@ node_level = [
         vary={G: ()},
     ),
     Question(
-        "Find the error. The published answer writes the time of the node level as B N / W_node and then as B over "
-        f"{show(NVLINK, 'B/s')}. Elsewhere in the scaling book W_node is {show(NICS, 'B/s')}, the bandwidth of a node's NICs. "
+        r"Find the error. The published answer writes the time of the node level as $B N/W_\mathrm{node}$ and then as $B$ "
+        f"over {show(NVLINK, 'B/s')}. Elsewhere in the scaling book "
+        rf"$W_\mathrm{{node}}$ is {show(NICS, 'B/s')}, the bandwidth of a node's NICs. "
         "Which bandwidth does the formula need?",
         choices=[
             ("the bandwidth of all NICs of a node", "Those bytes go over NVLink, not through the NICs.", False),

@@ -129,7 +129,7 @@ questions = QuestionSet(
             solution="The bound min(k/M, 1) reaches 1 at M = k nodes, which are k G ranks.",
         ),
         Question(
-            'Find the error. "One all-to-all across nodes takes 2BD (Z-8)/Z min(8k/Z, 1)." For {B} tokens of {D} elements '
+            r'Find the error. "One all-to-all across nodes takes $2BD\,(Z - 8)/Z \min(8k/Z, 1)$." For {B} tokens of {D} elements '
             "in bf16, on {M} nodes of eight H100 SXM GPUs, this gives a huge number of seconds. Every node gets every token. "
             "How long does the all-to-all really take?",
             answer=one_way,

@@ -151,8 +151,10 @@ questions = QuestionSet(
             remark="Even one layer takes several times as long as its transfer.",
         ),
         Question(
-            'Find the error. "t_comm = 16 h^2 (DP-1)/(DP W), t_compute = 32 s h^2/C, so the ratio is (DP-1) C/(2 s DP '
-            'W)." With {B_gpu} tokens s per GPU, {X} GPUs and bf16, what is the true ratio on H100 nodes?',
+            r'Find the error. "$t_\mathrm{comm} = 16 h^2 (\mathrm{DP} - 1)/(\mathrm{DP}\,W)$ and '
+            r"$t_\mathrm{compute} = 32 s h^2/C$, so the ratio is "
+            r'$(\mathrm{DP} - 1)\,C/(2 s\,\mathrm{DP}\,W)$." '
+            "With {B_gpu} tokens $s$ per GPU, {X} GPUs and bf16, what is the true ratio on H100 nodes?",
             answer=overlap.zero3_forward_ratio,
             given={"B_gpu": 4096, "X": 512, "b_w": 2, "C": h100.bf16, "W": node_bw},
             mistakes={

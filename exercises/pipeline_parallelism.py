@@ -166,7 +166,7 @@ questions = QuestionSet(
             remark=f"{PRINTED:g} is right only if there are twice as many microbatches as stages between the first and the last.",
         ),
         Question(
-            'Find the error. "DualPipe waits (N/2 - 1)(F&B + B - 3W)." There are {N_stages} stages. A forward '
+            r'Find the error. "DualPipe waits $(N/2 - 1)(F\&B + B - 3W)$." There are {N_stages} stages. A forward '
             "pass takes {t_F} and a backward pass {t_B}, of which {t_W} are for the weights. Two passes side by side hide only "
             "communication. How long is a rank really idle?",
             answer=pipeline.dualpipe_bubble,

@@ -40,7 +40,7 @@ questions = QuestionSet(
     questions=[
         Question(
             "Llama 3 405B decodes in fp8 on eight H200s. Reading its weights and caches takes {T_mem:ms} on one such GPU. "
-            "An all-reduce takes 10 us, and nothing else costs time. How long is a step?",
+            "An all-reduce takes {t_ar:us}, and nothing else costs time. How long is a step?",
             answer=across_gpus.decode_tensor_parallel,
             given={
                 "T_mem": round(step("llama3_405b", h200, weights="fp8", context=2048).V_read / h200.hbm_bw, 3),
@@ -59,7 +59,7 @@ questions = QuestionSet(
         ),
         Question(
             "For Llama 3 70B on H200s in bf16, at how many GPUs do all-reduces take as long as reading? A step of one "
-            "sequence reads its bytes in {T_mem:ms} on one GPU, and an all-reduce takes 8 us.",
+            "sequence reads its bytes in {T_mem:ms} on one GPU, and an all-reduce takes {t_ar:us}.",
             answer=across_gpus.gain_ends,
             given={"T_mem": round(read_70b, 4), "L": 80, "t_ar": 8e-6, "t_layer": 0},
             unit="1",

@@ -59,6 +59,8 @@ READABLE |= dict.fromkeys(["/s", "/J", "USD", "USD/h"], (1e-6, 1e9))
         (-1234, "count", "−1,234"),
         (3, "SM", "3.00"),
         (1024, "FLOP/cycle", "1,020 FLOP/cycle"),
+        (8e-6, "us", "8.00 µs"),
+        (2, "unit", "2.00"),
     ],
 )
 def test_shows(value, unit, text):

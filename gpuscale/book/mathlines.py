@@ -7,10 +7,11 @@ in assets/book.css) lays out the kinds of boxes that are named here.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from xml.etree.ElementTree import Element
 
 from gpuscale.book.mathfont import advance
-from gpuscale.book.mathtree import APPLIED, boxed, is_cases, opening
+from gpuscale.book.mathtree import APPLIED, FENCES, boxed, is_cases, opening
 
 RELATIONS = set("=≈≤≥<>→←≫≪∝")
 SUMS = set("+−")
@@ -59,7 +60,9 @@ def boxes(them: list[list[Element]], room: float) -> list[Element]:
 
 
 def finer(part: list[Element], room: float) -> list[Element]:
-    """The boxes of a part that is too wide: broken within its widest node, or else between its factors."""
+    """The boxes of a part that is too wide: broken at its sums, within its widest node, or else between its factors."""
+    if len(summands := parts(part)) > 1:  # of an argument, as in max(a, b + c)
+        return boxes(summands, room)
     node = max(part, key=width)
     place = part.index(node)
     before, after = part[:place], part[place + 1 :]
@@ -89,7 +92,8 @@ def framed(before: list[Element], node: Element, after: list[Element], room: flo
     """The boxes of a part with a wide fraction or wide cases: tied to the sign in front, and broken on a phone."""
     apart = boxes([before], room) if total(before) > SHORT / 2 else []
     near = [boxed("mrow", spaced(before))] if before and not apart else []
-    short = after if total(after) < SHORT / 2 else []
+    short = after if total(after) < SHORT / 2 else list(takewhile(closing, after))
+    after = after[len(short) :]
     room -= total([*near, *short])
     if node.tag == "mfrac":
         node[:] = [line(opened(each), room) for each in node]
@@ -99,7 +103,12 @@ def framed(before: list[Element], node: Element, after: list[Element], room: flo
             cell[:] = [line(list(cell), room - 1)]
         node.set("class", "rows")
     near += [node, *([boxed("mrow", short)] if short else [])]
-    return [*apart, shrinking(boxed("mrow", near, "tied")), *([] if short or not after else boxes([after], room))]
+    return [*apart, shrinking(boxed("mrow", near, "tied")), *(boxes([after], room) if after else [])]
+
+
+def closing(node: Element) -> bool:
+    """Whether a node may not begin a line: a closing parenthesis or a comma."""
+    return node.tag == "mo" and node.text in {*FENCES.values(), ","}
 
 
 def opened(node: Element) -> list[Element]:

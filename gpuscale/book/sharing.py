@@ -1,7 +1,7 @@
 """What is shared from a page: a sentence that says what it is about, a picture, and addresses.
 
-The picture of a page shows its first still figure; pages without one share that of the first
-chapter. Addresses are whole
+The picture of a page shows its first still figure. A practice sheet has that of its chapter, a planner that of the
+chapter with its formulas, and other pages without a still figure have that of the first chapter. Addresses are whole
 only in an edition that says where it stands (``baseurl`` in _config.yml), and so is the site map.
 """
 
@@ -21,6 +21,10 @@ from gpuscale.plotting import preview
 
 FOLDER = "_static/previews"
 FIGURE = re.compile(r'<figure class="still"[^>]*>(?:(?!</figure>).)*?<div class="wide">(<svg .*?</svg>)', re.S)
+FORMULAS_OF = {
+    "chapters/planner": "chapters/putting_it_together",
+    "chapters/serving_planner": "chapters/serving_across_gpus",
+}
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -65,11 +69,10 @@ class Previews:
 
     def add(self, page: str, title: str, body: str) -> str:
         """The file of the site that has the picture of a page."""
-        figure = FIGURE.search(body)
-        name = f"{FOLDER}/{(page if figure else self._first).rpartition('/')[2]}.png"
-        if figure:
-            self._pictures[name] = self._pool.submit(preview.picture, figure[1], title, self._site)
-        return name
+        own, other = (_file(name) for name in (page, FORMULAS_OF.get(page, self._first)))
+        if figure := FIGURE.search(body):
+            self._pictures[own] = self._pool.submit(preview.picture, figure[1], title, self._site)
+        return own if own in self._pictures else other  # Sphinx writes chapters before the sheets of their names
 
     def write(self, out: Path) -> None:
         """Write all pictures that were asked for."""
@@ -78,6 +81,10 @@ class Previews:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(picture.result())
         self._pool.shutdown()
+
+
+def _file(page: str) -> str:
+    return f"{FOLDER}/{page.rpartition('/')[2]}.png"
 
 
 def share(app: Sphinx, pagename: str, body: str, title: str, pathto) -> dict[str, str]:

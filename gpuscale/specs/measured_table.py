@@ -7,7 +7,7 @@ from gpuscale.core.html import Head, Html, aligned, escape
 from gpuscale.specs.html import NONE, provenance, specs_table
 from gpuscale.specs.number import MISSING
 from gpuscale.specs.reading import Where, name, quantity, text
-from gpuscale.units import NBSP, SCALE, base_unit, show
+from gpuscale.units import NBSP, SCALE, base_unit, show, spelled
 
 FORM = "{ name, title, unit, basis, source }"
 PAIR = ("a", "b", "n")  # columns of a table that says how much is between two ends: it is shown as a matrix
@@ -178,14 +178,14 @@ def _matrix(rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
 
 
 def _title(column: Column) -> str:
-    unit = column.unit.replace("us", "µs")
+    unit = spelled(column.unit)
     return column.title if unit in {"text", "1", "B", "%"} else f"{column.title}, {unit}"
 
 
 def _head(column: Column) -> Head:
     if column.unit == "text":
         return Head(escape(column.title))
-    printed = "numbers" if column.unit == "1" else f"in {column.unit.replace('us', 'µs')}"
+    printed = "numbers" if column.unit == "1" else f"in {spelled(column.unit)}"
     return Head(provenance(_title(column), printed, column.basis, column.source, column.note), "num")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpuscale.units import NBSP, SCALE, base_unit, show
+from gpuscale.units import NBSP, SCALE, base_unit, show, spelled
 
 DATA = Path(__file__).parent / "data"
 MISSING = "-"
@@ -53,7 +53,7 @@ class Spec:
     def as_printed(self) -> str:
         """What the source prints, where it differs from the value; else the value in its own unit."""
         number = f"{self.value:,.10g}" if abs(self.value) < 1e15 else f"{self.value:.10g}"
-        return self.printed or (number if self.unit == "1" else number + NBSP + self.unit)
+        return self.printed or (number if self.unit == "1" else number + NBSP + spelled(self.unit))
 
 
 def amount(base: float, unit: str) -> str:

@@ -12,7 +12,7 @@ __getattr__, __dir__ = face(
     tables=(
         "B kB MB GB TB PB KiB MiB GiB TiB bit kbit Mbit Gbit Tbit s ms us ns minute hour day "
         "FLOP kFLOP MFLOP GFLOP TFLOP PFLOP EFLOP Hz kHz MHz GHz "
-        "BARE BASE_UNITS DIMENSIONS EXAMPLES NBSP SCALE WORDS UnitError base_unit dimension_word"
+        "BARE BASE_UNITS DIMENSIONS EXAMPLES NBSP SCALE WORDS UnitError base_unit dimension_word spelled"
     ),
     showing="show",
     arithmetic="Unreadable",

@@ -2,7 +2,7 @@
 
 import math
 
-from gpuscale.units.tables import BARE, COUNT, NBSP, ONE, SCALE, SHARE, STEPS, base_unit
+from gpuscale.units.tables import BARE, COUNT, NBSP, ONE, SCALE, SHARE, STEPS, base_unit, spelled
 
 NEVER = "never"  # a value that is not a number, such as the time of something that never ends
 
@@ -25,9 +25,9 @@ def _rounded(x: float, n: int) -> float:
 def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> str:
     """A number for people: ``show(0.00393, "s")`` is ``3.93 ms``.
 
-    ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` (kept), ``"%"`` (a fraction of 1) or
-    ``"count"`` (an exact whole number). ``digits`` are significant; ``short`` drops trailing zeros.
-    Raises UnitError for an unknown unit.
+    ``unit`` is a base unit (prefix chosen), a fixed one such as ``"KiB"`` or ``"us"`` (kept, and spelled µs), ``"%"``
+    (a fraction of 1) or ``"count"`` (an exact whole number). ``digits`` are significant, and ``short`` drops trailing
+    zeros. Raises UnitError for an unknown unit.
     """
     v = float(value)
     if not math.isfinite(v):
@@ -38,7 +38,7 @@ def show(value: float, unit: str = "", short: bool = False, digits: int = 3) -> 
         return _trim(_digits(100 * v, digits), short) + SHARE
     if unit and base_unit(unit) != unit:
         size, base = SCALE[unit]
-        return _trim(_digits(v / size, digits), short) + (NBSP + unit if base != ONE else "")
+        return _trim(_digits(v / size, digits), short) + (NBSP + spelled(unit) if base != ONE else "")
     x = _rounded(v, digits)
     e = 0 if unit in BARE or not x else min(5, max(-3, math.floor(math.log10(abs(x)) / 3 + 1e-9)))
     text = _trim(_digits(x / 1000.0**e, digits), short)

@@ -114,3 +114,9 @@ def base_unit(unit: str) -> str:
     if unit in SCALE:
         return SCALE[unit][1]
     raise UnitError(f"unit: {unit!r} is not known; expected one such as {', '.join(list(DIMENSIONS)[1:8])}")
+
+
+def spelled(unit: str) -> str:
+    """A unit as pages spell it: a typed "us" is shown as "µs"."""
+    micro = "µ" + unit[1:]
+    return micro if unit.startswith("u") and micro in SCALE else unit

@@ -37,7 +37,7 @@ SLIPS = (
 )
 SCORE, QUESTION = "{} of {} right", "Question {}, {}"
 EXPORT, LOAD, REVIEW, RESET, SURE = "Export", "Import", "What to review", "Reset", "Forget all answers?"
-LOADED, NOT_OURS = "Read {} answers, {} of them new here.", "{} holds no answers to questions of this book."
+LOADED, NOT_OURS = "Answers in the file: {}, {} of them new here.", "{} holds no answers to questions of this book."
 TAUGHT_IN, NONE_MISSED = "missed in {}, taught in {}", "Nothing has been missed so far."
 REPEAT, ALL_IDEAS, AFTER_MISS = "Repeat these first", "All ideas, by chapter", "right after a miss"
 SCORE_HEADS = ["Idea, and where it is taught", "Questions", "Score"]

@@ -76,6 +76,27 @@ def test_what_is_wider_than_a_phone_breaks_inside():
     assert 'class="rows"' in mathml(rows)
 
 
+TERMS = r" + ".join(rf"T_\mathrm{{{name}}} \, g_\mathrm{{{name}}}" for name in ("TP", "CP", "EP", "DP", "PP"))
+
+
+def starts(formula: str) -> list[str]:
+    """The text of each box of a line."""
+    line = ElementTree.fromstring(mathml(formula, display=True)).find("semantics/mrow")
+    return ["".join(box.itertext()) for box in line]
+
+
+def test_an_argument_breaks_at_its_sums_and_not_within_a_product():
+    boxes = starts(rf"T = \max\left(T_\mathrm{{host}}, {TERMS} + c\right)")
+    assert boxes[2:] == ["TTPgTP", "+TCPgCP", "+TEPgEP", "+TDPgDP", "+TPPgPP", "+c)"]
+
+
+@pytest.mark.parametrize("after", ["", r" \, B \, D \, \left(b_\mathrm{disp} + b_\mathrm{comb} + b_\mathrm{w}\right)"])
+def test_no_box_begins_with_a_closing_parenthesis(after):
+    wide = FRACTION.removeprefix("r = ")
+    boxes = starts(rf"T = \max\left({wide}, {wide}\right){after}")
+    assert len(boxes) > 2 and not [box for box in boxes if box[0] in ")],"]
+
+
 def test_wider_formulas_are_estimated_wider():
     widths = [width(tree(each, True)) for each in ("a", "a + b", r"a + b + \frac{cde}{f}", LONG)]
     assert widths == sorted(widths) and widths[0] < 1 < widths[1]

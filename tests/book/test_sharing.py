@@ -104,11 +104,16 @@ def test_every_page_says_what_is_shared(site):
         png = picture.read_bytes()
         assert opened(png).size == (1200, 630) and len(png) < 60_000, picture
         seen.add(picture)
+        if (drawn := picture.with_name(f"{path.stem}.png")).exists():  # a practice sheet has that of its chapter
+            assert picture == drawn, path.name
         assert not page.select("link[rel=canonical]") and "og:url" not in said
         if path.parent != site:
             told = page.select_one("meta[name=description]")["content"]
             assert told == said["og:description"] and re.search(r"[.?!:]$", told) and 20 < len(told) < 400, path.name
             assert not re.search(r"[\\${}]", told), told
+    for name in ("planner", "serving_planner"):
+        head = (site / f"chapters/{name}.html").read_text(encoding="utf-8").partition("</head>")[0]
+        assert "previews/inside_a_gpu.png" not in head, name
     assert len(seen) > 25 and not (site / "sitemap.xml").exists()
     drawn = set((site / sharing.FOLDER).iterdir())
     assert seen == drawn

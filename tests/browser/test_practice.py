@@ -100,6 +100,26 @@ def test_two_misses_tell_the_answer(page, number):
     forget(page)
 
 
+def test_new_numbers_hide_the_old_answer_and_remember_the_miss(page, tmp_path):
+    one, score = card(page, 3), page.locator(".score[data-set=rings_and_trees]")
+    for _ in range(2):
+        one.answer(one.wrong())
+    until(page, lambda: one.at.locator(".told").count() == 1)
+    one.at.get_by_role("button", name="New numbers").click()
+    until(page, lambda: one.at.locator(".again a").count() == 1)
+    assert not one.at.locator(".told").count()
+    with page.expect_download() as saved:
+        score.get_by_role("button", name="Export").click()
+    file = tmp_path / "answers.json"
+    file.write_bytes(saved.value.path().read_bytes())
+    forget(page)
+    load(page, score, file)
+    until(page, lambda: "1 of them new" in score.locator(".said").inner_text())
+    score.get_by_role("button", name="What to review").click()
+    until(page, lambda: score.locator(".said li").count() == 1)
+    forget(page)
+
+
 def test_what_was_missed_leads_to_where_it_is_taught(page):
     score = page.locator(".score[data-set=rings_and_trees]")
     score.get_by_role("button", name="What to review").click()

@@ -92,6 +92,24 @@ SERVING = [
     ("tokens per second per GPU", "continuous_batching.html#throughput-against-speed-the-frontier"),
     ("how many GPUs to serve 70B", "serving_across_gpus serving_planner"),
 ]
+# Written by a reader who trains, serves and opens the labs for the first time
+FIRST_DAY = [
+    ("how much does it cost to train a model", "parameters_and_flops.html#gpu-hours-and-days"),
+    ("out of memory during training", "training_memory"),
+    ("sequence length too long", "context_parallelism"),
+    ("fp8 training", "training_memory roofline.html#low-precision"),
+    ("gradient bucket size ddp", "lab_data_parallelism.html#gradient-buckets overlap.html#gradient-buckets"),
+    ("a100 vs h100 memory", "memory_hierarchy.html#hbm-by-generation hardware_tables"),
+    ("why is the first token slow", "decode_and_prefill.html#time-to-first-token"),
+    ("why is decode slow", "decode_and_prefill.html"),
+    ("queue of requests waiting", "continuous_batching.html"),
+    ("preemption kv cache full", "continuous_batching.html#paged-kv-cache"),
+    ("quantize kv cache", "decode_and_prefill.html#quantization"),
+    ("torchrun hangs", "lab_collectives.html#a-deadlock-and-how-to-find-it"),
+    ("compare my measured bandwidth with the formula", "lab_measure.html"),
+    ("write a cuda kernel pytorch extension", "lab_profiling"),
+    ("build a toy inference server", "lab_serving"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +123,7 @@ def found(visiting):
 
 
 @pytest.mark.parametrize(
-    ("query", "expected"), [*OURS, *NEWCOMER, *SERVING], ids=lambda text: text.replace(" ", "_")[:40]
+    ("query", "expected"), [*OURS, *NEWCOMER, *SERVING, *FIRST_DAY], ids=lambda text: text.replace(" ", "_")[:40]
 )
 def test_the_first_result_is_what_is_meant(found, query, expected):
     paths = [one["path"] for one in found(query)["results"]]

@@ -293,6 +293,7 @@ SIZES = st.one_of(st.floats(1e-15, 1e18), st.floats(-1e18, -1e-15), st.floats(0.
 @example(-2.5e-6, "s", False)
 @example(9.995e11, "B/s", False)
 @example(0.0, "B", True)
+@example(8e-6, "us", True)
 def test_numbers_are_shown_alike(page, number, unit, short):
     """A number in a live figure's words reads as it does in the text."""
     assert page.eval(f"show({float(number)!r}, {unit!r}, {json.dumps(short)})") == show(number, unit, short)

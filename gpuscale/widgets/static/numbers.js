@@ -43,13 +43,14 @@ function digits(v, n, short) {
 }
 const prefix = (e) => STEPS[e + 3].trim();
 const power = (x) => clamp(floor(log10(abs(x)) / 3 + 1e-9), -3, 5);
+const spelled = (unit) => { const micro = unit.replace(/^u/, 'µ'); return SCALE.has(micro) ? micro : unit; };
 /** Three significant digits and an SI unit: show(0.00393, 's') is '3.93 ms'. The twin of units.show. */
 function show(v, unit = '', short = false, n = 3) {
   if (!real(v)) return v > 0 ? '∞' : v < 0 ? '−∞' : NEVER;
   if (unit === COUNT) return plain(even(v).toFixed());
   if (unit === SHARE) return digits(100 * v, n, short) + SHARE;
   const [size, base] = SCALE.get(unit) ?? [1, unit];
-  if (base !== unit) return digits(v / size, n, short) + (base === ONE ? '' : `\u00a0${unit}`);
+  if (base !== unit) return digits(v / size, n, short) + (base === ONE ? '' : `\u00a0${spelled(unit)}`);
   const x = rounded(v, n), e = BARE.includes(unit) || !x ? 0 : power(x), label = prefix(e) + (unit === ONE ? '' : unit);
   return digits(x / 1000 ** e, n, short) + (label && '\u00a0') + label;
 }

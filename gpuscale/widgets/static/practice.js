@@ -78,13 +78,13 @@ globalThis.gpuscale.practice = (() => {
     try { return fromEntries(entries(localStorage).filter(([k]) => k.startsWith(KEY)).map(([k, v]) => [k.slice(KEY.length), JSON.parse(v)])); } catch { return {}; }
   }
   /** The better of two records of a question: solved, else tried more often. */
-  const better = (a, b) => !a.solved !== !b.solved ? (a.solved ? a : b) : (b.tries ?? 0) > (a.tries ?? 0) || !(a.text || a.solved || a.tries) ? b : a;
-  const tidy = ({ text, variant, tries, solved }) => ({ text: `${text ?? ''}`, variant: /^[a-z]\w{0,11}$/i.test(variant) ? variant : +variant || 0, tries: +tries || 0, solved: !!solved });
+  const better = (a, b) => !a.solved !== !b.solved ? (a.solved ? a : b) : (b.tries ?? 0) > (a.tries ?? 0) || !(a.text || a.solved || a.tries || a.missed) ? b : a;
+  const tidy = ({ text, variant, tries, missed, solved }) => ({ text: `${text ?? ''}`, variant: /^[a-z]\w{0,11}$/i.test(variant) ? variant : +variant || 0, tries: +tries || 0, missed: !!missed, solved: !!solved });
 
   function take(el, name, text) {
     let answers = {};
     try { const { answers: own, others } = JSON.parse(text); answers = { ...others, ...own }; } catch { /* said below */ }
-    const kept = entries(answers).filter(([id, value]) => ours(id) && value && typeof value === 'object' && (value.text || value.solved || value.tries));
+    const kept = entries(answers).filter(([id, value]) => ours(id) && value && typeof value === 'object' && (value.text || value.solved || value.tries || value.missed));
     let news = 0;
     for (const [id, value] of kept) {
       const was = progress.get(id), now = better(was, tidy(value));

@@ -53,7 +53,7 @@ function quiz(root, q, { notebook } = {}) {
     feedback.className = 'feedback'; feedback.textContent = root.dataset.result = '';
     if (field) field.ariaInvalid = false;
     if (solution) solution.open = false;
-    after.hidden = true; preview();
+    after.hidden = true; $('.told', body)?.remove(); preview();
   }
   function judge(words) {
     const { verdict, message } = grading.judge({ ...q, variants: [now] }, 0, words), [sign, word] = VERDICTS[verdict];
@@ -74,7 +74,7 @@ function quiz(root, q, { notebook } = {}) {
     e.preventDefault();
     feedback.className = 'feedback';
     const text = (field ?? $(':checked', body))?.value ?? '', verdict = judge(text);
-    keep({ text, variant: turn, tries: (was.tries ?? 0) + (verdict === 'wrong'), solved: was.solved || verdict === 'right' });
+    keep({ ...was, text, variant: turn, tries: (was.tries ?? 0) + (verdict === 'wrong'), solved: was.solved || verdict === 'right' });
     earned(); tally(set);
   }
   on(root, 'submit', submit);
@@ -87,7 +87,7 @@ function quiz(root, q, { notebook } = {}) {
     if (real(variant) || !q.drawn?.count) { pose(q.variants[variant] ? variant : 0); then(); }
     else practise((p) => { pose(variant, p.drawn(q, variant)); then(); });
   }
-  function load(variant) { keep({ ...was, text: '', tries: 0, variant }); turnTo(variant); tally(set); }
+  function load(variant) { keep({ ...was, text: '', tries: 0, missed: was.missed || was.tries > 0, variant }); turnTo(variant); tally(set); }
   if (again) again.onclick = () => { load(q.drawn?.count ? fresh().slice(0, 5) : (turn + 1) % q.variants.length); (field ?? $('input', body)).focus(); };
   function revive() {
     was = progress.get(q.id);
@@ -99,7 +99,7 @@ function quiz(root, q, { notebook } = {}) {
       tally(set);
     });
   }
-  cards.set(root, { root, set, q, id: q.id, number: q.number, revive, tries: () => was.tries, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
+  cards.set(root, { root, set, q, id: q.id, number: q.number, revive, tries: () => was.tries || +was.missed, verdict: () => was.solved ? 'right' : root.dataset.result, reset() { keep({}); pose(0); tally(set); } });
   revive();
   return { load: (seed) => { if (q.variants[seed - 1]) load(seed - 1); else if (/^[a-z]\w{0,11}$/i.test(seed) && q.drawn?.count) load(seed); }, destroy() { end(); cards.delete(root); } };
 }

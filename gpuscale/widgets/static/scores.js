@@ -2,9 +2,9 @@
    idea is taught; the answers are those that quiz.js stores. */
 const place = $('.scores');
 /** A question by what is stored of it: right at once, right after a miss, wrong so far, or open. */
-function verdict({ text, tries, solved }) {
-  if (solved) return tries ? 'again' : 'right';
-  return tries || text ? 'wrong' : 'open';
+function verdict({ text, tries, missed, solved }) {
+  if (solved) return tries || missed ? 'again' : 'right';
+  return tries || missed || text ? 'wrong' : 'open';
 }
 const said = { right: VERDICTS.right[2], again: AFTER_MISS, wrong: VERDICTS.wrong[2], open: VERDICTS.open[2] };
 const count = (them, ...of) => them.filter((one) => of.includes(one.state)).length;
