@@ -3,6 +3,7 @@
 Cells and tests that need an engine, such as PyTorch, run with --engines only: they belong to `make labs`.
 """
 
+import gc
 import re
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,13 @@ def pytest_addoption(parser):
 def pytest_ignore_collect(collection_path, config):
     """Leave out the folders of tests that need an engine."""
     return True if collection_path in ENGINES and not config.getoption("engines") else None
+
+
+def pytest_collection_finish(session):
+    """What is loaded by now stays: to look for garbage in it, often, is a tenth of what the tests of formulas take."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -42,6 +50,7 @@ def pytest_configure(config):
 
         digest = {"GPUSCALE_DIGEST": "1"}
         nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager, environment=digest)
+        nbval.kernel.pformat = lambda message: message  # for a log that is off, nbval formats every message
 
 
 @pytest.hookimpl(optionalhook=True)

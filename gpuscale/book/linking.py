@@ -18,6 +18,13 @@ CHAPTER = re.compile(r"chapters/(\w+)")
 # MoE layer, and requests in flight are not bytes in flight, so these names lead to the glossary only in the chapter
 # that defines the term.
 EVERYDAY = {"combine", "gather", "in flight", "process"}
+# Names that mean something else in a chapter: layers of a network are switches, and the norm of gradients is a length.
+OTHERWISE = {
+    "across_the_hierarchy": {"layer"},
+    "all_to_all": {"transpose"},
+    "beyond_the_node": {"layer"},
+    "pipeline_parallelism": {"head", "norm"},
+}
 # What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen.
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
 HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
@@ -38,7 +45,7 @@ def _meant(one: Term, chapter: str) -> Term | None:
     """The term with the names that can mean nothing else in this chapter; None if no name is left."""
     if chapter == one.chapter:
         return one
-    names = [name for name in one.names if name not in EVERYDAY]
+    names = [name for name in one.names if name not in EVERYDAY | OTHERWISE.get(chapter, set())]
     return replace(one, also=tuple(names[1:])) if one.term in names else None
 
 

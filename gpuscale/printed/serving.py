@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import greater_equal, less, less_equal, maximum, minimum
+from numpy import greater_equal, less, less_equal, log, maximum, minimum
 
 from gpuscale.printed.calling import require
 
@@ -176,30 +176,9 @@ def full_rate(T_tpot, S_out, B_mean):
     return B_mean/(T_tpot*(S_out - 1))
 
 
-def dollars_per_million(p_gpu, r_tok, f_busy):
-    """Price of a million tokens: gpuscale.serving.dollars_per_million, cost_mtok [USD]."""
-    return (2500/9)*p_gpu/(f_busy*r_tok)
-
-
-def quantized_bytes(b_code, b_scale, n_group):
-    """Bytes of a quantized weight: gpuscale.serving.quantized_bytes, b_w [B]."""
-    return b_code + b_scale/n_group
-
-
 def verified_batch(B_seq, n_draft):
     """Tokens per step that the model checks: gpuscale.serving.verified_batch, B_check [1]."""
     return B_seq*(n_draft + 1)
-
-
-def handover_bytes(V_tok, S_in):
-    """KV cache handed over per request: gpuscale.serving.handover_bytes, V_hand [B]."""
-    return S_in*V_tok
-
-
-def tokens_per_step(n_draft, a_acc):
-    """Tokens per step with speculation, equal acceptance: gpuscale.serving.tokens_per_step, a_step [1]."""
-    require(less(a_acc, 1), "tokens_per_step: expected that a_acc is below 1")
-    return (1 - a_acc**(n_draft + 1))/(1 - a_acc)
 
 
 def tokens_per_step_measured(a_acc_1, a_acc_2, a_acc_3, a_acc_4, a_acc_5):
@@ -210,3 +189,53 @@ def tokens_per_step_measured(a_acc_1, a_acc_2, a_acc_3, a_acc_4, a_acc_5):
 def speculative_token(T_dec, a_step, n_draft, t_draft):
     """Time per output token with speculation: gpuscale.serving.speculative_token, T_tpot [s]."""
     return (T_dec + n_draft*t_draft)/a_step
+
+
+def handover_bytes(V_tok, S_in):
+    """KV cache handed over per request: gpuscale.serving.handover_bytes, V_hand [B]."""
+    return S_in*V_tok
+
+
+def mean_prefill(f_pre, T_hit, T_miss):
+    """Mean prefill with a prefix cache: gpuscale.serving.mean_prefill, T_svc [s]."""
+    return T_hit*f_pre + T_miss*(1 - f_pre)
+
+
+def prefill_spread(f_pre, T_hit, T_miss):
+    """Variation of prefill times with a prefix cache: gpuscale.serving.prefill_spread, c_svc2 [1]."""
+    x0 = 1 - f_pre
+    return f_pre*x0*(-T_hit + T_miss)**2/(T_hit*f_pre + T_miss*x0)**2
+
+
+def queue_time(T_svc, c_svc2, f_load):
+    """Mean time in the queue of a server: gpuscale.serving.queue_time, T_queue [s]."""
+    require(less(f_load, 1), "queue_time: expected that f_load is below 1")
+    return T_svc*f_load*(c_svc2 + 1)/(2 - 2*f_load)
+
+
+def largest_load(T_queue, T_svc, c_svc2):
+    """Largest load of a server for a mean time in its queue: gpuscale.serving.largest_load, f_load [1]."""
+    x0 = 2*T_queue
+    return x0/(T_svc*(c_svc2 + 1) + x0)
+
+
+def queue_percentile(T_queue, f_load, f_late):
+    """Percentile of the time in the queue of a server: gpuscale.serving.queue_percentile, T_tail [s]."""
+    require(True, "queue_percentile: expected that 0 is below f_load")
+    return maximum(0, T_queue*log(f_load/f_late)/f_load)
+
+
+def dollars_per_million(p_gpu, r_tok, f_busy):
+    """Price of a million tokens: gpuscale.serving.dollars_per_million, cost_mtok [USD]."""
+    return (2500/9)*p_gpu/(f_busy*r_tok)
+
+
+def quantized_bytes(b_code, b_scale, n_group):
+    """Bytes of a quantized weight: gpuscale.serving.quantized_bytes, b_w [B]."""
+    return b_code + b_scale/n_group
+
+
+def tokens_per_step(n_draft, a_acc):
+    """Tokens per step with speculation, equal acceptance: gpuscale.serving.tokens_per_step, a_step [1]."""
+    require(less(a_acc, 1), "tokens_per_step: expected that a_acc is below 1")
+    return (1 - a_acc**(n_draft + 1))/(1 - a_acc)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuscale.printed import serving
@@ -10,6 +11,33 @@ from gpuscale.serve.evaluation import Grid
 from gpuscale.serve.requests import ServingRequest
 
 Pair = tuple[float, float]  # the bound, and the expected value
+LATE = 0.05  # of the requests queue longer than the 95th percentile
+
+
+@dataclass(frozen=True)
+class Handover:
+    """The cache of a prompt that moves from one replica to another: bytes, and seconds."""
+
+    size: float
+    time: float
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue of each attention group that only prefills: the fraction of the time in which it works, and the largest
+    that was allowed; the mean time in the queue and its 95th percentile, in seconds."""
+
+    load: float
+    most: float
+    mean: float
+    tail: float
+
+    @classmethod
+    def of(cls, load: float, most: float, served: Mapping[str, float]) -> Queue:
+        """The queue at a load, where ``served`` says how long a prompt takes, and how much that varies."""
+        known = {**served, "f_load": load, "f_late": LATE}
+        known["T_queue"] = value(serving.queue_time, known)
+        return cls(load, most, known["T_queue"], value(serving.queue_percentile, known))
 
 
 @dataclass(frozen=True)
@@ -85,7 +113,7 @@ class Deployment:
     """Replicas that serve together. ``prefill`` is None where all of them do both.
 
     Pairs are the bound and the expected value. ``throughput``: output tokens per second of all GPUs; ``binds``: what
-    keeps it from more.
+    keeps it from more. With prefill GPUs the expected time to first token includes the mean time in their queue.
     """
 
     ask: ServingRequest
@@ -95,6 +123,8 @@ class Deployment:
     token: Pair
     first: Pair
     binds: str
+    handover: Handover | None = None
+    queue: Queue | None = None
 
     @classmethod
     def both(cls, ask: ServingRequest, replicas: Replicas, binds: str) -> Deployment:
@@ -103,18 +133,32 @@ class Deployment:
         return cls(ask, replicas, None, rate, replicas.token, replicas.first, binds)
 
     @classmethod
-    def split(cls, ask: ServingRequest, prefill: Replicas, decode: Replicas, handover: float) -> Deployment:
+    def split(
+        cls, ask: ServingRequest, prefill: Replicas, decode: Replicas, handover: Handover, queue: Queue
+    ) -> Deployment:
         """Replicas that prefill, and others that decode."""
+        loads, waits = (1, queue.most), (0, queue.mean)
         rates = [
-            (prefill.count * p, decode.count * d) for p, d in zip(prefill.prefill_rate, decode.decode_rate, strict=True)
+            (prefill.count * p * load, decode.count * d)
+            for p, d, load in zip(prefill.prefill_rate, decode.decode_rate, loads, strict=True)
         ]
-        first = tuple(p + handover + s for p, s in zip(prefill.prefill, decode.step, strict=True))
-        slower = "prefill GPUs" if rates[1][0] < rates[1][1] else "decode GPUs"
-        return cls(ask, decode, prefill, tuple(map(min, rates)), decode.spoken, first, slower)
+        known = [
+            {"T_queue": wait, "T_pre": p, "T_dec": s, "T_send": handover.time}
+            for wait, p, s in zip(waits, prefill.prefill, decode.step, strict=True)
+        ]
+        first = tuple(value(serving.first_token_time, each) for each in known)
+        slower = "prefill GPUs" if queue.most >= ask.prefill_load else "time to first token"
+        binds = slower if rates[1][0] < rates[1][1] else "decode GPUs"
+        return cls(ask, decode, prefill, tuple(map(min, rates)), decode.spoken, first, binds, handover, queue)
 
     @property
     def mode(self) -> str:
         return "colocated" if self.prefill is None else "disaggregated"
+
+    @property
+    def tail(self) -> float | None:
+        """The expected time to first token that 95% of the requests do not exceed; None without prefill GPUs."""
+        return None if self.queue is None else self.first[-1] - self.queue.mean + self.queue.tail
 
     @property
     def throughput(self) -> Pair:
@@ -138,7 +182,8 @@ class Deployment:
         """As plain data, in base units."""
         out = {"mode": self.mode, "binds": self.binds, "decode": vars(self.decode)}
         if self.prefill:
-            out["prefill"] = vars(self.prefill)
+            out |= {"prefill": vars(self.prefill), "handover": vars(self.handover), "queue": vars(self.queue)}
+            out["first_p95"] = self.tail
         for name in ("requests", "throughput", "per_gpu", "token", "first", "price"):
             pair = getattr(self, name)
             out[name] = None if pair is None else dict(zip(("bound", "expected"), pair, strict=True))

@@ -19,13 +19,14 @@ class EngineRates:
     """The constants of estimates, and what requests in flight add to them.
 
     Each sequence after the first adds ``added`` times its estimate. Nine of ten of the ``rows`` of requests in flight
-    were within a factor of ``band``, either way.
+    were within a factor of ``band``, either way. ``chips``: on which rows behind these numbers ran.
     """
 
     constants: Constants
     added: float
     band: float
     rows: int
+    chips: list[str]
 
 
 def engine(experts: bool) -> EngineRates:

@@ -29,7 +29,8 @@ def model_numbers(ask: ServingRequest, weights: str, cache: str) -> dict:
     known = decode_inputs(ask.model, weights, cache, context=mean)
     known |= {"S_in": ask.input, "S_out": ask.output, "C": peak(ask.gpu, weights)}
     known |= {"C_attn": peak(ask.gpu, cache), "W_hbm": ask.cluster.W_hbm, "G": ask.cluster.node}
-    for name, tokens in {"V_long": ask.longest + PAGE, "V_prefix": max(1, ask.prefix)}.items():
+    lengths = {"V_long": ask.longest + PAGE, "V_prefix": max(1, ask.prefix), "V_prompt": ask.input}
+    for name, tokens in lengths.items():
         known[name] = decode_inputs(ask.model, weights, cache, context=tokens)["V_seq"]
     if counts(ask.model).mla:
         known["n_kv"] = 1  # a latent vector serves all heads, so ranks hold copies
@@ -55,8 +56,9 @@ class Grid:
     ``memory``: bytes of weights and of everything on a GPU; ``step`` and ``spoken``: a decode step with its draft, and
     the time per output token of steps alone; ``token`` and ``first``: the time per output token with prefill in
     between, and the time to first token without a queue; ``prefill``: a prompt alone; ``rate``: requests per second of
-    a replica that does both; ``decode_rate`` and ``prefill_rate``: of one that does one of the two. ``parts``: times of
-    the parts of a stage.
+    a replica that does both; ``decode_rate`` and ``prefill_rate``: of one that does one of the two. ``service``: the
+    expected time after which an attention group takes the next prompt, and ``spread`` its squared coefficient of
+    variation. ``parts``: times of the parts of a stage.
     """
 
     rows: Rows
@@ -73,6 +75,8 @@ class Grid:
     rate: tuple[np.ndarray, np.ndarray]
     decode_rate: tuple[np.ndarray, np.ndarray]
     prefill_rate: tuple[np.ndarray, np.ndarray]
+    service: np.ndarray
+    spread: np.ndarray
     parts: dict[str, np.ndarray]
 
 
@@ -101,9 +105,12 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     step = _whole(known, stage)
     if ask.draft:
         drafts = _whole(known, _stage(ask, known, engine, 1)[0])
-        step = tuple(t + ask.draft * ask.draft_time * d for t, d in zip(step, drafts, strict=True))
+        step = tuple(
+            arrays(printed.speculative_token, known, T_dec=t, t_draft=ask.draft_time * d, a_step=1)
+            for t, d in zip(step, drafts, strict=True)
+        )
     spoken = tuple(arrays(printed.speculative_token, known, T_dec=t, t_draft=0) for t in step)
-    alone, among = _prefills(ask, known)
+    alone, among, spread = _prefills(ask, known)
     token = tuple(arrays(printed.full_token_time, known, T_dec=t, T_pre=p) for t, p in zip(spoken, among, strict=True))
     nothing = {"T_queue": 0, "T_send": 0}
     first = tuple(arrays(printed.first_token_time, nothing, T_pre=p, T_dec=t) for t, p in zip(step, alone, strict=True))
@@ -112,7 +119,8 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
         tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in times) for times in (token, spoken)
     )
     prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
-    times = (step, spoken, token, first, alone, rate, decoded, prompts)
+    service = among[-1] / known["N_stages"]
+    times = (step, spoken, token, first, alone, rate, decoded, prompts, service, spread)
     return Grid(rows, batch, most, own, memory, fits, *times, parts)
 
 
@@ -186,13 +194,15 @@ def _hop(ask: ServingRequest, known: dict, tokens: int):
 
 def _prefills(ask: ServingRequest, known: dict):
     """Times of a prompt on an attention group, bound and expected: alone, and among others that share launches and the
-    reading of weights. If only a part of the requests find their cache, alone is one that doesn't."""
-    found = _prefill(ask, known, ask.reused)
+    reading of weights; and the squared coefficient of variation of the latter. If only a part of the requests find
+    their cache, alone is one that doesn't."""
+    alone, found = _prefill(ask, known, ask.reused)
     if ask.hit == 1 or not ask.reused:
-        return found
+        return alone, found, 0 * found[-1]
     alone, missed = _prefill(ask, known, 0)
-    among = tuple(ask.hit * hit + (1 - ask.hit) * miss for hit, miss in zip(found[1], missed, strict=True))
-    return alone, among
+    both = [{"f_pre": ask.hit, "T_hit": hit, "T_miss": miss} for hit, miss in zip(found, missed, strict=True)]
+    among = tuple(arrays(printed.mean_prefill, each) for each in both)
+    return alone, among, arrays(printed.prefill_spread, both[-1])
 
 
 def _prefill(ask: ServingRequest, known: dict, cached: int):

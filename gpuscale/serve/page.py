@@ -10,15 +10,21 @@ from collections.abc import Sequence
 from gpuscale import llm, specs
 from gpuscale.llm.model_counts import counts
 from gpuscale.plan import scripts
+from gpuscale.printed.engines import DRAFT_TIME
+from gpuscale.serve.deployment import LATE
 from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import B_ACT, BATCHES, PAGE
 from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
 from gpuscale.serve.printing import SHARED
-from gpuscale.serve.requests import TRIED, ServingRequest, request
+from gpuscale.serve.requests import MOST_GPUS, PREFILL_LOAD, TRIED, ServingRequest, request
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
 from gpuscale.specs.entry import Part
 
-NODES = {"h200_sxm": 8, "gb200": 64}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
+NODES = {
+    "h200_sxm": 8,
+    "gb200": 64,
+    "gb300": 64,
+}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
 ASKED = ("b_w", "b", "b_exp", "b_head", "V_tok", "V_seq", "S", "B", "B_seq", "E_hit", "n_ask")  # not the model's own
 FORMULAS = [llm.kv_token, llm.latent_kv_token, *SHARED]  # what the page evaluates one by one
 
@@ -30,6 +36,8 @@ def page_data(models: Sequence[str], gpus: Sequence[str]) -> dict:
         "batches": BATCHES.tolist(),
         "bytes": B_ACT,
         "block": PAGE,
+        "late": LATE,
+        "usual": {"drafted": float(f"{DRAFT_TIME:.2g}"), "load": PREFILL_LOAD},
         "stages": MOST_STAGES,
         "conditions": scripts.printed(CONSTRAINTS),
         "formats": {name: FORMATS[name].bytes for name in TRIED["weights"]},
@@ -55,11 +63,12 @@ def _of_model(part: Part) -> dict:
         "added": used.added,
         "band": used.band,
         "rows": used.rows,
+        "chips": used.chips,
     }
 
 
 def _of_gpu(ask: ServingRequest) -> dict:
-    place, node = ask.cluster, NODES.get(ask.gpu.key)
+    place = ask.cluster
     return {
         "title": ask.gpu.short,
         "x": {"W_hbm": place.W_hbm, "G": place.node},
@@ -68,11 +77,18 @@ def _of_gpu(ask: ServingRequest) -> dict:
         "hbm": place.hbm,
         "room": ask.room,
         "price": ask.price,
+        "most": place.most or MOST_GPUS,
         "peaks": {name: peak(ask.gpu, name) for name in TRIED["weights"]},
         "reach": {name: engine_of(ask.model).constants.matmuls(ask.gpu, name) for name in TRIED["weights"]},
-        "called": f", per_node={node}" if node else "",
+        "called": "".join(f", {name}={value!r}" for name, value in node_of(ask.gpu.key).items()),
     }
 
 
+def node_of(gpu: str) -> dict:
+    """What a request has to say of the node of a GPU."""
+    chip, said = specs.chip(gpu), {"per_node": NODES[gpu]} if gpu in NODES else {}
+    return said if "nvlink_bw" in chip else said | {"nvlink": f"{chip.pcie_bw / 1e9:g}GB/s"}
+
+
 def _asking(model: Part, gpu: str) -> ServingRequest:
-    return request(model, gpu, 8, 1, 2, per_node=NODES.get(gpu))
+    return request(model, gpu, 8, 1, 2, **node_of(gpu))

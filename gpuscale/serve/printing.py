@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuscale import collectives, serving
 from gpuscale.plan.printing import FOLDER, file, function
-from gpuscale.serving.estimates import constants, draft_time
+from gpuscale.serving.estimates import constants, draft_time, fitted
 from gpuscale.serving.measured_kinds import loaded, over_expected, predicted_bands
 
 DIGITS = 6  # of a constant: further ones differ from machine to machine
@@ -26,14 +26,12 @@ SHARED = [
     *(serving.prefill_flop_windowed, serving.prefill_flop_latent, serving.prefill_bound, serving.prefill_estimate),
     *(collectives.two_shot_all_reduce, serving.expert_parallel_exchange, collectives.call_time),
     *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
-    serving.dollars_per_million,
+    *(serving.verified_batch, serving.tokens_per_step_measured, serving.speculative_token, serving.handover_bytes),
+    *(serving.mean_prefill, serving.prefill_spread, serving.queue_time, serving.largest_load),
+    *(serving.queue_percentile, serving.dollars_per_million),
 ]
 # and what only Python evaluates
-FORMULAS = [
-    *SHARED,
-    *(serving.quantized_bytes, serving.verified_batch, serving.handover_bytes, serving.tokens_per_step),
-    *(serving.tokens_per_step_measured, serving.speculative_token),
-]
+FORMULAS = [*SHARED, serving.quantized_bytes, serving.tokens_per_step]
 
 
 def printed() -> dict[str, str]:
@@ -62,7 +60,8 @@ def in_flight(experts: bool) -> dict[str, float]:
     """What rows of requests in flight give for an EngineRates."""
     rows = predicted_bands()[REGIMES[experts]].rows
     band = np.exp(np.quantile(np.abs(np.log([over_expected(one) for one in rows])), HELD))
-    return _rounded({"added": loaded() if experts else 1.0, "band": float(band)}) | {"rows": len(rows)}
+    chips = sorted({row.chip for row in fitted()} | {one.row.chip for one in rows})
+    return _rounded({"added": loaded() if experts else 1.0, "band": float(band)}) | {"rows": len(rows), "chips": chips}
 
 
 def _rounded(values: dict[str, float]) -> dict[str, float]:

@@ -25,6 +25,7 @@ PINS = {
 TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
 RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
 MOST_DRAFT = 5  # tokens, as many as acceptances are published for
+PREFILL_LOAD = 0.75  # of the time prefill GPUs work at most by default, as queues get long above it
 MOST_GPUS, MOST_TOKENS = 4096, 10**7
 USUAL_NODE = 8  # GPUs
 
@@ -37,7 +38,7 @@ class ServingRequest:
     once; a fraction ``hit`` of the requests finds them. ``draft`` tokens are proposed per step, each accepted with a
     probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
     of each GPU stay free; ``price`` is dollars per GPU and hour, None if unknown; ``pins`` are fixed degrees;
-    ``modes`` are compared.
+    ``modes`` are compared. GPUs that only prefill work a fraction ``prefill_load`` of the time at most.
     """
 
     model: Part
@@ -60,6 +61,7 @@ class ServingRequest:
     draft: int = 0
     acceptance: tuple[float, ...] = ()
     draft_time: float = DRAFT_TIME
+    prefill_load: float = PREFILL_LOAD
 
     @property
     def reused(self) -> int:
@@ -92,6 +94,7 @@ def request(
     speculate=0,
     acceptance=None,
     draft=DRAFT_TIME,
+    prefill_load=PREFILL_LOAD,
     weights=None,
     cache=None,
     mode=None,
@@ -108,6 +111,7 @@ def request(
     ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
     ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
     ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU and hour.
+    ``prefill_load`` is the largest fraction of the time in which GPUs that only prefill may work.
     """
     part = model if isinstance(model, Part) else clusters.found("model", str(model))
     chip = clusters.found("chip", str(gpu))
@@ -149,6 +153,7 @@ def request(
         proposed,
         _acceptance(acceptance, proposed),
         _fraction("time of a draft token, in steps", draft),
+        _load(prefill_load),
     )
 
 
@@ -156,6 +161,17 @@ def _fraction(what: str, value) -> float:
     found = number(what, value)
     if found > 1:
         raise Refusal(f"{what}: {shown(value)}; expected a number, 0 to 1")
+    return found
+
+
+def _load(value) -> float:
+    """A load of a queue: at 1 it would never end."""
+    try:
+        found = number("prefill load", value)
+    except Refusal:
+        found = 0.0
+    if not 0 < found < 1:
+        raise Refusal(f"prefill load: {shown(value)}; expected a fraction above 0 and below 1, such as {PREFILL_LOAD}")
     return found
 
 

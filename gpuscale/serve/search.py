@@ -11,9 +11,9 @@ from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason
 from gpuscale.plan.typed import some, whole
 from gpuscale.printed import serving as printed
-from gpuscale.printed.calling import value
+from gpuscale.printed.calling import arrays, value
 from gpuscale.serve import html, text
-from gpuscale.serve.deployment import Deployment, Replicas
+from gpuscale.serve.deployment import Deployment, Handover, Queue, Replicas
 from gpuscale.serve.engines import EngineRates, engine_of
 from gpuscale.serve.evaluation import Grid, evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts, replicas_in
@@ -41,6 +41,14 @@ class ServingPlan:
     def best(self) -> Deployment:
         """The deployment with the highest throughput."""
         return self.rows[0]
+
+    def of(self, tp: int, pp: int = 1, dpa: int = 1, ep: int = 1) -> Deployment:
+        """The best row whose replicas decode in a layout. Raises Refusal if there is none."""
+        for row in self.rows:
+            own = row.decode
+            if (own.tp, own.pp, own.dpa, own.ep) == (tp, pp, dpa, ep):
+                return row
+        raise Refusal(f"no row of the plan decodes with TP {tp}, PP {pp}, DP attention {dpa} and EP {ep}")
 
     def record(self) -> dict:
         """As plain data, for JSON, in base units."""
@@ -126,32 +134,37 @@ def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> 
     """The best split of the GPUs between replicas that prefill and replicas of each layout that decode."""
     sizes = grid.rows["n_gpu"]
     prompts = grid.prefill_rate[EXPECTED][:, 0]
-    senders = _senders(ask, grid)
+    sent, senders = handed_over(ask, grid, formats), _senders(ask, grid)
     kept = grid.fits & (grid.spoken[EXPECTED] <= ask.tpot)
     rates = np.where(kept, grid.decode_rate[EXPECTED], -1.0)
     for i in np.flatnonzero(kept.any(axis=1)):
         best = None
         j = int(np.argmax(rates[i]))
         for p in senders:
-            first = grid.prefill[EXPECTED][p, 0] + _handover(ask, grid, p, formats) + grid.step[EXPECTED][i, j]
-            if first > ask.ttft:
-                continue
+            first = grid.prefill[EXPECTED][p, 0] + sent[p].time + grid.step[EXPECTED][i, j]
             decoders = np.arange(1, (ask.gpus - sizes[p]) // sizes[i] + 1)
-            if not len(decoders):
+            if first > ask.ttft or not len(decoders):
                 continue
+            served = {"T_svc": float(grid.service[p, 0]), "c_svc2": float(grid.spread[p, 0])}
+            most = min(ask.prefill_load, _largest_load(ask.ttft - first, served))
             others = (ask.gpus - decoders * sizes[i]) // sizes[p]
-            rate = np.minimum(others * prompts[p], decoders * rates[i, j])
+            rate = np.minimum(others * prompts[p] * most, decoders * rates[i, j])
             n = int(np.argmax(rate))
-            if best is None or rate[n] > best[0]:
-                best = rate[n], p, int(others[n]), int(decoders[n]), first
+            if rate[n] <= 0 or best and rate[n] < best[0][0]:
+                continue
+            queue = Queue.of(float(rate[n] / (others[n] * prompts[p])), most, served)
+            merit = rate[n], -first - queue.mean  # of equal rates the one with the earlier first token
+            if not best or merit > best[0]:
+                best = merit, p, int(others[n]), int(decoders[n]), queue
         if best:
-            _, p, others, decoders, first = best
-            yield Deployment.split(
-                ask,
-                Replicas.of(ask, grid, formats, p, 0, others),
-                Replicas.of(ask, grid, formats, i, j, decoders),
-                _handover(ask, grid, p, formats),
-            )
+            _, p, others, decoders, queue = best
+            prefill, decode = (Replicas.of(ask, grid, formats, *at) for at in ((p, 0, others), (i, j, decoders)))
+            yield Deployment.split(ask, prefill, decode, sent[p], queue)
+
+
+def _largest_load(spare: float, served: dict[str, float]) -> float:
+    """The largest load of prefill GPUs whose mean time in the queue is no more than the limit leaves."""
+    return 1.0 if spare == np.inf else value(printed.largest_load, served | {"T_queue": spare})
 
 
 def _senders(ask: ServingRequest, grid: Grid) -> list[int]:
@@ -160,13 +173,14 @@ def _senders(ask: ServingRequest, grid: Grid) -> list[int]:
     return [int(p) for p in np.flatnonzero(able)]
 
 
-def _handover(ask: ServingRequest, grid: Grid, i: int, formats: tuple[str, str]) -> float:
-    """Seconds to hand the cache of a prompt over, through the NICs of an attention group or over NVLink."""
-    known = model_numbers(ask, *formats)
-    size = value(printed.handover_bytes, {"V_tok": known["V_tok"], "S_in": ask.input})
+def handed_over(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> list[Handover]:
+    """The cache of a prompt that each layout hands over, through the NICs of an attention group or over NVLink."""
+    token = model_numbers(ask, *formats)["V_prompt"] / ask.input
+    size = value(printed.handover_bytes, {"V_tok": token, "S_in": ask.input})
     inside = ask.gpus <= ask.cluster.node
     rate = ask.cluster.W_nvl if inside else ask.cluster.W_node / ask.cluster.node
-    return value(printed.call_time, {"alpha_call": 0, "V": size, "W_fit": rate * grid.rows["Y"][i]})
+    times = arrays(printed.call_time, {"alpha_call": 0, "V": size, "W_fit": rate * grid.rows["Y"]})
+    return [Handover(size, time) for time in times.tolist()]
 
 
 def _too_large(ask: ServingRequest, grids: dict) -> str:
@@ -185,6 +199,11 @@ def _too_tight(ask: ServingRequest, grids: dict) -> str:
     loose = replace(ask, ttft=np.inf, tpot=np.inf)
     token = _least_token(loose, grids)
     first = _least_first(loose, grids)
+    if token == np.inf:
+        raise Refusal(
+            f"disaggregated: every replica takes all of {some(ask.gpus, ask.gpu.short)}, so none is left for prefill; "
+            "expected more GPUs, a smaller replica, or colocated"
+        )
     said = []
     if token > ask.tpot:
         said.append(f"time per output token: {show(ask.tpot, 's')}; no layout is expected below {show(token, 's')}")
@@ -207,8 +226,9 @@ def _least_token(ask: ServingRequest, grids: dict) -> float:
             kept = grid.fits & (grid.first[EXPECTED] <= ask.ttft)
             found.append(np.min(grid.token[EXPECTED], where=kept, initial=np.inf))
         if "disaggregated" in ask.modes:
+            sent = handed_over(ask, grid, formats)
             for sender in _senders(ask, grid):
-                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
                 kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
                 kept &= lead + grid.step[EXPECTED] <= ask.ttft
                 found.append(np.min(grid.spoken[EXPECTED], where=kept, initial=np.inf))
@@ -222,8 +242,9 @@ def _least_first(ask: ServingRequest, grids: dict) -> float:
         if "colocated" in ask.modes:
             found.append(np.min(grid.first[EXPECTED], where=grid.fits, initial=np.inf))
         if "disaggregated" in ask.modes:
+            sent = handed_over(ask, grid, formats)
             for sender in _senders(ask, grid):
-                lead = grid.prefill[EXPECTED][sender, 0] + _handover(ask, grid, sender, formats)
+                lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
                 kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
                 found.append(np.min(lead + grid.step[EXPECTED], where=kept, initial=np.inf))
     return float(min(found))

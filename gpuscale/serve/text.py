@@ -10,9 +10,9 @@ from gpuscale.units import show
 EXPECTED = 1  # of the pairs of numbers: the bound, and the expected one
 HEADS = (
     *("layout", "weights", "cache", "batch", "memory", "tokens/s/GPU", "at most"),
-    *("TPOT", "at least", "TTFT", "$/M tokens", "what binds"),
+    *("TPOT", "at least", "TTFT", "p95", "load", "$/M tokens", "what binds"),
 )
-LEFT = (0, 1, 2, 11)
+LEFT = (0, 1, 2, 13)
 
 
 def heading(ask: ServingRequest) -> str:
@@ -32,13 +32,22 @@ def columns(plan) -> list[str]:
     """What the columns mean, and how far the expected numbers can be trusted."""
     used, kind = plan.engine, "with experts" if "experts" in plan.ask.model else "without experts"
     held = f"nine of ten of {used.rows} published rows of models {kind} were within a factor of {used.band:.2f}"
+    if plan.ask.gpu.key in used.chips:
+        expected = f"expected, with constants of measured engines; {held} of such an estimate."
+    else:
+        expected = (
+            f"expected, but no published row behind the constants ran on the {plan.ask.gpu.short}: only bounds hold."
+        )
     out = [
-        f"tokens/s/GPU, TPOT, TTFT: expected, with constants of measured engines; {held} of such an estimate.",
+        f"tokens/s/GPU, TPOT, TTFT: {expected}",
         "at most, at least: bounds at data-sheet rates, with nothing but bytes and FLOPs counted.",
-        "TTFT: without a queue. batch: sequences that a replica decodes at a time.",
+        "batch: sequences that a replica decodes at a time. TTFT of replicas that do both: without a queue.",
     ]
     if any(row.prefill for row in plan.rows):
-        out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
+        out += [
+            "A → B: replicas of layout A prefill, and replicas of layout B decode. TTFT: mean, with the queue.",
+            "load: fraction of the time in which prefill GPUs work. p95: 95% of the requests have a shorter TTFT.",
+        ]
     if plan.ask.price is not None:
         out.append(f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU and hour.")
     return out
@@ -64,10 +73,11 @@ def cells(row) -> list[str]:
     """A row of the terminal's table."""
     own = row.decode
     price = "" if row.price is None else f"{row.price[EXPECTED]:.2f}"
+    tail, load = ("", "") if row.queue is None else (show(row.tail, "s"), show(row.queue.load, "%"))
     return [
         *(layout(row), format_name(own.weights), format_name(own.cache), f"{own.batch:,}", show(own.memory, "B")),
         *(rate(row.per_gpu[EXPECTED]), rate(row.per_gpu[0]), show(row.token[EXPECTED], "s"), show(row.token[0], "s")),
-        *(show(row.first[EXPECTED], "s"), price, row.binds),
+        *(show(row.first[EXPECTED], "s"), tail, load, price, row.binds),
     ]
 
 

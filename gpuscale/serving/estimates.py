@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuscale.llm.model_counts import counts
 from gpuscale.serving.decode_numbers import WHOLE, Constants, peak
-from gpuscale.serving.given_decode import _of_row, gpt_fast, prefill
+from gpuscale.serving.given_decode import _of_row, gpt_fast, prefill, steps
 from gpuscale.specs.measured_serving import ServingRow, serving_row, serving_rows
 from gpuscale.specs.registry import chip as _chip
 
@@ -34,6 +34,11 @@ def draft_time() -> float:
     plain = next(row for row in runs if not row.draft)
     drafted = [row for row in runs if row.draft]
     return float(np.mean([(row.tokens_per_step * plain.base / row.base - 1) / row.draft for row in drafted]))
+
+
+def fitted() -> list[ServingRow]:
+    """The rows behind the constants."""
+    return [*steps(), *map(serving_row, UNPACKED), *prompts()]
 
 
 def prompts() -> list[ServingRow]:

@@ -232,7 +232,12 @@ def sustained(rows: Iterable[ServingRow]) -> Sustained:
 @remembered
 def gpt_fast() -> Sustained:
     """The constants of gpt-fast on the A100, fitted to its steps of Llama 2 7B in bf16 alone, on one GPU to eight."""
-    return sustained(row for row in serving_rows() if all(getattr(row, name) == said for name, said in FITTED.items()))
+    return sustained(steps())
+
+
+def steps() -> list[ServingRow]:
+    """The rows that they are fitted to."""
+    return [row for row in serving_rows() if all(getattr(row, name) == said for name, said in FITTED.items())]
 
 
 def _of_row(row: ServingRow, constants: Sustained | None = None) -> DecodeStep:

@@ -19,6 +19,22 @@ n_req = Quantity("n_req", "1", "requests in a system, queued or in the batch, on
 T_req = Quantity("T_req", "s", "time of a request from its arrival to its last token", r"T_\mathrm{req}",
     also="end-to-end latency, E2EL")
 
+# The queue in front of a server, which works on one request at a time
+T_svc = Quantity("T_svc", "s", "time that a server works on a request, on average", r"T_\mathrm{svc}",
+    also="service time")
+c_svc2 = Quantity("c_svc2", "1", "variance of the service times over the square of their mean", r"c_\mathrm{svc}^2",
+    zero=True, also="squared coefficient of variation, SCV")
+f_load = Quantity("f_load", "1", "fraction of the time in which a server works", r"f_\mathrm{load}", zero=True,
+    most=1, also="utilization, load, rho, offered load")
+f_late = Quantity("f_late", "1", "fraction of the requests that exceed a percentile: 0.05 for p95", r"f_\mathrm{late}",
+    most=1, also="quantile, p95, p99")
+T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of the requests exceed",
+    r"T_\mathrm{tail}", zero=True, also="percentile, tail latency, p95, p99")
+f_pre = Quantity("f_pre", "1", "fraction of the requests that find their prefix in the cache", r"f_\mathrm{hit}",
+    zero=True, most=1, also="prefix cache hit rate")
+T_hit = Quantity("T_hit", "s", "time of a prefill that finds its prefix in the cache", r"T_\mathrm{hit}", zero=True)
+T_miss = Quantity("T_miss", "s", "time of a prefill that computes its whole prompt", r"T_\mathrm{miss}")
+
 # Steps that carry prompts
 T_mix = Quantity("T_mix", "s", "time of a step that decodes and processes a chunk of a prompt", r"T_\mathrm{mix}")
 T_gap = Quantity("T_gap", "s", "time between two tokens of a sequence", r"T_\mathrm{gap}", also="worst ITL")

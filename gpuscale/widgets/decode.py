@@ -148,6 +148,7 @@ def decode_stage(
         boxes=["gpu", "N", "weights"],
         presets=presets,
         within={"B": (1, MOST["batch"]), "S": (LEAST, MOST["context"]), "edge": (LEAST, MOST["context"])},
+        counts=["B", "S", "edge"],
         formulas=page["formulas"],
         units={"T": "s", "V": "B"},
         words=WORDS,

@@ -144,7 +144,13 @@ def fabric_stage(
             ),
         },
         sliders={"seed": Slider(1, 20, seed, "step:1", log=False, label="random seed", unit="count")},
-        presets={"Nothing removed": {"gone": [], "taper": 1}},
+        presets={
+            "Nothing removed": {"gone": [], "taper": 1},
+            **{
+                f"One {kind} switch removed": {"gone": [_first(fabric, kind)], "taper": 1, "routes": "spread"}
+                for kind in KINDS[:2]
+            },
+        },
         within={
             "taper": (1, MOST_TAPER),
             "gone": (0, _first(fabric, "NIC") + fabric.gpus - 1),

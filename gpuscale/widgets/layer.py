@@ -48,6 +48,7 @@ WORDS = {
     "fills": "one sequence fills {}",
     "free": "the length changes no parameter",
     "layers": "{} layers like this, {}",
+    "onlyLayer": "this layer, {}",
     "layer": "layer",
     "embedding": "embedding",
     "head": "head",

@@ -94,6 +94,7 @@ def pipeline_stage(
         choices={"kind": ("Schedule", kinds)} if len(kinds) > 1 else {},
         presets=presets or {"Equal ranks": {"pace": [1] * RANKS[1]}, "One slow rank": {"pace": _one_slow(ranks)}},
         within={"pace": PACE, "t_B": BACKWARD, "t_W": WEIGHTS, "follow": (-1, MICROBATCHES[1] - 1)},
+        counts=["follow"],
         formulas={each.schedule.__name__: fraction(each.bubble) for each in schedules.values()},
         words=WORDS | {"formula": f_bub.html, "names": kinds},
         data=list(kinds),

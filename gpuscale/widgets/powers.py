@@ -160,6 +160,7 @@ def powers_stage(
         sliders={whole: Slider(*SIZES, V, label="bytes")},
         presets={"Race all six": {"only": 0, "zoom": 2}},
         within={"zoom": (0, 5), "only": (0, len(memories))},
+        counts=["only"],
         formulas={"time": time, "flight": flight},
         units={"V": "B", "alpha": "s", "W": "B/s"},
         words=WORDS,

@@ -27,6 +27,7 @@ WORDS = {
     "hop": "step {} of {}",
     "allHops": "all {} steps",
     "perLink": "per link",
+    "pull": ["pull a handle inward:", "its link slows down"],
     "bandwidthOf": "Bandwidth of the link from rank {} to rank {}",
     "leastSent": "Bytes sent over every link",
     "time": "{} of {} on {} ranks: <b>{}</b>. On average a link carries <b class=scaleup>{}</b>.",

@@ -141,6 +141,7 @@ def scheduler_stage(
         },
         presets=presets,
         within=BOUNDS | {"f": (0.25, 0.95)},
+        counts=[key for key in BOUNDS if key != "rate"],
         formulas=page["formulas"],
         units={"T": T.unit},
         words=WORDS,

@@ -14,6 +14,11 @@ from gpuscale.widgets.stage import stage_figure
 
 GPUS, INPUT, OUTPUT = (1, 64), (16, 100_000), (16, 16_000)
 TTFT, TPOT = (0.01, 100), (0.001, 1)  # s; the largest value is no limit
+PREFIX = (10, 100_000)  # tokens; the least value is none
+ACCEPTED = {f"a{i}": start for i, start in enumerate((0.8, 0.7, 0.6, 0.5, 0.4), 1)}
+MODES = {"colocated": "colocated", "disaggregated": "disaggregated", "both": "best of both"}
+USUAL = {"down": "pp", "mode": "colocated", "ttft": TTFT[1], "tpot": TPOT[1], "prefix": 0, "hit": 1, "draft": 0}
+USUAL |= ACCEPTED
 DOWN = {"pp": "PP", "dpa": "DP attention"}
 WORDS = {
     "map": "Output tokens/s per GPU, expected",
@@ -21,14 +26,22 @@ WORDS = {
     "down": {"pp": "PP", "dpa": "DP"},
     "cell": "TP {}, {} {}:",
     "many": "The product is {} GPUs, more than there are.",
-    "brief": {"many": "GPUs", "memory": "memory", "tpot": "TPOT", "ttft": "TTFT", "both": "limits"},
-    "short": {"memory": "memory", "tpot": "TPOT", "ttft": "TTFT", "compute": "compute"},
+    "brief": {"many": "GPUs", "memory": "memory", "tpot": "TPOT", "ttft": "TTFT", "both": "limits", "all": "all GPUs"},
+    "short": {
+        "memory": "memory",
+        "tpot": "TPOT",
+        "ttft": "TTFT",
+        "compute": "compute",
+        "prefill": "prefill",
+        "decode": "decode",
+    },
     "out": {
         "memory": "One sequence needs {} of the {} that a GPU has for it.",
         "tpot": "TPOT is expected to be {} or more, above its limit.",
         "ttft": "TTFT is expected to be {} or more, above its limit.",
         "both": "No batch keeps both limits.",
         "layout": "{}.",
+        "all": "A replica takes all GPUs, so none is left for prefill.",
     },
     "none": "No layout keeps the limits.",
     "least": "The shortest TPOT that is expected is {}, and the shortest TTFT {}.",
@@ -39,16 +52,28 @@ WORDS = {
         "tpot": "the limit on <b>TPOT</b>: a larger batch would exceed it",
         "ttft": "the limit on <b>TTFT</b>: a larger batch would exceed it",
         "compute": "<b class=compute>arithmetic</b>: a larger batch gives no more tokens",
+        "prefill": "<b class=compute>prefill</b>: its GPUs are as busy as they may be",
+        "decode": "<b class=memory>decode</b>: more requests would need more GPUs for it",
     },
     "opened": "<b>{}</b>: each GPU is expected to give <b>{}</b> output tokens/s, with {} sequences per replica.",
     "token": "TPOT is expected to be {}, and is at least {}.",
     "first": "TTFT is expected to be {}, and is at least {}.",
+    "queued": "TTFT is expected to be {} on average with its queue, and is at least {} without.",
+    "tail": "95% of the requests are expected to have a TTFT of {} or less.",
     "price": "A million output tokens cost {} USD.",
     "bind": "What binds is {}.",
     "held": "Nine of ten of {} published rows of such models lay within a factor of {} of their estimate.",
+    "unmeasured": "No published row behind the estimate ran on the {}: only the bounds hold for it.",
     "layout": {"Y": "TP {}", "N_stages": "PP {}", "n_dpa": "DP attention {}", "n_ep": "EP {}"},
     "one": "one GPU",
     "times": "{} × {}",
+    "ahead": "{} → {}",
+    "gpus": "GPUs: prefill → decode",
+    "together": "These replicas prefill and decode in turn.",
+    "nosplit": "No split of the GPUs keeps the limits.",
+    "prefilling": "{} prefill, {} busy",
+    "decoding": "{} decode",
+    "sent": "Each request hands over {} in {}.",
     "plan": "{}: {} tokens/s per GPU",
     "memory": "Memory of a GPU",
     "weights": "weights {}",
@@ -64,12 +89,13 @@ WORDS = {
     "slower": "TPOT above {}",
     "rails": ("TTFT", "TPOT"),
     "range": "band {} to {}",
+    "bounded": "at least {}",
     "limit": "limit {}",
     "free_limit": "no limit",
     "handles": ("Limit on TTFT", "Limit on TPOT"),
     "heads": (
         *("Layout", "Batch", "Tokens/s per GPU", "At most", "TPOT", "At least", "TTFT"),
-        *("Memory", "USD per M tokens", "What binds"),
+        *("TTFT, p95", "Prefill load", "Memory", "USD per M tokens", "What binds"),
     ),
 }
 
@@ -88,7 +114,8 @@ def serve_stage(
     """The planner of serving: ``given`` is what ``serve.page.page_data`` returns, ``formulas`` are its FORMULAS.
 
     It opens on ``start``: model, gpu, weights and cache by key, gpus, input and output in tokens, ttft and tpot in
-    seconds, where the largest of TTFT and TPOT is no limit.
+    seconds, where the largest of TTFT and TPOT is no limit; and what differs from USUAL, such as the ``mode``, the
+    tokens of a cached ``prefix`` and the fraction ``hit`` of the requests that find it, the tokens of a ``draft``.
     Raises ValueError for a start whose model, GPU or format is not given.
     """
     for key, group in {"model": "models", "gpu": "gpus", "weights": "formats", "cache": "formats"}.items():
@@ -100,6 +127,7 @@ def serve_stage(
         "gpu": ("GPU", {key: one["title"] for key, one in given["gpus"].items()}),
         "weights": ("weights", formats),
         "cache": ("KV cache", {key: key for key in given["caches"]}),
+        "mode": ("deployment", MODES),
         "down": ("rows of the map", DOWN),
     }
     return stage_figure(
@@ -107,20 +135,34 @@ def serve_stage(
         name=name,
         title=title,
         caption=caption,
-        start={"down": "pp", "ttft": TTFT[1], "tpot": TPOT[1]} | dict(start) | {"tp": 0, "row": 0},
+        start=USUAL | given["usual"] | dict(start) | {"tp": 0, "row": 0},
         text=list(text),
         sliders={
             "gpus": Slider(*GPUS, start["gpus"], "power", label="GPUs"),
             "input": Slider(*INPUT, start["input"], "two", label="prompt, tokens"),
             "output": Slider(*OUTPUT, start["output"], "two", label="answer, tokens"),
+            "prefix": Slider(*PREFIX, PREFIX[0], "two", label="cached prefix, tokens"),
+            "hit": Slider(0, 1, 1, "two", log=False, label="requests that find it", unit="%"),
+            "draft": Slider(0, 5, 0, "step:1", log=False, label="draft tokens per step"),
+            **{
+                name: Slider(0, 0.99, start, "two", log=False, label=f"acceptance of draft token {i}", unit="%")
+                for i, (name, start) in enumerate(ACCEPTED.items(), 1)
+            },
+            "drafted": Slider(
+                0.01, 1, given["usual"]["drafted"], "two", label="draft token, of a step's time", unit="%"
+            ),
+            "load": Slider(
+                0.05, 0.95, given["usual"]["load"], "two", log=False, label="prefill load, at most", unit="%"
+            ),
         },
         choices=choices,
         boxes=list(choices),
-        within={"tp": (0, 64), "row": (0, 64), "ttft": TTFT, "tpot": TPOT},
+        within={"tp": (0, 64), "row": (0, 64), "ttft": TTFT, "tpot": TPOT, "prefix": (0, PREFIX[1])},
         presets=presets,
         formulas={formula.name: formula for formula in formulas},
-        units={"time": "s", "bytes": "B"},
+        units={"time": "s", "bytes": "B", "part": "%"},
         words=WORDS,
-        data=dict(given) | {"ttft": TTFT, "tpot": TPOT},
+        data=dict(given) | {"ttft": TTFT, "tpot": TPOT, "prefix": PREFIX},
+        copies={"json": "JSON", "csv": "CSV"},
         python="from gpuscale.serve import serve",
     )

@@ -34,6 +34,7 @@ def stage_figure(
     presets: Mapping[str, Mapping[str, Any]] | None = None,
     within: Mapping[str, tuple[float, float]] | None = None,
     loose: Sequence[str] = (),
+    counts: Sequence[str] = (),
     formulas: Mapping[str, Any] | None = None,
     units: Mapping[str, str] | None = None,
     words: Mapping[str, Any] | None = None,
@@ -49,7 +50,8 @@ def stage_figure(
     are by quantity, or by name; ``choices`` are tabs, {"kind": ("Collective", {"all_gather": "All-gather"})}, those in
     ``boxes`` are boxes to select from; ``texts`` are inputs to type, with their labels;
     ``presets`` give some inputs values, {"One slow link": {"share": [...]}}. ``within`` bounds inputs that have no
-    slider, ``loose`` names the lists whose length may change. ``formulas`` are what the script calls, by key: formulas
+    slider, ``loose`` names the lists whose length may change, ``counts`` those inputs without a
+    slider that are whole numbers. ``formulas`` are what the script calls, by key: formulas
     or expressions, whose inputs are among those the script hands over. ``words`` are the texts of the script and
     ``data`` what the library has computed for it; ``units`` are those of inputs that it writes. ``python`` is what
     "Copy as Python" imports, ``at`` the moment on which it opens, from 0 to 1; ``more`` goes to the script as it is.
@@ -62,6 +64,7 @@ def stage_figure(
         "choices": choices or {},
         "within": within or {},
         "loose": loose,
+        "counts": counts,
         "texts": texts or {},
     }
     groups |= {f"presets: {label}": changes for label, changes in (presets or {}).items()}
@@ -82,6 +85,7 @@ def stage_figure(
         "presets": list((presets or {}).items()),
         "within": dict(within or {}),
         "loose": list(loose),
+        "counts": list(counts),
         "units": dict(units or {}),
         "fns": {key: body(each) for key, each in (formulas or {}).items()},
         "words": dict(words or {}),

@@ -94,6 +94,7 @@ def steps_stage(
         text=[one["told"] for one in shown.values()],
         choices={"kind": ("Schedule", kinds)} if kinds.keys() - {next(iter(kinds))} else {},
         within={"follow": (-1, max(len(one["names"]) for one in shown.values()) - 1)},
+        counts=["follow"],
         units={"V": "B"},
         words=WORDS,
         data={"V": V, "tabs": shown},

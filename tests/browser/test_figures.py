@@ -1,6 +1,7 @@
 """Every figure on a stage: mouse, finger and keys move the same handles, shapes can be pressed, states come back."""
 
 import json
+import random
 
 import pytest
 from browser.bookpages import calling, clipboard, said, until
@@ -62,6 +63,21 @@ COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circ
   const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
   return at && !at.closest('[data-act], .grip');
 }).map((one) => one.dataset.act)"""
+# Follows links, each from the opening state: those that throw, leave no number, or draw what has no size.
+FOLLOWED = """(el, links) => {
+  const out = [], reset = el.querySelector('[data-do=reset]'), broken = /NaN|undefined|Infinity/;
+  const wrong = (one) => [...one.attributes].some(({ value }) => broken.test(value))
+    || Math.min(one.getAttribute('width') ?? 0, one.getAttribute('height') ?? 0) < 0;
+  for (const link of links) try {
+    reset.click();
+    gpuscale.upgrade(el).load(link);
+    const seen = [...el.querySelectorAll('.drawn .scene svg *')].find(wrong);
+    const words = broken.exec(['.state', '.scene', '.call'].map((q) => el.querySelector(`.drawn ${q}`).textContent));
+    if (seen || words) out.push(`${link}: ${seen?.outerHTML ?? words}`);
+  } catch (error) { out.push(`${link}: ${error}`); }
+  return out;
+}"""
+BROKEN = "nan", "", "-1", "0", "1e999", "1e300", "1e-300", "3.7", "13", "1_2_3", "{}"
 MOVES = ((24, 0), (-24, 0), (0, 24), (0, -24), (60, 60), (-60, -60))
 
 
@@ -207,6 +223,36 @@ def test_a_link_and_a_call_bring_the_state_back(page):
         exec("\n".join(lines), names)
         assert eval(call, names) is not None
     page.evaluate("() => { location.hash = ''; }")
+
+
+def test_a_broken_link_breaks_nothing(page):
+    wrong = []
+    for figure in unlike(figures(page)):
+        spec = json.loads(figure.evaluate("(el) => el.querySelector('script[type$=json]').textContent"))
+        links = [f"{key}={value}&at=0.6" for key in spec["start"] for value in BROKEN]
+        links += mixed(spec, 25)
+        wrong += [f"{figure.get_attribute('id')}: {line}" for line in figure.evaluate(FOLLOWED, links)]
+    assert not wrong, said(wrong)
+
+
+def mixed(spec, many) -> list[str]:
+    """Links that nobody copied: for some inputs any number within their bounds, or something broken."""
+    dice = random.Random(spec["id"])
+
+    def value(key):
+        given = spec["start"][key]
+        if dice.random() < 0.2:
+            return dice.choice(BROKEN)
+        if key in spec["choices"]:
+            return dice.choice(spec["choices"][key]["of"])[0]
+        slider = spec["params"].get(key, {})
+        low, high = spec["within"].get(key) or (slider.get("lo", 0), slider.get("hi", 20))
+        if isinstance(given, list):
+            return "_".join(str(dice.uniform(low, high)) for _ in given)
+        return dice.choice([low, high, dice.uniform(low, high)])
+
+    keys = [dice.sample(list(spec["start"]), dice.randint(1, len(spec["start"]))) for _ in range(many)]
+    return ["&".join(f"{key}={value(key)}" for key in some) for some in keys]
 
 
 def test_it_plays_to_the_end(page):

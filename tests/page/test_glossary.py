@@ -49,3 +49,12 @@ def test_the_first_use_in_prose_is_linked_and_no_other():
     (link,) = page.findall(nodes.reference)
     assert (link.astext(), link["refuri"]) == ("ring", "glossary.html#term-ring")
     assert page.astext() == "ringA ring of rings, a tree." and not left
+
+
+def test_a_name_that_means_something_else_in_a_chapter_is_no_link_there():
+    known = terms()
+    assert linking._meant(known["layer"], "beyond_the_node") is None
+    assert linking._meant(known["layer"], "pipeline_parallelism") == known["layer"]
+    assert "head" not in linking._meant(known["attention head"], "pipeline_parallelism").names
+    for chapter, names in linking.OTHERWISE.items():
+        assert names <= {name for one in known.values() if one.chapter != chapter for name in one.names}

@@ -122,7 +122,7 @@ def test_options_describe_a_cluster(config, capsys):
 
 REFUSED = {
     "--gpu gh200": "missing --per-node: no cluster of the library has GH200 96 GB; expected its GPUs per node",
-    "--gpu gh200 --per-node 1": "missing --nic: GH200 96 GB has none in the data; expected its bandwidth into the network",
+    "--gpu gh200 --per-node 1": "missing --nic: GH200 96 GB has none in the data; expected its bandwidth into the",
     "--gpu h100-pcie --per-node 8 --nic 100Gbit/s": "missing --nvlink: H100 PCIe has none in the data",
     "--gpu h100": "no chip 'h100'; did you mean h100-sxm",
     "--gpu h100-sxm --nic 400": "--nic: 400; expected a bandwidth with its unit, such as 400Gbit/s",

@@ -21,7 +21,7 @@ RUNS = {
 VIRTUAL = 1, 2, 3, 4, 5, 6, 8
 
 
-# 12 heads and 4 key heads: 6 ranks can neither share the key heads out nor have copies of them
+# 12 heads and 4 key heads, which 6 ranks can neither divide nor copy
 TWELVE = {"model_type": "llama", "hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 4}
 TWELVE |= {"num_attention_heads": 12, "num_key_value_heads": 4, "vocab_size": 32000}
 
@@ -39,7 +39,7 @@ def on_nodes(size, gpus, node):
     return True
 
 
-def shared_out(what, among):
+def divided(what, among):
     """Whether each of ``among`` gets as many."""
     each = what // among
     return sum(each for _ in range(among)) == what
@@ -48,21 +48,21 @@ def shared_out(what, among):
 def degrees(ask):
     """Every layout of degrees that can be: DP, TP, CP, EP, PP."""
     part, gpus, node = ask.model, ask.gpus, min(ask.cluster.node, ask.gpus)
-    possible = [n for n in counts_up_to(gpus) if shared_out(gpus, n)]
+    possible = [n for n in counts_up_to(gpus) if divided(gpus, n)]
     for tp, cp, pp in product(possible, possible, possible):
         dp = gpus // (tp * cp * pp)
         if tp * cp * pp * dp != gpus or (cp > 1 and ask.seq // cp < 1024):
             continue
-        heads = shared_out(part.heads, tp) and (shared_out(part.kv_heads, tp) or shared_out(tp, part.kv_heads))
+        heads = divided(part.heads, tp) and (divided(part.kv_heads, tp) or divided(tp, part.kv_heads))
         pieces = 2 * cp if cp > 1 else 1  # a rank has one from the front and one from the back, for causal attention
-        tokens = shared_out(ask.seq, pieces * tp)
+        tokens = divided(ask.seq, pieces * tp)
         nodes = all(on_nodes(size, gpus, node) for size in (tp, tp * cp, tp * cp * dp))
-        if not (heads and shared_out(part.d_ff, tp) and tokens and nodes and pp <= part.layers):
+        if not (heads and divided(part.d_ff, tp) and tokens and nodes and pp <= part.layers):
             continue
-        if not shared_out(ask.batch // ask.seq, dp):
+        if not divided(ask.batch // ask.seq, dp):
             continue
         for ep in counts_up_to(part.get("experts", 1)):
-            if shared_out(part.get("experts", 1), ep) and shared_out(gpus // pp, ep) and on_nodes(ep, gpus, node):
+            if divided(part.get("experts", 1), ep) and divided(gpus // pp, ep) and on_nodes(ep, gpus, node):
                 yield dp, tp, cp, ep, pp
 
 
@@ -71,7 +71,7 @@ def tried(ask):
     for dp, tp, cp, ep, pp in degrees(ask):
         own = ask.batch // ask.seq // dp
         for micro, virtual in product(counts_up_to(8), VIRTUAL):
-            if not shared_out(own, micro) or (virtual > 1 and (pp == 1 or not shared_out(own // micro, pp))):
+            if not divided(own, micro) or (virtual > 1 and (pp == 1 or not divided(own // micro, pp))):
                 continue
             if virtual * pp > ask.model.layers:
                 continue

@@ -58,6 +58,10 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
             "acceptance: 0.5,0.4; expected one probability below 1, or one for",
         ),
         ({"acceptance": 0.5}, "an acceptance without draft tokens"),
+        ({"mode": "disaggregated", "tp": 8}, "every replica takes all of 8 H100 SXMs, so none is left for prefill"),
+        ({"mode": "disaggregated", "ttft": "1us"}, "time to first token: 1.00 µs; no layout is expected below"),
+        ({"prefill_load": 1}, "prefill load: 1; expected a fraction above 0 and below 1, such as 0.75"),
+        ({"prefill_load": "nan"}, "prefill load: nan; expected a fraction"),
         ({"tp": 3}, "no layout is left: 64 heads are not divisible by TP 3"),
         ({"gpus": 1, "weights": "bf16"}, "needs 142 GB per GPU for one sequence of 2,500 tokens; 72.0 GB of 80.0 GB"),
     ],
@@ -114,7 +118,9 @@ def test_more_of_anything_never_serves_less():
     assert best(tpot="40ms", weights="bf16", cache="bf16") < usual
 
 
-AT_PEAK = EngineRates(Constants(eta_hbm=1, t_layer=0, t_unpack=0, eta_wide=1, eta_few=1), added=1, band=1, rows=1)
+AT_PEAK = EngineRates(
+    Constants(eta_hbm=1, t_layer=0, t_unpack=0, eta_wide=1, eta_few=1), added=1, band=1, rows=1, chips=[]
+)
 # Plain arithmetic over the dimensions of Llama 3 70B and Mixtral, written out for one layout each
 WIDE, HEADS, OWN, LAYERS, HIDDEN, WORDS = 8192, 64, 8, 80, 28672, 128256
 
@@ -218,6 +224,44 @@ def test_a_shared_prefix_is_computed_and_stored_once():
     assert none < half < best
 
 
+def test_prefill_gpus_have_time_for_a_queue():
+    """Every split keeps the limit with its queue, and no more prefill load would: by plain arithmetic of M/D/1."""
+    seen, place = set(), request(*USUAL).cluster
+    for limit in (1, 0.5):
+        plan = serve(*USUAL, ttft=limit, tpot="60ms", weights="fp8", cache="fp8", mode="disaggregated", top=100)
+        for row in plan.rows:
+            groups = row.prefill.count * row.prefill.dpa
+            load, service = row.queue.load, row.prefill.dpa / row.prefill.prefill_rate[1]
+            assert load == pytest.approx(row.requests[1] * service / groups) and load <= 0.75 + 1e-9
+            wait = load * service / 2 / (1 - load)
+            alone = row.prefill.prefill[1] + row.handover.time + row.decode.step[1]
+            assert row.first[1] == pytest.approx(alone + wait) and row.first[1] <= limit + 1e-9
+            assert row.tail > row.first[1] > row.first[0]
+            if row.binds == "time to first token":
+                assert row.first[1] == pytest.approx(limit) and load < 0.75
+            if row.binds == "prefill GPUs":
+                assert load == pytest.approx(0.75)
+            seen.add(row.binds)
+            size = 2000 * 80 * 2 * 8 * 128  # tokens, layers, keys and values, heads; a byte each
+            assert row.handover.size == size and row.handover.time == size / (place.W_nvl * row.prefill.tp)
+    assert seen == {"decode GPUs", "prefill GPUs", "time to first token"}, seen
+
+
+def test_a_lower_prefill_load_takes_more_prefill_gpus_and_shortens_the_queue():
+    easy, tight = (
+        serve(*USUAL, weights="fp8", cache="fp8", mode="disaggregated", prefill_load=load).best for load in (0.9, 0.3)
+    )
+    assert tight.queue.load <= 0.3 and tight.queue.mean < easy.queue.mean
+    assert tight.requests[1] < easy.requests[1]
+    mixed = serve(*USUAL, mode="disaggregated", cached_prefix=1500, hit=0.5, tp=1, pp=1, weights="fp8").best
+    alone = serve(*USUAL, mode="disaggregated", cached_prefix=1500, hit=1, tp=1, pp=1, weights="fp8").best
+    hit, miss = alone.prefill.prefill_rate[1], mixed.prefill.prefill_rate[1]
+    times = [1 / hit, 2 / miss - 1 / hit]
+    mean, square = np.mean(times), np.mean(np.square(times))
+    rate = mixed.queue.load / mean
+    assert mixed.queue.mean == pytest.approx(rate * square / 2 / (1 - rate * mean))  # Pollaczek and Khinchine
+
+
 def test_speculation_helps_one_user_and_costs_a_full_batch():
     one = dict(weights="bf16", cache="bf16", mode="colocated", tp=1, pp=1)
     plain, drafted = (
@@ -268,6 +312,13 @@ def test_stages_of_sixteen_fit_a_node_of_72():
         assert plan.best.decode.count == count, gpus
     two = serve("llama3_70b", "gb200", 144, 2000, 500, tp=16, pp=3, mode="colocated", per_node=72)
     assert two.best.decode.count == 2
+
+
+def test_a_gpu_without_measured_rows_is_said_to_have_none():
+    measured, other = (plain(serve("llama3_8b", gpu, 1, 1000, 500)) for gpu in ("h100_sxm", "l40s"))
+    assert "nine of ten of 20 published rows" in measured and "only bounds hold" not in measured
+    assert "no published row behind the constants ran on the L40S: only bounds hold" in other
+    assert "nine of ten" not in other
 
 
 def test_one_gpu_needs_no_links_and_is_listed_once():

@@ -13,16 +13,17 @@ from gpuscale.serve import request, serve
 from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
-from gpuscale.serve.page import FORMULAS, NODES, page_data
-from gpuscale.serve.search import colocated
+from gpuscale.serve.page import FORMULAS, node_of, page_data
+from gpuscale.serve.search import colocated, disaggregated, handed_over
 from gpuscale.serve.text import rate
 from gpuscale.units import show
 from gpuscale.widgets import serve_stage
 from gpuscale.widgets.serve import TPOT, TTFT
 
-STATES = 80
+STATES = 240
 MODELS = ("llama3_8b", "llama3_70b", "qwen3_32b", "deepseek_v3", "gpt_oss_120b", "mixtral_8x7b")
-GPUS = ("h100_sxm", "h200_sxm", "b200_sxm", "gb200", "a100_sxm")
+GPUS = ("h100_sxm", "h200_sxm", "b200_sxm", "gb200", "a100_sxm", "mi300x", "l40s")
+MIXTURES = ("deepseek_v3", "gpt_oss_120b", "mixtral_8x7b")
 START = dict(model="llama3_70b", gpu="h100_sxm", gpus=8, input=2000, output=500, ttft=1, tpot=0.05)
 START |= {"weights": "fp8", "cache": "fp8"}
 BINDS = {
@@ -30,6 +31,8 @@ BINDS = {
     "time per output token": "tpot",
     "time to first token": "ttft",
     "arithmetic": "compute",
+    "prefill GPUs": "prefill",
+    "decode GPUs": "decode",
 }
 SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const serve = gpuscale.figures.serve, view = Object.assign(gpuscale.seen(spec, p), { width: p.width });
@@ -51,22 +54,31 @@ def states(many: int) -> list[dict]:
     limit = lambda lo, hi: float(f"{lo * (hi / lo) ** dice.random():.2g}")  # noqa: E731
     out = []
     for _ in range(many):
-        model = dice.choice(MODELS)
+        model, gpu = dice.choice(MODELS), dice.choice(GPUS)
+        alone = gpu in ("mi300x", "l40s")  # one node of eight
         state = {
             "model": model,
-            "gpu": dice.choice(GPUS),
-            "gpus": 2 ** dice.randrange(7),
+            "gpu": gpu,
+            "gpus": 2 ** dice.randrange(4 if alone else 7 if dice.random() < 0.3 else 5),
             "input": round(2 ** dice.uniform(4, 14)),
             "output": round(2 ** dice.uniform(4, 12)),
             "weights": dice.choice(["bf16", "fp8", "nvfp4"]),
             "cache": dice.choice(["bf16", "fp8"]),
             "ttft": dice.choice([TTFT[1], limit(0.03, 10)]),
             "tpot": dice.choice([TPOT[1], limit(0.005, 0.5), limit(0.02, 0.2)]),
-            "down": dice.choice(["pp", "dpa"]) if model in ("deepseek_v3", "gpt_oss_120b", "mixtral_8x7b") else "pp",
+            "mode": dice.choice(["colocated", "disaggregated", "both"]),
+            "load": dice.choice([0.75, round(dice.uniform(0.1, 0.95), 2)]),
+            "prefix": 0,
+            "hit": dice.choice([1, round(dice.uniform(0, 1), 2)]),
+            "draft": dice.choice([0, 0, dice.randrange(1, 6)]),
+            "drafted": limit(0.02, 0.5),
+            **{f"a{i}": round(dice.uniform(0, 0.99), 2) for i in range(1, 6)},
+            "down": dice.choice(["pp", "dpa"]) if model in MIXTURES else "pp",
             "tp": dice.choice([0, 2 ** dice.randrange(4)]),
             "row": 2 ** dice.randrange(3),
             "width": dice.choice([280, 340, 650]),
         }
+        state["prefix"] = dice.choice([0, dice.randrange(state["input"])])
         out.append(state)
     return out
 
@@ -74,7 +86,11 @@ def states(many: int) -> list[dict]:
 def asked(state):
     limits = {name: state[name] for name, (_, top) in (("ttft", TTFT), ("tpot", TPOT)) if state[name] < top}
     formats = {name: state[name] for name in ("weights", "cache")}
-    place = {"per_node": NODES.get(state["gpu"]), "mode": "colocated"}
+    place = node_of(state["gpu"]) | {"mode": None if state["mode"] == "both" else state["mode"]}
+    place |= {"prefill_load": state["load"], "cached_prefix": state["prefix"], "hit": state["hit"]}
+    if state["draft"]:
+        accepted = [state[f"a{i}"] for i in range(1, state["draft"] + 1)]
+        place |= {"speculate": state["draft"], "acceptance": accepted, "draft": state["drafted"]}
     given = tuple(state[name] for name in ("model", "gpu", "gpus", "input", "output"))
     return given, limits | formats | place
 
@@ -89,8 +105,9 @@ class Worked:
         rows, _ = layouts(self.ask, model_numbers(self.ask, "bf16", "bf16"))
         self.grid = evaluate_layouts(self.ask, rows, *formats, engine_of(self.ask.model))
         self.down = {"pp": "N_stages", "dpa": "n_dpa"}[state["down"]]
-        self.cells = {}
-        for one in colocated(self.ask, self.grid, formats):
+        self.cells, self.sent = {}, handed_over(self.ask, self.grid, formats)
+        kinds = {"colocated": colocated, "disaggregated": disaggregated}
+        for one in (one for mode in self.ask.modes for one in kinds[mode](self.ask, self.grid, formats)):
             key = one.decode.tp, {"pp": one.decode.pp, "dpa": one.decode.dpa}[state["down"]]
             was = self.cells.get(key)
             if not was or one.throughput[1] > was.throughput[1]:
@@ -100,6 +117,21 @@ class Worked:
     def of(self, key):
         """The mask of the layouts of a cell."""
         return (self.grid.rows["Y"] == key[0]) & (self.grid.rows[self.down] == key[1])
+
+    def least(self, rows):
+        """The shortest TPOT and TTFT of these layouts, whatever the limits."""
+        grid, sizes, token, first = self.grid, self.grid.rows["n_gpu"], [np.inf], [np.inf]
+        fits = grid.fits & rows[:, None]
+        if "colocated" in self.ask.modes:
+            token.append(np.min(grid.token[1], where=fits, initial=np.inf))
+            first.append(np.min(grid.first[1], where=fits, initial=np.inf))
+        if "disaggregated" in self.ask.modes:
+            for p in np.flatnonzero(grid.fits[:, 0]):
+                both = fits & (sizes + sizes[p] <= self.ask.gpus)[:, None]
+                lead = grid.prefill[1][p, 0] + self.sent[p].time
+                token.append(np.min(grid.spoken[1], where=both, initial=np.inf))
+                first.append(np.min(lead + grid.step[1], where=both, initial=np.inf))
+        return min(token), min(first)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +146,7 @@ def plain(text) -> str:
 
 
 def test_every_cell_has_the_deployment_of_the_library(shown):
-    plans, bound = 0, set()
+    plans, split, bound = 0, 0, set()
     for state, page, own in shown:
         assert {(c["tp"], c["row"]) for c in page["cells"]} >= set(own.cells)
         for cell in page["cells"]:
@@ -127,6 +159,18 @@ def test_every_cell_has_the_deployment_of_the_library(shown):
             if (row["N_stages"], row["n_dpa"], row["n_ep"]) != (replicas.pp, replicas.dpa, replicas.ep):
                 assert point["perGpu"][1] == pytest.approx(wanted.per_gpu[1], rel=1e-9)  # a tie
                 continue
+            before = best["from"]
+            assert (before is None) == (wanted.prefill is None), state
+            if before:
+                ahead, row = wanted.prefill, before["row"]
+                if (row["Y"], row["N_stages"], row["n_dpa"], row["n_ep"]) != (ahead.tp, ahead.pp, ahead.dpa, ahead.ep):
+                    assert point["perGpu"][1] == pytest.approx(wanted.per_gpu[1], rel=1e-9)  # a tie
+                    continue
+                assert (before["count"], before["own"]) == (ahead.count, pytest.approx(ahead.weights_bytes, rel=1e-9))
+                queue = (before["load"], before["wait"], before["tail"], before["sent"], page["handed"])
+                ours = wanted.queue.load, wanted.queue.mean, wanted.tail, wanted.handover.time, wanted.handover.size
+                assert queue == pytest.approx(ours, rel=1e-9), state
+                split += 1
             assert (best["count"], point["alive"]) == (replicas.count, replicas.batch), state
             assert point["perGpu"] == pytest.approx(wanted.per_gpu, rel=1e-9)
             assert point["token"] == pytest.approx(wanted.token, rel=1e-9)
@@ -134,7 +178,7 @@ def test_every_cell_has_the_deployment_of_the_library(shown):
             assert (point["memory"], best["own"]) == pytest.approx((replicas.memory, replicas.weights_bytes), rel=1e-9)
             assert best["binds"] == BINDS[wanted.binds], state
             plans, bound = plans + 1, bound | {best["binds"]}
-    assert plans > 200 and bound == set(BINDS.values())
+    assert plans > 700 and split > 200 and bound == set(BINDS.values())
 
 
 def test_a_cell_without_a_plan_says_what_is_in_its_way(shown):
@@ -147,8 +191,7 @@ def test_a_cell_without_a_plan_says_what_is_in_its_way(shown):
             key = cell["tp"], cell["row"]
             rows, said = own.of(key), plain(page["told"]["{}x{}".format(*key)])
             fits = grid.fits & rows[:, None]
-            token = np.min(grid.token[1], where=fits, initial=np.inf)
-            first = np.min(grid.first[1], where=fits, initial=np.inf)
+            token, first = own.least(rows)
             if key[0] * key[1] > state["gpus"]:
                 wanted, words = "many", f"{key[0] * key[1]:,} GPUs"
             elif not rows.any():
@@ -159,6 +202,8 @@ def test_a_cell_without_a_plan_says_what_is_in_its_way(shown):
                 assert cell["why"] in plain(refused.value)
             elif not fits.any():
                 wanted, words = "memory", plain(show(grid.memory[rows].min(), "B"))
+            elif token == np.inf:
+                wanted, words = "all", "takes all GPUs"
             elif token > ask.tpot:
                 wanted, words = "tpot", plain(show(token, "s"))
             elif first > ask.ttft:
@@ -167,18 +212,18 @@ def test_a_cell_without_a_plan_says_what_is_in_its_way(shown):
                 wanted, words = "both", "both limits"
             assert cell["out"] == wanted and words in said, (cell, state)
             seen.add(wanted)
-    assert seen >= {"many", "layout", "memory", "tpot", "ttft"}
+    assert seen >= {"many", "layout", "memory", "tpot", "ttft", "all"}
 
 
 def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
     opened = refused = 0
     for state, page, own in shown:
         sentence, at = plain(page["sentence"]), page["at"]
-        if not own.best and not (at and own.grid.fits.any()):
+        if not own.grid.fits.any() or not own.best and not at:
             refused += 1
-            least = own.grid.memory.min() if not own.grid.fits.any() else own.grid.token[1].min()
-            fit = np.min(own.grid.token[1], where=own.grid.fits, initial=np.inf)
-            assert plain(show(fit, "s") if own.grid.fits.any() else show(least, "B")) in sentence, state
+            token, _ = own.least(own.grid.rows["Y"] > 0)
+            least = show(token, "s") if token < np.inf else "takes all GPUs"
+            assert plain(least if own.grid.fits.any() else show(own.grid.memory.min(), "B")) in sentence, state
             continue
         if not at["best"]:
             assert sentence == plain(page["told"][f"{at['tp']}x{at['row']}"])
@@ -186,9 +231,18 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
         opened += 1
         one = own.cells[at["tp"], at["row"]]
         assert f"give {plain(rate(one.per_gpu[1]))} output tokens/s" in sentence, state
-        for pair, name in ((one.token, "TPOT"), (one.first, "TTFT")):
-            said = f"{name} is expected to be {show(pair[1], 's')}, and is at least {show(pair[0], 's')}."
-            assert said in page["sentence"]
+        said = [f"TPOT is expected to be {show(one.token[1], 's')}, and is at least {show(one.token[0], 's')}."]
+        expected, least = (show(v, "s") for v in (one.first[1], one.first[0]))
+        if one.prefill:
+            said.append(
+                f"TTFT is expected to be {expected} on average with its queue, and is at least {least} without."
+            )
+            said.append(f"95% of the requests are expected to have a TTFT of {show(one.tail, 's')} or less.")
+            busy = f"{show(one.prefill.count * one.prefill.gpus, 'count')} prefill, {show(one.queue.load, '%')} busy"
+            assert plain(page["words"]["gpre"]) == plain(busy)
+        else:
+            said.append(f"TTFT is expected to be {expected}, and is at least {least}.")
+        assert all(each in page["sentence"] for each in said), (said, page["sentence"])
         assert (one.price is not None) == ("USD" in sentence)
         if one.price:
             assert page["price"] == pytest.approx(one.price[1], rel=1e-9) and plain(show(one.price[1])) in sentence
@@ -199,6 +253,11 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
         if free:
             assert words["n-free"] == f"free {plain(show(free, 'B'))}"
         band = page["band"]
+        if state["gpu"] not in engine_of(own.ask.model).chips:
+            assert "only the bounds hold" in sentence and "of ten" not in sentence
+            said = f"expected {show(one.token[1], 's')}, at least {show(one.token[0], 's')}"
+            assert words["tpotsaid"] == plain(said)
+            continue
         assert band == engine_of(own.ask.model).band and f"within a factor of {show(band)}" in sentence
         for name, (bound, expected) in (("ttft", one.first), ("tpot", one.token)):
             low, high = max(bound, expected / band), expected * band
@@ -219,6 +278,8 @@ def test_the_frontier_is_every_batch_of_the_layout(shown):
         at = page["at"]
         if not (at and at["best"]):
             continue
+        same = [point for point in page["curve"] if point["batch"] == at["best"]["point"]["batch"]]
+        assert [point["perGpu"] for point in same] == [at["best"]["point"]["perGpu"]]
         row = at["best"]["row"]
         names = ("Y", "N_stages", "n_dpa", "n_ep")
         [i, *_] = np.flatnonzero(np.all([own.grid.rows[name] == row[name] for name in names], axis=0))
@@ -231,13 +292,30 @@ def test_the_frontier_is_every_batch_of_the_layout(shown):
 
 
 def test_the_call_gives_what_is_shown(shown):
-    seen = 0
-    for _, page, _ in shown:
-        if page["at"] and page["at"]["best"] and seen < 6:
-            plan = eval(page["call"], {"serve": serve})
-            assert plan.best.per_gpu[1] == pytest.approx(page["at"]["best"]["point"]["perGpu"][1], rel=1e-9)
-            seen += 1
-    assert seen == 6
+    seen = set()
+    for state, page, _ in shown:
+        at = page["at"]
+        kind = (
+            at
+            and at["best"]
+            and (state["mode"], at["best"]["from"] is None, bool(state["draft"]), ".of(" in page["call"])
+        )
+        if kind and kind not in seen:
+            found = eval(page["call"], {"serve": serve})
+            found = getattr(found, "best", found)
+            assert found.per_gpu[1] == pytest.approx(at["best"]["point"]["perGpu"][1], rel=1e-9), page["call"]
+            assert (found.prefill is None) == (at["best"]["from"] is None), page["call"]
+            seen.add(kind)
+    assert len(seen) >= 10
+
+
+def test_the_records_are_those_of_python(shown):
+    for state, page, own in shown:
+        assert len(page["records"]) == len(own.cells)
+        for one in page["records"]:
+            wanted = own.cells[one["tp"], one[state["down"]]]
+            assert one["mode"] == wanted.mode and one["per_gpu_expected"] == pytest.approx(wanted.per_gpu[1], rel=1e-9)
+            assert (one["first_p95"] == "") == (wanted.tail is None)
 
 
 @pytest.mark.parametrize("change", [{"model": "gpt2"}, {"gpu": "v100"}, {"weights": "fp3"}])

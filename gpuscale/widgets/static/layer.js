@@ -113,7 +113,7 @@
       out.push({ key: `tick${S}`, tag: 'path', class: 'wire', d: `M${px(g.tx(S))} ${y}v5` });
       if (abs(g.tx(S) - clamp(at, g.x0 + 40, g.x1 - 46)) > 72) out.push({ key: `tick${S}-label`, tag: 'text', class: 'soft', x: clamp(g.tx(S), 0, g.x1 - 18), y: y + 17, 'text-anchor': 'middle', words: label });
     }
-    out.push({ key: 'tokens', tag: 'text', class: 'strong', x: clamp(at, g.x0 + 40, g.x1 - 46), y: y + 17, 'text-anchor': 'middle', words: worded(words.tokens, count(p.S)) });
+    out.push({ key: 'tokens', tag: 'text', class: 'strong', x: clamp(at, g.x0 + 40, g.x1 - 52), y: y + 17, 'text-anchor': 'middle', words: worded(words.tokens, count(p.S)) });
     const [mark, text] = kind === 'flops' ? [solved.cross, worded(words.cross, show(solved.cross / p.D, ONE, false, 2))] : kind === 'parameters' ? [0, ''] : [solved.fills, worded(words.fills, data.memory)];
     const [lo, hi] = data.tokens;
     if (mark > lo && mark < hi) {
@@ -124,10 +124,10 @@
   }
   /** This layer among the others, the embedding and the output head in proportion; a square of a round amount. */
   function model(view, g) {
-    const { p, solved, words } = view, y = g.model, wide = g.x1 - g.x0, hue = HUE[p.kind], e = wide * solved.embedding / solved.model, h = wide * solved.head / solved.model, l = wide - e - h, mid = y + 30;
+    const { p, solved, words } = view, y = g.model, wide = g.x1 - g.x0, hue = HUE[p.kind], e = wide * solved.embedding / solved.model, h = wide * solved.head / solved.model, l = wide - e - h, mid = y + 30, share = percent(p.L * solved.sum / solved.model), said = p.L > 1 ? worded(words.layers, count(p.L), share) : worded(words.onlyLayer, share), half = said.length * 3.1;
     const part = (key, x, w, k) => ({ key, tag: 'rect', class: `block ${hue}`, style: `--k:${k}%`, x, y, width: max(0, w), height: 16 });
     const out = [part('embedding', g.x0, e - 1, 20), part('layers', g.x0 + e, l, 40), part('head', g.x0 + e + l + 1, h - 1, 20), { key: `layers-cut${p.L}`, tag: 'path', class: 'parted', d: joined(range(p.L - 1), (i) => `M${px(g.x0 + e + l * (i + 1) / p.L)} ${y}v16`) }, part('this', g.x0 + e, l / p.L, 100),
-      { key: 'layers-of', tag: 'text', class: 'name', x: g.x0 + e + l / 2, y: mid, 'text-anchor': 'middle', words: worded(words.layers, count(p.L), percent(p.L * solved.sum / solved.model)) }];
+      { key: 'layers-of', tag: 'text', class: 'name', x: clamp(g.x0 + e + l / 2, g.x0 + (e > 18 ? 68 : 0) + half, g.x1 - (h > 14 ? 36 : 0) - half), y: mid, 'text-anchor': 'middle', words: said }];
     if (e > 18) out.push({ key: 'embedding-of', tag: 'text', class: 'soft', x: g.x0, y: mid, words: words.embedding });
     if (h > 14) out.push({ key: 'head-of', tag: 'text', class: 'soft', x: g.x1, y: mid, 'text-anchor': 'end', words: words.head });
     if (g.narrow) return out;

@@ -79,26 +79,26 @@ const virtual = (kind) => HALVES.includes(kind) ? 2 : 1;
 /** The blocks of all ranks, each behind all that it needs: an order that no times change. */
 const plans = {};
 function plan(kind, p, m) {
-  const stages = virtual(kind) * p, lists = range(p).map((r) => ORDERS[kind](p, m, r)), at = range(p).map(() => 0), done = new Set(), out = [];
-  const no = ([k, i, s]) => `${k}${i}.${s}`, needs = ([k, i, s]) => k === 'F' ? (s ? [no(['F', i, s - 1])] : []) : k === 'W' ? [no(['B', i, s])] : [no(['F', i, s]), ...s + 1 < stages ? [no(['B', i, s + 1])] : []];
+  const stages = virtual(kind) * p, lists = range(p).map((r) => ORDERS[kind](p, m, r)), at = range(p).map(() => 0), done = new Uint8Array(3 * m * stages), out = [];
+  const no = (k, i, s) => ('FBW'.indexOf(k) * m + i) * stages + s, needs = ([k, i, s]) => k === 'F' ? (s ? [no('F', i, s - 1)] : []) : k === 'W' ? [no('B', i, s)] : [no('F', i, s), ...s + 1 < stages ? [no('B', i, s + 1)] : []];
   for (let moved = true; moved;) {
     moved = false;
     for (const r of range(p)) for (; at[r] < lists[r].length; at[r]++) {
-      const block = lists[r][at[r]], ids = block.map(no), wants = block.flatMap(needs).filter((id) => !ids.includes(id));
-      if (wants.some((id) => !done.has(id))) break;
-      ids.forEach((id) => done.add(id));
+      const block = lists[r][at[r]], ids = block.map((task) => no(...task)), wants = block.flatMap(needs).filter((id) => !ids.includes(id));
+      if (wants.some((id) => !done[id])) break;
+      for (const id of ids) done[id] = 1;
       out.push({ r, block, ids, wants }); moved = true;
     }
   }
   return out;
 }
-function timetable({ kind, N_stages: p, N_MB: m, t_B, t_W }, pace) {
-  const v = virtual(kind), lasts = { F: 1 / v, B: (SPLIT.includes(kind) ? t_B - t_W : t_B) / v, W: t_W / v }, done = {}, free = range(p).map(() => 0), slots = [];
+function timetable({ kind, N_stages: p, N_MB: m, t_B, t_W }, pace, bare = false) {
+  const v = virtual(kind), lasts = { F: 1 / v, B: (SPLIT.includes(kind) ? t_B - t_W : t_B) / v, W: t_W / v }, done = [], by = [], free = range(p).map(() => 0), slots = [];
   for (const { r, block, ids, wants } of plans[[kind, p, m]] ??= plan(kind, p, m)) {
     let t = free[r], late;
-    for (const id of wants) if (done[id].t > t + 1e-9) { late = done[id].slot; t = done[id].t; }
-    block.forEach(([k, i, s], n) => { slots.push({ id: ids[n], rank: r, kind: k, m: i, s, a: t, b: t += lasts[k] * pace[r], late: n ? undefined : late }); });
-    for (const id of ids) done[id] = { t, slot: slots.at(-1) };   // a block hands its results over at its end
+    for (const id of wants) if (done[id] > t + 1e-9) { late = by[id]; t = done[id]; }
+    block.forEach(([k, i, s], n) => { const a = t; t += lasts[k] * pace[r]; if (!bare) slots.push({ id: ids[n], rank: r, kind: k, m: i, s, a, b: t, late: n ? undefined : late }); });
+    for (const id of ids) { done[id] = t; by[id] = slots.at(-1); }   // a block hands its results over at its end
     free[r] = t;
   }
   return { slots, total: max(...free) };
@@ -156,7 +156,7 @@ figures.pipeline = {
   solve(p, call, kinds) {
     const run = timetable(p, p.pace), rows = range(p.N_stages).map((r) => run.slots.filter((s) => s.rank === r)), marks = [...new Set(run.slots.flatMap((s) => [s.a, s.b].map((t) => +t.toFixed(9))))].sort((x, y) => x - y);
     const kept = rows.map((row) => stored(row, 1 / virtual(p.kind))), peaks = kept.map((row) => max(...row.map(([, n]) => n)));
-    const alike = slowed(p) ? timetable(p, p.pace.map(() => 1)).total : run.total, others = kinds.filter((kind) => kind !== p.kind && can(kind, p.N_stages, p.N_MB)).map((kind) => timetable({ ...p, kind }, p.pace).total);
+    const alike = slowed(p) ? timetable(p, p.pace.map(() => 1), true).total : run.total, others = kinds.filter((kind) => kind !== p.kind && can(kind, p.N_stages, p.N_MB)).map((kind) => timetable({ ...p, kind }, p.pace, true).total);
     return { ...run, marks: marks.filter((t) => t > 0), rows, kept, peaks, alike, path: critical(run, rows), across: max(run.total, ...others), gaps: rows.map((row) => gaps(row, run.total)) };
   },
   pace: (p) => 9 / (p.N_MB + p.N_stages) / (1 + p.t_B),
@@ -291,7 +291,7 @@ figures.pipeline = {
     if (what === 'pace') return held ? null : worded(words.paced, r, number(p.pace[r]));
     if (what === 'kept') return worded(words.keeps, r, number(solved.peaks[r]));
     if (what === 'idle') { const [a, b] = solved.gaps[r][i] ?? [0, 0]; return worded(words.waited, r, number(b - a), number(a), number(b)); }
-    const s = solved.slots.find((one) => one.id === el.dataset.told);
+    const s = solved.slots.find((one) => one.id === +what);
     if (!s) return null;
     const kind = words.kinds[SPLIT.includes(p.kind) ? s.kind : s.kind === 'B' ? 'whole' : 'F'];
     return worded(words.told, kind, s.m, s.rank, number(s.a), number(s.b)) + (s.late ? worded(words.late, s.late.rank) : '');

@@ -1,6 +1,6 @@
 /* Five all-reduces on one clock. A lane has a row for each drawn rank: latency, bytes of growing sums, bytes that complete
    some. Below, time over size, and who is first at which size. */
-const ROW = 4, TALL = 67, ROWS = 8;   // pixels of a row and of a lane; how many rows a lane has at most
+const ROW = 4, TALL = 67, LOW = 26, ROWS = 8;   // pixels of a row, of a lane, and of one that is not in the race; how many rows a lane has at most
 const runnersIn = (p, data) => data.runners.map((r, i) => ({ ...r, i })).filter(({ i }) => !p.out[i]);
 const size = (view, v, short) => show(v, view.spec.units.V, short), time = (view, v, short) => show(v, view.spec.units.alpha, short);
 const inputs = (p, V = p.V) => ({ N: p.N, V, alpha: p.alpha, W: p.W });
@@ -58,17 +58,17 @@ figures.race = {
 
   draw(view, t) {
     const { p, solved, data, words, width } = view, small = width < 480, tank = ROWS * (small ? 5 : 6) + 4, lanesEnd = width - tank - 14;
-    const X = (s) => lanesEnd * s / solved.total, out = [];
+    const X = (s) => lanesEnd * s / solved.total, out = [], tops = topsOf(view);
     data.runners.forEach((runner, i) => {
-      const y = i * TALL, racing = !p.out[i], lane = solved.lanes[i], end = solved.ends[i], here = moment(lane, t), first = solved.order[0] === i;
+      const y = tops[i], racing = !p.out[i], lane = solved.lanes[i], end = solved.ends[i], here = moment(lane, t), first = solved.order[0] === i;
       const steps = stepsOf(p, lane), bytes = critical(p, lane);
       const told = `lane ${i}`, top = y + 24, rows = here.rows.length;
-      out.push({ key: `hit${i}`, tag: 'rect', x: 0, y, width, height: TALL - 8, class: 'bare', told });
+      out.push({ key: `hit${i}`, tag: 'rect', x: 0, y, width, height: racing ? TALL - 8 : LOW - 4, class: 'bare', told });
       out.push({ key: `name${i}`, tag: 'text', x: 0, y: y + 13, words: runner.name, class: racing ? 'strong runner' : 'runner off', act: i, told, pressed: racing, label: worded(racing ? words.leave : words.join, runner.name) });
       if (!small) out.push({ key: `how${i}`, tag: 'text', x: 160, y: y + 13, words: racing ? worded(steps > 1 ? words.lane : words.one, ...(steps > 1 ? [steps] : []), size(view, bytes)) : words.out, class: 'small soft' });
       if (racing) out.push({ key: `end${i}`, tag: 'text', x: width, y: y + 13, 'text-anchor': 'end', words: first ? worded(words.first, time(view, end)) : time(view, end), class: first ? 'strong' : 'small' });
-      out.push({ key: `base${i}`, tag: 'path', d: `M0 ${top + ROWS * ROW + 3}H${px(lanesEnd)}`, class: 'rule' });
       if (!racing) return;
+      out.push({ key: `base${i}`, tag: 'path', d: `M0 ${top + ROWS * ROW + 3}H${px(lanesEnd)}`, class: 'rule' });
       for (const [kind, d] of entries(bars(lane, X, top, rows, lanesEnd))) {
         out.push({ key: `${kind}${i}`, tag: 'path', d, class: `${kind} ahead`, told }, { key: `${kind}${i}past`, tag: 'path', d, class: kind, 'clip-path': `url(#${clip(view)})`, told });
       }
@@ -81,7 +81,7 @@ figures.race = {
       out.push({ key: `now${i}`, tag: 'path', d: `M${px(min(X(t), lanesEnd))} ${top - 3}v${ROWS * ROW + 6}`, class: 'now-line' });
       if (here.least === 1) out.push({ key: `home${i}`, tag: 'rect', x: left - 3, y: top - 3, width: tank + 1, height: full + 6, class: 'home' });
     });
-    const foot = lanesOf(data) - 6;
+    const foot = tops.at(-1) - 6;
     out.push({ key: 'clip', tag: 'clipPath', id: clip(view), words: `<rect x="0" y="0" width="${px(max(0, X(t)))}" height="${foot}"/>` });
     const gap = unit(solved.total / (small ? 3 : 5)), many = floor(solved.total / gap);
     out.push(range(many + 1).map((k) => ({ key: `tick${k}`, tag: 'text', x: X(k * gap), y: foot + 16, 'text-anchor': k ? 'middle' : 'start', words: k ? time(view, k * gap, true) : '0', class: 'small soft' })));
@@ -107,9 +107,12 @@ figures.race = {
       if (fits) out.push({ key: `wonname${k}`, tag: 'text', x: (a + b) / 2, y: strip + 15, 'text-anchor': 'middle', words: name, class: 'small' });
       if (k) out.push({ key: `edge${k}`, tag: 'path', d: `M${px(a)} ${top - 4}V${strip + 22}`, class: 'cross' });
     });
-    const edges = solved.winners.slice(1).map((w) => ({ x: X(w.from), V: w.from })), shown = edges.filter((e, k) => !k || e.x - edges[k - 1].x > 62);
-    const now = X(p.V);
-    for (const [k, e] of shown.entries()) if (abs(e.x - now) > 64) out.push({ key: `edgename${k}`, tag: 'text', x: clamp(e.x, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: size(view, e.V), class: 'small soft' });
+    const edges = solved.winners.slice(1).map((w) => ({ x: X(w.from), V: w.from })), now = X(p.V);
+    const named = edges.map((e) => e.x < now && e.x - left > 60);                // next to its line, away from the size that is chosen
+    for (const [k, e] of edges.entries()) {
+      const before = named[k], free = !k || before !== named[k - 1] || e.x - edges[k - 1].x > 62;
+      if (free && (before || e.x > now || now - e.x > 64)) out.push({ key: `edgename${k}`, tag: 'text', x: e.x + (before ? -5 : 5), y: top + 14, 'text-anchor': before ? 'end' : 'start', words: size(view, e.V), class: 'small strong' });
+    }
     out.push({ key: 'size', tag: 'path', d: `M${px(now)} ${top - 4}V${strip + 22}`, class: 'now-line' }, { key: 'sizename', tag: 'text', x: clamp(now, left + 20, right - 20), y: top - 10, 'text-anchor': 'middle', words: size(view, p.V), class: 'strong' });
     for (const V of [1e3, 1e6, 1e9]) out.push({ key: `x${V}`, tag: 'text', x: X(V), y: strip + 40, 'text-anchor': 'middle', words: size(view, V, true), class: 'small soft' });
     out.push({ key: 'xname', tag: 'text', x: X(3.2e4), y: strip + 40, 'text-anchor': 'middle', words: small ? '' : words.axis, class: 'small soft' });
@@ -162,10 +165,12 @@ figures.race = {
 };
 const clip = (view) => `${view.hatch.slice(5, -1)}-clip`;
 const lanesOf = (data) => data.runners.length * TALL;
-/** Where the chart of sizes stands. */
-function chartOf({ width, data }) {
-  const [lo, hi] = data.sizes;
-  const left = 46, right = width - 140, top = lanesOf(data) + 40, high = 150, by = Math.log(hi / lo);
+/** Where the lanes begin, and where the last one ends. */
+const topsOf = ({ p }) => p.out.reduce((tops, out) => [...tops, tops.at(-1) + (out ? LOW : TALL)], [0]);
+/** Where the chart of sizes stands; it takes the room of those that are not in the race. */
+function chartOf(view) {
+  const { width, data } = view, [lo, hi] = data.sizes, end = topsOf(view).at(-1);
+  const left = 46, right = width - 140, top = end + 40, high = 150 + lanesOf(data) - end, by = Math.log(hi / lo);
   return { left, right, top, high, strip: top + high + 8, X: (V) => left + (right - left) * Math.log(V / lo) / by, inv: (x) => lo * Math.exp(by * (x - left) / (right - left)) };
 }
 /** A lane as three paths: latency, bytes of growing sums, bytes that complete some. Steps thinner than a pixel run together. */

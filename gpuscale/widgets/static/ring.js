@@ -150,6 +150,7 @@ figures.ring = {
     });
     const middle = (key, cls, y, small, text) => written(g, key, g.x0, g.y0 + (g.small ? small : y), text, cls, { 'data-c': key });
     return [
+      !g.small && words.pull.map((line, i) => ({ key: `pull${i}`, tag: 'text', class: 'pulled', x: 0, y: 12 + 16 * i, words: line })),
       links, spokes, now.links.map((link, r) => link.busy && carried(g, p, link, r)),
       middle('hop', 'soft', -58, -40, this.place(view, t)), middle('clock', 'big', -33, -20, amount(view, 'alpha', t)), middle('of', 'soft', -10, -2, worded(words.of, amount(view, 'alpha', solved.total))),
       middle('rate', 'mid', 28, 22, amount(view, 'W', call(`bytes_${p.kind}`, inputs(p)) / solved.total)), middle('what', 'soft', 49, 38, words.perLink),

@@ -1,8 +1,8 @@
 /* The planner of serving: a map of layouts, colored by what binds; the frontier of the chosen one and of the next best
    over their batches; the memory of a GPU; the two latencies with their limits. The search is in deployments.js.      */
 {
-const ROW = 36, GAP = 3, SHADES = [.15, .3, .5, .7, .9], LABELED = [1, 8, 64, 512, 4096], OTHERS = 3;
-const HUE = { memory: 'memory', compute: 'compute', tpot: 'wait', ttft: 'plain' };
+const ROW = 36, GAP = 3, SHADES = [.15, .3, .5, .7, .9], LABELED = [1, 8, 64, 512, 4096], OTHERS = 3, ALL = 9999;
+const HUE = { memory: 'memory', compute: 'compute', tpot: 'wait', ttft: 'plain', prefill: 'compute', decode: 'memory' };
 const rectangle = (key, cls, x, y, width, height, more) => ({ key, tag: 'rect', class: cls, x, y, width: max(0, width), height: max(0, height), ...more });
 const label = (key, cls, x, y, words, anchor = 'start', more) => ({ key, tag: 'text', class: cls, x, y, words: String(words), 'text-anchor': anchor, 'pointer-events': 'none', ...more });
 const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, 'pointer-events': 'none', ...more });
@@ -14,25 +14,33 @@ const id = (c) => `${c.tp}x${c.row}`;
 
 figures.serve = {
   solve(p, call, data) {
-    const found = searched(p, call, data), { at, ask } = found, rate = at?.best?.point.perGpu, { price } = ask.place;
+    const found = searched(p, call, data), { at, ask, ranked, within } = found, rate = at?.best?.point.perGpu, { price } = ask.place;
+    for (const c of [at, ...ranked.slice(0, OTHERS + 1)]) if (c?.best) c.best.curve = curved(ask, c.best, within);
+    const one = this.opened({ solved: found }), free = { ...within, ttft: Infinity };   // outside of the limits it has a curve as well
+    if (one && !one.point) one.curve = p.mode === 'disaggregated' ? one.points.map((c) => parted({ ...ask, senders: ask.free }, one, c, free)).filter(Boolean) : one.points;
     return { ...found, price: rate && price ? call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: rate[1] }) : null };
   },
-  fit(p, was) {
-    const model = kept?.data.models[p.model], down = model && !model.experts ? 'pp' : p.down, most = model?.most ?? Infinity;
-    const away = was && ['down', 'model'].some((k) => was[k] !== p[k]) && was.tp === p.tp && was.row === p.row;
-    return { ...p, down, input: min(p.input, most - p.output), ...(away && { tp: 0, row: 0 }) };
+  fit(p, was, data) {
+    const model = data.models[p.model], [least] = data.prefix, input = min(p.input, (model.most ?? Infinity) - p.output), away = was && ['down', 'model'].some((k) => was[k] !== p[k]) && was.tp === p.tp && was.row === p.row;
+    const prefix = p.prefix > least ? p.prefix : p.prefix && !was?.prefix ? 2 * least : 0;   // its slider ends at none
+    return { ...p, down: model.experts ? p.down : 'pp', gpus: min(p.gpus, data.gpus[p.gpu].most), input, prefix: min(prefix, input - 1), ...(away && { tp: 0, row: 0 }) };
   },
-  uses: (p, name) => name !== 'down' || !!kept?.data.models[p.model].experts,
+  uses(p, name) {
+    const place = ACCEPTED.indexOf(name);
+    if (place >= 0) return place < p.draft;
+    return { down: kept?.data.models[p.model].experts, hit: p.prefix > 0, drafted: p.draft > 0, load: p.mode !== 'colocated' }[name] ?? true;
+  },
   height(view) { return this.places(view).end; },
   places(view) {
-    const { width, solved: { down, leastToken } } = view, wide = width >= 560, map = { x: 34, y: 44, w: (wide ? width - 190 : width) - 34 }, end = map.y + max(4, down.length) * ROW;
+    const { width, p, solved: { down, fits } } = view, wide = width >= 560, map = { x: 34, y: 44, w: (wide ? width - 190 : width) - 34 }, end = map.y + max(4, down.length) * ROW;
     const memory = wide ? { x: width - 164, y: 44, w: 164, h: end - 44 } : { x: 0, y: end + 58, w: width, h: 150 };
-    const chart = { x: 46, y: max(end, memory.y + memory.h) + 58, w: width - 56, h: leastToken < Infinity ? wide ? 230 : 210 : -90 }, rails = chart.y + chart.h + 88;
-    return { wide, map, memory, chart, rails, end: rails + 78 + 26 };
+    const split = { y: max(end, memory.y + memory.h) + 42, h: p.mode === 'colocated' || !fits ? -42 : 80 }, below = split.y + split.h;
+    const chart = { x: 46, y: below + 58, w: width - 56, h: fits ? wide ? 230 : 210 : -90 }, rails = chart.y + chart.h + 88;
+    return { wide, map, memory, split, chart, rails, end: rails + 78 + 26 };
   },
   draw(view) {
     const at = this.places(view);
-    return [this.map(view, at), this.memory(view, at), this.frontier(view, at), this.rails(view, at)];
+    return [this.map(view, at), this.memory(view, at), this.split(view, at), this.frontier(view, at), this.rails(view, at)];
   },
   map(view, { map }) {
     const { p, solved: { cells, across, down, first, at, ranked }, words } = view, w = map.w / across.length, X = (c) => map.x + across.indexOf(c.tp) * w, Y = (c) => map.y + down.indexOf(c.row) * ROW;
@@ -51,10 +59,10 @@ figures.serve = {
     if (at && at !== first) shapes.push(ring('chosen', 'chosen', at, 1.5));
     return shapes;
   },
-  /** The layout of a row in words, with its replicas. */
-  named({ words }, { row, count }, brief) {
-    const said = keys(words.layout).filter((k) => row[k] > 1).map((k) => worded(words.layout[k], row[k])).join(', ') || words.one;
-    return count > 1 && !brief ? worded(words.times, count, said) : said;
+  /** The layout of a row in words, with its replicas, and those that prefill for them. */
+  named(view, { row, count, from }) {
+    const { words } = view, said = keys(words.layout).filter((k) => row[k] > 1).map((k) => worded(words.layout[k], row[k])).join(', ') || words.one, all = count > 1 ? worded(words.times, count, said) : said;
+    return from ? worded(words.ahead, this.named(view, from), all) : all;
   },
   said(view, c) {
     const { p, words, spec: { units }, solved: { ask } } = view, head = worded(words.cell, c.tp, words.down[p.down], c.row);
@@ -68,6 +76,24 @@ figures.serve = {
     if (at?.best) return at.best;
     const rows = (at?.rows.length ? [at] : cells).flatMap((c) => c.rows), token = (one) => one.points[0]?.token[1] ?? Infinity;
     return rows.reduce((a, b) => a && (token(a) < token(b) || token(a) === token(b) && a.least <= b.least) ? a : b, null);
+  },
+  /** The GPUs of a split: those that prefill, filled by their load, those that decode, and idle ones. */
+  split(view, { split: { y, h } }) {
+    const { p, width, words, hatch, spec: { units }, solved: { at, ask } } = view, best = at?.best, out = [], H = 16;
+    if (h < 0) return out;
+    out.push(label('gpus', 'head', 0, y, words.gpus));
+    if (!best?.from) return [...out, label('nosplit', 'small soft', 0, y + 24, best ? words.together : words.nosplit)];
+    const { from, row, count } = best, w = width / p.gpus, parts = [[from.row.n_gpu, from.count, 'compute'], [row.n_gpu, count, 'memory']];
+    let x = 0;
+    for (const [each, many, hue] of parts) for (const i of range(many)) {
+      const key = `g${hue}${i}`, room = each * w - (each * w > 6 ? 2 : 1);
+      out.push(rectangle(key, `stack ${hue} ${hue === 'compute' ? 'k2' : 'k1'}`, x, y + 32, room, H));
+      if (hue === 'compute') out.push(rectangle(`${key}b`, `stack ${hue} k0`, x, y + 32, room * from.load, H));
+      x += each * w;
+    }
+    if (x < width - .5) out.push(rectangle('gidle', '', x, y + 32, width - x, H, { fill: hatch }));
+    const gpus = parts.map(([each, many]) => show(each * many, COUNT)), sent = worded(words.sent, show(ask.V_hand, units.bytes), show(from.sent, units.time));
+    return [...out, label('gpre', 'small', 0, y + 24, worded(words.prefilling, gpus[0], show(from.load, units.part))), label('gdec', 'small', width, y + 24, worded(words.decoding, gpus[1]), 'end'), label('gsent', 'small', 0, y + 66, sent)];
   },
   memory(view, { memory: { x, y, h } }) {
     const { solved: { ask: { place } }, words, spec: { units } } = view, one = this.opened(view), W = 50;
@@ -88,10 +114,10 @@ figures.serve = {
   /** Tokens/s of a user and of a GPU, over batches; the layouts that are drawn. */
   curves(view) {
     const { ranked, at } = view.solved, one = this.opened(view);
-    return { own: one?.points.length && one, others: ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best })) };
+    return { own: one?.curve?.length && one, others: ranked.filter((c) => c !== at).slice(0, OTHERS).map((c) => ({ c, one: c.best })) };
   },
   scales(view, { chart: { x, y, w, h } }) {
-    const { own, others } = this.curves(view), all = [own, ...others.map((o) => o.one)].filter(Boolean).flatMap((one) => one.points);
+    const { own, others } = this.curves(view), all = [own, ...others.map((o) => o.one)].filter(Boolean).flatMap((one) => one.curve);
     if (!all.length) return null;
     const fastest = 1.3 * max(...all.map((c) => 1 / c.token[0])), most = 1.3 * max(...all.map((c) => c.perGpu[0]));
     const slowest = min(fastest / 20, ...all.map((c) => 1 / c.token[1])), fewest = min(most / 20, ...all.map((c) => c.perGpu[1]));
@@ -101,7 +127,7 @@ figures.serve = {
     const { solved: f, words, hatch, width } = view, { chart: { x, y, w, h } } = at, S = this.scales(view, at), base = y + h, out = [];
     if (!S) return out;
     out.push(label('frontier', 'head', 0, y - 32, words.frontier));
-    const { X, Y } = S, { own, others } = this.curves(view), path = (one, i) => `M${one.points.map((c) => `${px(X(1 / c.token[i]))} ${px(Y(c.perGpu[i]))}`).join('L')}`;
+    const { X, Y } = S, { own, others } = this.curves(view), path = (one, i) => `M${one.curve.map((c) => `${px(X(1 / c.token[i]))} ${px(Y(c.perGpu[i]))}`).join('L')}`;
     out.push(label('yname', 'small soft', 0, y - 8, words.gpu), label('xname', 'small soft', x + w, base + 34, words.user, 'end'));
     const apart = (list, at, room) => list.filter((v, i) => { const ones = String(v)[0] === '1' || /^0\.0*1/.test(String(v)); return ones || abs(at(list[min(i + 1, list.length - 1)]) - at(v)) > room && abs(at(v) - at(list[max(0, i - 1)])) > room; });
     for (const v of apart(S.ys, Y, 16)) out.push(line(`y${v}`, 'grid', `M${x} ${px(Y(v))}H${x + w}`), label(`yt${v}`, 'small soft', x - 6, Y(v) + 4, tokens(v), 'end'));
@@ -122,20 +148,22 @@ figures.serve = {
       out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
     }
     for (const { c, one } of others.toReversed()) out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
-    if (own) out.push(line('bound', 'curve bound', path(own, 0)), line('own', 'curve own', path(own, 1)));
+    const bounded = own && !own.from;                      // each point of a split has a split of its own
+    if (bounded) out.push(line('bound', 'curve bound', path(own, 0)));
+    if (own) out.push(line('own', 'curve own', path(own, 1)));
     for (const { c, one } of others) out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx: X(1 / one.point.token[1]), cy: Y(one.point.perGpu[1]), r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
     if (own) {
-      const some = LABELED.map((b) => own.points.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c !== own.point);
+      const some = LABELED.map((b) => own.curve.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c.batch !== own.point?.batch);
       for (const c of [own.point, ...some].filter(Boolean)) {
         const cx = X(1 / c.token[1]), cy = Y(c.perGpu[1]), spot = c === own.point;
         out.push({ key: spot ? 'spot' : `p${c.alive}`, tag: 'circle', class: spot ? 'spot' : c.first[1] > f.ttft ? 'mark over' : 'mark', cx, cy, r: spot ? 6 : 3, 'pointer-events': 'none' });
         taken.push([cx - 4, cy - 4, cx + 4, cy + 4]);
         put(spot ? 'spotname' : `pn${c.alive}`, spot ? 'strong halo' : 'small halo', worded(words.batch, show(c.alive, COUNT)), around(cx, cy));
       }
-      const first = own.points[0], bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
-      put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
+      const first = own.curve[0], bx = X(1 / first.token[0]), by = Y(first.perGpu[0]);
+      if (bounded) put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
     }
-    for (const { c, one } of others) { const end = one.points[0], u = X(1 / end.token[1]), v = Y(end.perGpu[1]); put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v)); }
+    for (const { c, one } of others) { const end = one.curve[0], u = X(1 / end.token[1]), v = Y(end.perGpu[1]); put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v)); }
     return out;
   },
   /** The two latencies on scales of their own: bound, expected value with its band, and the limit, which is a handle. */
@@ -144,15 +172,16 @@ figures.serve = {
   },
   latency({ solved: { at } }, i) { const point = at?.best?.point; return point && [point.first, point.token][i]; },
   rails(view, at) {
-    const { p, data, solved: f, words, spec: { units }, width } = view, { band } = f.ask.model, time = (v) => show(v, units.time);
+    const { p, data, solved: f, words, spec: { units }, width } = view, band = f.ask.model.chips.includes(p.gpu) && f.ask.model.band, time = (v) => show(v, units.time);
     return this.railsOf(view, at).map(({ name, i, y, X }) => {
       const pair = this.latency(view, i), limit = f[name] < Infinity ? worded(words.limit, time(p[name])) : words.free_limit, out = [label(`${name}name`, 'strong', 0, y - 28, words.rails[i]), line(`${name}rail`, 'rail', `M16 ${y}H${width - 16}`)];
       out.push(label(`${name}limit`, 'small', clamp(X(p[name]), 44, width - 44), y - 11, limit, 'middle'));
       if (f[name] < Infinity) out.push(rectangle(`${name}over`, '', X(p[name]), y - 5, width - 16 - X(p[name]), 10, { fill: view.hatch, 'pointer-events': 'none' }));
       for (const v of ticks(...data[name]).filter((v) => Number.isInteger(+log10(v).toFixed(9)))) out.push(line(`${name}t${v}`, 'axis', `M${px(X(v))} ${y + 2}v5`), label(`${name}l${v}`, 'small soft', X(v), y + 22, show(v, units.time, true), 'middle'));
       if (!pair) return out;
-      const [lo, hi] = [max(pair[0], pair[1] / band), pair[1] * band], said = `${words.expected} ${time(pair[1])}, ${worded(words.range, time(lo), time(hi))}`;
-      out.push(rectangle(`${name}band`, 'band', X(lo), y - 4, X(hi) - X(lo), 8, { rx: 4 }), line(`${name}bound`, 'limit', `M${px(X(pair[0]))} ${y - 7}v14`), { key: `${name}dot`, tag: 'circle', class: 'spot', cx: X(pair[1]), cy: y, r: 4.5, 'pointer-events': 'none' });
+      const [lo, hi] = [max(pair[0], pair[1] / band), pair[1] * band], said = `${words.expected} ${time(pair[1])}, ${band ? worded(words.range, time(lo), time(hi)) : worded(words.bounded, time(pair[0]))}`;
+      if (band) out.push(rectangle(`${name}band`, 'band', X(lo), y - 4, X(hi) - X(lo), 8, { rx: 4 }));
+      out.push(line(`${name}bound`, 'limit', `M${px(X(pair[0]))} ${y - 7}v14`), { key: `${name}dot`, tag: 'circle', class: 'spot', cx: X(pair[1]), cy: y, r: 4.5, 'pointer-events': 'none' });
       out.push(label(`${name}said`, 'small soft', 50, y - 28, said));
       return out;
     });
@@ -174,29 +203,51 @@ figures.serve = {
     return c && this.said(view, c);
   },
   sentence(view) {
-    const { solved: { at, first, price, leastToken, leastFirst, leastMemory, ask }, words, spec: { units } } = view, time = (v) => show(v, units.time);
-    if (!first && !(at && leastToken < Infinity)) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : worded(words.nothing, show(leastMemory, units.bytes), show(ask.place.room, units.bytes));
+    const { p, solved: { at, first, price, leastToken, leastFirst, leastMemory, ask, fits }, words, spec: { units } } = view, time = (v) => show(v, units.time);
+    if (!fits) return worded(words.nothing, show(leastMemory, units.bytes), show(ask.place.room, units.bytes));
+    if (!first && !at) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : words.out.all;
     if (!at.best) return this.said(view, at);
-    const { point, binds } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(words.first, time(point.first[1]), time(point.first[0]))];
+    const { point, binds, from } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(from ? words.queued : words.first, time(point.first[1]), time(point.first[0]))];
+    if (from) out.push(worded(words.tail, time(from.tail)));
     if (price) out.push(worded(words.price, show(price)));
-    out.push(worded(words.bind, words.binds[binds]), worded(words.held, ask.model.rows, show(ask.model.band)));
+    out.push(worded(words.bind, words.binds[binds]), ask.model.chips.includes(p.gpu) ? worded(words.held, ask.model.rows, show(ask.model.band)) : worded(words.unmeasured, ask.place.title));
     return out.join(' ');
   },
   table(view) {
     const { words, solved: { ranked, ask }, call, spec: { units } } = view, time = (v) => show(v, units.time), { price } = ask.place;
     return [words.heads, ...ranked.map(({ best }) => {
-      const { point, binds } = best, dollars = price ? show(call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: point.perGpu[1] })) : '';
-      return [this.named(view, best), show(point.alive, COUNT), tokens(point.perGpu[1]), tokens(point.perGpu[0]), time(point.token[1]), time(point.token[0]), time(point.first[1]), show(point.memory, units.bytes), dollars, words.short[binds]];
+      const { point, binds, from } = best, dollars = price ? show(call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: point.perGpu[1] })) : '';
+      return [this.named(view, best), show(point.alive, COUNT), tokens(point.perGpu[1]), tokens(point.perGpu[0]), time(point.token[1]), time(point.token[0]), time(point.first[1]), from ? time(from.tail) : '', from ? show(from.load, units.part) : '', show(point.memory, units.bytes), dollars, words.short[binds]];
     })];
   },
+  /** The call of the library for a state; where a cell is opened that is not the best one, its row of the plan. */
   call({ p, spec: { data }, solved: { at, first, ttft, tpot } }) {
-    const limits = [['ttft', ttft], ['tpot', tpot]].filter(([, v]) => v < Infinity), { row } = at?.best ?? {}, pins = at && at !== first ? row ? [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]] : [['tp', at.tp], [p.down, at.row]] : [];
-    const named = [...limits, ...pins].map(([k, v]) => `, ${k}=${+v.toPrecision(6)}`).join('');
-    return `serve("${p.model}", "${p.gpu}", ${p.gpus}, ${p.input}, ${p.output}, weights="${p.weights}", cache="${p.cache}", mode="colocated"${named}${data.gpus[p.gpu].called})`;
+    const one = at?.best, aside = at && at !== first, apart = aside && !!one?.from, { row } = one ?? {}, named = [['mode', p.mode === 'both' ? aside && one && !apart ? 'colocated' : null : p.mode], ['ttft', ttft], ['tpot', tpot]];
+    if (p.prefix) named.push(['cached_prefix', p.prefix], ['hit', p.hit]);
+    if (p.draft) named.push(['speculate', p.draft], ['acceptance', ACCEPTED.slice(0, p.draft).map((k) => p[k]).join()], ['draft', p.drafted]);
+    if (p.mode !== 'colocated') named.push(['prefill_load', p.load]);
+    if (apart) named.push(['top', ALL]); else if (aside) named.push(...(row ? [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]] : [['tp', at.tp], [p.down, at.row]]));
+    const said = named.filter(([, v]) => v !== null && v !== Infinity).map(([k, v]) => `, ${k}=${real(v) ? +v.toPrecision(6) : `"${v}"`}`).join('');
+    const call = `serve("${p.model}", "${p.gpu}", ${p.gpus}, ${p.input}, ${p.output}, weights="${p.weights}", cache="${p.cache}"${said}${data.gpus[p.gpu].called})`;
+    return apart ? `${call}.of(${[row.Y, row.N_stages, row.n_dpa, row.n_ep].join(', ')})` : call;
+  },
+  /** All cells as records, for a program or a table: names and units as in Python. */
+  records({ p, solved: { ranked, cells, ask } }) {
+    const pair = (name, [bound, expected]) => ({ [`${name}_bound`]: bound, [`${name}_expected`]: expected }), sizes = (c) => ({ tp: c.row.Y, pp: c.row.N_stages, dpa: c.row.n_dpa, ep: c.row.n_ep, count: c.count });
+    const ahead = (from) => fromEntries(['tp', 'pp', 'dpa', 'ep', 'count'].map((k) => [`prefill_${k}`, from ? sizes(from)[k] : '']));
+    return {
+      request: p,
+      rows: ranked.map(({ best, best: { point, from } }) => ({ mode: from ? 'disaggregated' : 'colocated', ...sizes(best), ...ahead(from), batch: point.alive, memory: point.memory, ...pair('per_gpu', point.perGpu), ...pair('token', point.token), ...pair('first', point.first), first_p95: from?.tail ?? '', prefill_load: from?.load ?? '', handover: from ? ask.V_hand : '', binds: best.binds })),
+      refused: cells.filter((c) => !c.best).map(({ tp, row, out }) => ({ tp, [p.down]: row, out })),
+    };
+  },
+  copied(view, what) {
+    const found = this.records(view), heads = keys(found.rows[0] ?? {});
+    return what === 'csv' ? [heads, ...found.rows.map(Object.values)].map((row) => row.join()).join('\n') : JSON.stringify(found, null, 1);
   },
   numbers(view) {
-    const { solved: { cells, at, price, leastToken, leastFirst, ask } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds } : null };
-    return { cells: cells.map(told), at: told(at) ?? null, price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [] };
+    const { solved: { cells, at, price, leastToken, leastFirst, ask } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds, from: c.best.from ?? null } : null };
+    return { cells: cells.map(told), at: told(at) ?? null, price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [], curve: at?.best?.curve ?? [], records: this.records(view).rows, handed: ask.V_hand };
   },
 };
 }

@@ -12,6 +12,7 @@ const lerp = (a, b, u) => a + (b - a) * u;
 const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
 /** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
 function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
+const AT_ONCE = 90;       // shapes that a slow phone makes within a frame
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
@@ -74,7 +75,10 @@ function sketch(scene) {
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
     depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
-    paint(shapes, u = 1) {
+    /** Draws them; without `whole` only so many new ones AT_ONCE, and says whether some are left for the next frame. */
+    paint(shapes, u = 1, whole = true) {
+      const most = whole || !kept.size ? Infinity : kept.size + AT_ONCE;
+      let left = false;
       const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key));
       if (u >= 1) was = null;
       for (const [key, it] of kept) if (!here.has(key)) {
@@ -83,11 +87,13 @@ function sketch(scene) {
       }
       let next = scene.firstChild;
       for (const s of list) {
+        if (kept.size >= most && !kept.has(s.key)) { left = true; continue; }
         const el = drawn(s, stop, u);
         while (next && !here.has(next.key)) next = next.nextSibling;
         el.key = s.key;
         if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
       }
+      return left;
     },
   };
 }

@@ -34,6 +34,7 @@ const figures = {};
 const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
 const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
+const FAR = 1000;         // how many times as much as at the start an input without bounds can be, or as little, such as W
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -80,12 +81,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const figure = figures[spec.figure], { signal, on, end } = life(), uid = fresh(), heading = $('h3', root);
   const { params, choices, presets, start, python, boxes = [], texts = {}, copies = {} } = spec, calm = matchMedia('(prefers-reduced-motion: reduce)');
 
+  const high = joined($$('.frames svg', root), (el, i) => `--${i ? 'narrow' : 'wide'}:${el.getAttribute('height')}px;`);   // of the drawing, until there is one
   const group = (k) => `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
   const box = (k) => `<label>${choices[k].label}<select data-box="${k}">${joined(choices[k].of, ([v, name]) => `<option value="${v}">${name}</option>`)}</select></label>`;
   const field = (k) => `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
   const body = make(`<div class="drawn"><div class="head">${joined(keys(choices).filter((k) => !boxes.includes(k)), group)}</div>
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
-    <div class="scene"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
+    <div class="scene" style="${high}"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
     <p class="state"></p><p class="quiet" role="status"></p>
     ${boxes.length ? '' : sliders(params, uid)}
@@ -99,17 +101,23 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, way = 1, list = [];
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, way = 1, list = [];
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
   function frame() {
     if (!view.width) return;
     const t = now();
-    shapes.paint(list = figure.draw(view, t), way);
+    list = figure.draw(view, t);
+    paint();
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
+  }
+  /** Under a hand many new shapes come over some frames, each of which shows the ones before it first. */
+  function paint() {
+    cancelAnimationFrame(coming);
+    if (shapes.paint(list, way, way < 1 || calm.matches)) coming = requestAnimationFrame(() => { coming = requestAnimationFrame(paint); });
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
@@ -171,7 +179,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else shapes.paint(list, way = e);
+      else { way = e; paint(); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
@@ -288,16 +296,17 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   on(numbers, 'toggle', () => { if (numbers.open) listed(); });
 
-  /** Inputs from outside, each as what it is here: numbers within their bounds, words that are a choice. */
+  /** Inputs from outside, each as what it is here: numbers within their bounds, counts that are whole, words that are a choice. */
   function read(to) {
-    const out = {};
+    const out = {}, grain = (k, snap = params[k]?.snap ?? '') => spec.counts.includes(k) || snap === 'whole' || snap === 'power' ? 1 : floor(snap.split(':')[1] ?? 0);
+    const legal = (k, v, lo, hi) => { const n = grain(k); return clamp(n ? round(v / n) * n : v, lo, hi); };
     for (const [k, given] of entries(to)) {
-      const was = start[k], q = params[k], [lo, hi] = spec.within[k] ?? [q?.lo ?? -Infinity, q?.hi ?? Infinity];
+      const was = start[k], q = params[k], [lo, hi] = spec.within[k] ?? [q?.lo ?? was / FAR, q?.hi ?? was * FAR];
       const list = (Array.isArray(given) ? given : String(given).split('_')).filter((v) => v !== '').map(Number);
       if (k in texts) out[k] = String(given);
-      else if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => clamp(v, lo, hi)); }
+      else if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => legal(k, v, lo, hi)); }
       else if (choices[k]) { if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given; }
-      else if (real(was) && real(+given) && (q || spec.within[k] || +given > 0)) out[k] = clamp(+given, lo, hi);   // without bounds: an input such as W
+      else if (real(was) && given !== '' && real(+given)) out[k] = legal(k, +given, lo, hi);
     }
     return out;
   }

@@ -39,21 +39,6 @@ def concurrency_of_users(lib):
         close(lib.requests_in_flight(lambda_req=row.value / row.output, T_req=row.output * step), row.batch, 0.03)
 
 
-@checks("requests_in_flight")
-def concurrency_at_other_lengths(lib):
-    """InferenceX draws lengths between 80% and 100% of the nominal one; the ends of a run are not full."""
-    for name in ("ix-mi355x-c16", "ix-mi355x-c64", "ix-gb200-sgl-c4096", "ix-gb200-trt-c2048", "ix-mi355x-mori-c512"):
-        row = serving_row(name)
-        tokens = row.also["output_tokens_per_s_and_gpu"] * (row.decode_gpus or row.gpus)
-        held = [
-            lib.requests_in_flight(lambda_req=tokens / (part * row.output), T_req=row.also["mean_latency_s"])
-            / row.batch
-            for part in (1, 0.8)
-        ]
-        assert held[0] < 1 < held[1], (name, held)
-        close(held[0] / 0.9, 1, 0.1)
-
-
 @checks("fleet_size", "prefill_decode_ratio", "colocated_rate")
 def nodes_of_deepseek_s_day(lib):
     """Its rates per node count cached tokens of prompts as well."""

@@ -1,0 +1,39 @@
+"""The queue in front of a server that works on one request at a time, such as a GPU that only prefills.
+
+Requests come at random, as a Poisson process, and are served in the order of their arrival. Equal service times make it
+the queue M/D/1; a cache of prefixes makes some of them shorter, which is a queue M/G/1.
+"""
+
+# fmt: off
+
+from sympy import Max, log
+
+from gpuscale.core.conditions import below
+from gpuscale.core.formula import Formula, declare
+from gpuscale.symbols import *
+
+_BOOK = "kleinrock1975"
+_POISSON = "for requests that come as a Poisson process and are served one at a time, in the order of their arrival"
+_SPREAD = 1 + c_svc2
+
+# The wait
+queue_time = Formula("Mean time in the queue of a server", T_queue, f_load * T_svc * _SPREAD / (2 * (1 - f_load)),
+    source=f"{_BOOK}, section 5.6",
+    assumes=f"{_POISSON} (Pollaczek and Khinchine): M/D/1 for equal service times, c_svc2 = 0",
+    needs=(below(f_load, 1),))
+largest_load = Formula("Largest load of a server for a mean time in its queue", f_load,
+    2 * T_queue / (2 * T_queue + T_svc * _SPREAD), source=f"{_BOOK}, section 5.6",
+    assumes=f"{_POISSON}: at any higher load the mean time in the queue exceeds T_queue")
+queue_percentile = Formula("Percentile of the time in the queue of a server", T_tail,
+    Max(0, T_queue * log(f_load / f_late) / f_load), source=f"{_BOOK}, section 5.12",
+    assumes="when a fraction f_load of the requests queue, for an exponentially distributed time: exact for "
+    "exponentially distributed service times, a cautious estimate for equal ones", needs=(below(0, f_load),))
+
+# A cache of prefixes
+mean_prefill = Formula("Mean prefill with a prefix cache", T_svc, f_pre * T_hit + (1 - f_pre) * T_miss,
+    source="vllm-blog", assumes="when a fraction f_pre of the requests find their prefix, whatever came before")
+prefill_spread = Formula("Variation of prefill times with a prefix cache", c_svc2,
+    f_pre * (1 - f_pre) * (T_miss - T_hit)**2 / (f_pre * T_hit + (1 - f_pre) * T_miss)**2, source=_BOOK,
+    assumes="when a fraction f_pre of the requests find their prefix, whatever came before")
+
+declare(globals())
