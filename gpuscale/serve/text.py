@@ -49,8 +49,17 @@ def columns(plan) -> list[str]:
             "load: fraction of the time in which prefill GPUs work. p95: 95% of the requests have a shorter TTFT.",
         ]
     if plan.ask.price is not None:
-        out.append(f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU and hour.")
+        cost = f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU and hour"
+        out.append(f"{cost}{_listed(plan.ask)}.")
     return out
+
+
+def _listed(ask) -> str:
+    """Where a price comes from that the request left to the data."""
+    if ask.price != ask.gpu.get("price_per_hour"):
+        return ""
+    known = ask.gpu.spec("price_per_hour")
+    return f", the {known.basis.removesuffix(', per GPU')} of {known.date}; give your own price if you have one"
 
 
 def format_name(name: str) -> str:

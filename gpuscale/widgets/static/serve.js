@@ -209,7 +209,7 @@ figures.serve = {
     if (!at.best) return this.said(view, at);
     const { point, binds, from } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(from ? words.queued : words.first, time(point.first[1]), time(point.first[0]))];
     if (from) out.push(worded(words.tail, time(from.tail)));
-    if (price) out.push(worded(words.price, show(price)));
+    if (price) out.push(worded(words.price, show(price), show(ask.place.price)));
     out.push(worded(words.bind, words.binds[binds]), ask.model.chips.includes(p.gpu) ? worded(words.held, ask.model.rows, show(ask.model.band)) : worded(words.unmeasured, ask.place.title));
     return out.join(' ');
   },
