@@ -202,21 +202,21 @@ def mean_prefill(f_pre, T_hit, T_miss):
 
 
 def prefill_spread(f_pre, T_hit, T_miss):
-    """Variation of prefill times with a prefix cache: gpuscale.serving.prefill_spread, c_svc2 [1]."""
+    """Variation of prefill times with a prefix cache: gpuscale.serving.prefill_spread, c_scv [1]."""
     x0 = 1 - f_pre
     return f_pre*x0*(-T_hit + T_miss)**2/(T_hit*f_pre + T_miss*x0)**2
 
 
-def queue_time(T_svc, c_svc2, f_load):
+def queue_time(T_svc, c_scv, f_load):
     """Mean time in the queue of a server: gpuscale.serving.queue_time, T_queue [s]."""
     require(less(f_load, 1), "queue_time: expected that f_load is below 1")
-    return T_svc*f_load*(c_svc2 + 1)/(2 - 2*f_load)
+    return T_svc*f_load*(c_scv + 1)/(2 - 2*f_load)
 
 
-def largest_load(T_queue, T_svc, c_svc2):
+def largest_load(T_queue, T_svc, c_scv):
     """Largest load of a server for a mean time in its queue: gpuscale.serving.largest_load, f_load [1]."""
     x0 = 2*T_queue
-    return x0/(T_svc*(c_svc2 + 1) + x0)
+    return x0/(T_svc*(c_scv + 1) + x0)
 
 
 def queue_percentile(T_queue, f_load, f_late):

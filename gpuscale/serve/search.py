@@ -145,7 +145,7 @@ def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> 
             decoders = np.arange(1, (ask.gpus - sizes[p]) // sizes[i] + 1)
             if first > ask.ttft or not len(decoders):
                 continue
-            served = {"T_svc": float(grid.service[p, 0]), "c_svc2": float(grid.spread[p, 0])}
+            served = {"T_svc": float(grid.service[p, 0]), "c_scv": float(grid.spread[p, 0])}
             most = min(ask.prefill_load, _largest_load(ask.ttft - first, served))
             others = (ask.gpus - decoders * sizes[i]) // sizes[p]
             rate = np.minimum(others * prompts[p] * most, decoders * rates[i, j])

@@ -40,8 +40,8 @@ def columns(plan) -> list[str]:
         )
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
-        "at most, at least: bounds at data-sheet rates, with nothing but bytes and FLOPs counted.",
-        "batch: sequences that a replica decodes at a time. TTFT of replicas that do both: without a queue.",
+        "at most, at least: bounds at data-sheet rates, for an engine that hides no transfer between GPUs.",
+        "batch: sequences that a replica decodes at a time. TTFT of colocated replicas excludes the queue.",
     ]
     if any(row.prefill for row in plan.rows):
         out += [

@@ -14,12 +14,12 @@ from gpuscale.symbols import *
 
 _BOOK = "kleinrock1975"
 _POISSON = "for requests that come as a Poisson process and are served one at a time, in the order of their arrival"
-_SPREAD = 1 + c_svc2
+_SPREAD = 1 + c_scv
 
 # The wait
 queue_time = Formula("Mean time in the queue of a server", T_queue, f_load * T_svc * _SPREAD / (2 * (1 - f_load)),
     source=f"{_BOOK}, section 5.6",
-    assumes=f"{_POISSON} (Pollaczek and Khinchine): M/D/1 for equal service times, c_svc2 = 0",
+    assumes=f"{_POISSON} (Pollaczek and Khinchine): M/D/1 for equal service times, c_scv = 0",
     needs=(below(f_load, 1),))
 largest_load = Formula("Largest load of a server for a mean time in its queue", f_load,
     2 * T_queue / (2 * T_queue + T_svc * _SPREAD), source=f"{_BOOK}, section 5.6",
@@ -32,7 +32,7 @@ queue_percentile = Formula("Percentile of the time in the queue of a server", T_
 # A cache of prefixes
 mean_prefill = Formula("Mean prefill with a prefix cache", T_svc, f_pre * T_hit + (1 - f_pre) * T_miss,
     source="vllm-blog", assumes="when a fraction f_pre of the requests find their prefix, whatever came before")
-prefill_spread = Formula("Variation of prefill times with a prefix cache", c_svc2,
+prefill_spread = Formula("Variation of prefill times with a prefix cache", c_scv,
     f_pre * (1 - f_pre) * (T_miss - T_hit)**2 / (f_pre * T_hit + (1 - f_pre) * T_miss)**2, source=_BOOK,
     assumes="when a fraction f_pre of the requests find their prefix, whatever came before")
 

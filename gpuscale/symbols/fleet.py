@@ -22,7 +22,7 @@ T_req = Quantity("T_req", "s", "time of a request from its arrival to its last t
 # The queue in front of a server, which works on one request at a time
 T_svc = Quantity("T_svc", "s", "time that a server works on a request, on average", r"T_\mathrm{svc}",
     also="service time")
-c_svc2 = Quantity("c_svc2", "1", "variance of the service times over the square of their mean", r"c_\mathrm{svc}^2",
+c_scv = Quantity("c_scv", "1", "variance of the service times over the square of their mean", r"c_\mathrm{scv}",
     zero=True, also="squared coefficient of variation, SCV")
 f_load = Quantity("f_load", "1", "fraction of the time in which a server works", r"f_\mathrm{load}", zero=True,
     most=1, also="utilization, load, rho, offered load")
@@ -30,7 +30,7 @@ f_late = Quantity("f_late", "1", "fraction of the requests that exceed a percent
     most=1, also="quantile, p95, p99")
 T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of the requests exceed",
     r"T_\mathrm{tail}", zero=True, also="percentile, tail latency, p95, p99")
-f_pre = Quantity("f_pre", "1", "fraction of the requests that find their prefix in the cache", r"f_\mathrm{hit}",
+f_pre = Quantity("f_pre", "1", "fraction of the requests that find their prefix in the cache", r"f_\mathrm{pre}",
     zero=True, most=1, also="prefix cache hit rate")
 T_hit = Quantity("T_hit", "s", "time of a prefill that finds its prefix in the cache", r"T_\mathrm{hit}", zero=True)
 T_miss = Quantity("T_miss", "s", "time of a prefill that computes its whole prompt", r"T_\mathrm{miss}")

@@ -1,10 +1,11 @@
 """Sections far off the window are laid out when a reader comes near: nothing else may be different for that."""
 
+import io
 import re
 
+import pypdf
 import pytest
 from browser.bookpages import SETTLE
-from browser.test_paper import sheets
 
 PAGE = "chapters/rings_and_trees.html"
 FAR = """() => [...document.querySelectorAll('article section section')]
@@ -74,7 +75,10 @@ def test_what_is_far_away_is_found(reader):
 
 def words(page) -> list[list[str]]:
     """The words of each sheet; not the letters of mathematics, which only the first print of a browser has as text."""
-    return [re.findall(r"\b[a-z]{3,}\b", sheet.extract_text()) for sheet in sheets(page)]
+    page.emulate_media(media="print")
+    printed = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4", prefer_css_page_size=True)))
+    page.emulate_media(media="screen")
+    return [re.findall(r"\b[a-z]{3,}\b", sheet.extract_text()) for sheet in printed.pages]
 
 
 def test_paper_has_all_of_it(reader, tab):

@@ -116,7 +116,7 @@ function parted(ask, one, c, { ttft, load }) {
   for (const s of senders) {
     const began = s.alone[1] + s.sent + c.step[1], room = floor((p.gpus - s.row.n_gpu) / n);
     if (began > ttft || room < 1) continue;
-    const served = { T_svc: s.service, c_svc2: s.spread }, most = min(load, ttft < Infinity ? call('largest_load', { ...served, T_queue: ttft - began }) : 1);
+    const served = { T_svc: s.service, c_scv: s.spread }, most = min(load, ttft < Infinity ? call('largest_load', { ...served, T_queue: ttft - began }) : 1);
     let rate = 0, decoders = 0, others = 0;
     for (let d = 1; d <= room; d++) { const o = floor((p.gpus - d * n) / s.row.n_gpu), r = min(o * s.prompts[1] * most, d * c.decoded[1]); if (r > rate) [rate, decoders, others] = [r, d, o]; }
     if (!rate || best && rate < best.rate) continue;
