@@ -51,7 +51,7 @@ def parser() -> PlanParser:
     out.add_argument("--mode", help=f"{' or '.join(MODES)} (both)")
     load = f"largest fraction of the time in which GPUs that only prefill work ({PREFILL_LOAD})"
     out.add_argument("--prefill-load", default=PREFILL_LOAD, help=load)
-    out.add_argument("--price", help="USD per GPU and hour (that of the data, if any)")
+    out.add_argument("--price", help="USD per GPU-hour (that of the data, if any)")
     out.add_argument("--reserve", help="GB of each GPU's memory to leave free (a tenth of it)")
     out.add_argument("--per-node", help="GPUs of an NVLink domain (that of the data)")
     out.add_argument("--nvlink", help="bandwidth within the node per GPU, one direction, such as 450GB/s (the chip's)")

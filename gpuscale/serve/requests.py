@@ -37,7 +37,7 @@ class ServingRequest:
     ``cached`` prompt tokens are in the cache already; ``prefix`` of a prompt are the same for all requests and stored
     once; a fraction ``hit`` of the requests finds them. ``draft`` tokens are proposed per step, each accepted with a
     probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
-    of each GPU stay free; ``price`` is dollars per GPU and hour, None if unknown; ``pins`` are fixed degrees;
+    of each GPU stay free; ``price`` is dollars per GPU-hour, None if unknown; ``pins`` are fixed degrees;
     ``modes`` are compared. GPUs that only prefill work a fraction ``prefill_load`` of the time at most.
     """
 
@@ -110,7 +110,7 @@ def request(
     ``ttft`` and ``tpot`` are limits in seconds, or texts with a unit such as "30ms"; without one there is no limit.
     ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
     ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
-    ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU and hour.
+    ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU-hour.
     ``prefill_load`` is the largest fraction of the time in which GPUs that only prefill may work.
     """
     part = model if isinstance(model, Part) else clusters.found("model", str(model))
@@ -245,7 +245,7 @@ def _modes(value) -> tuple[str, ...]:
 
 def _price(value, chip: Part) -> float | None:
     if value is not None:
-        return number("price, in USD per GPU and hour", value, unit="USD/h")
+        return number("price, in USD per GPU-hour", value, unit="USD/h")
     return chip.get("price_per_hour")
 
 

@@ -49,7 +49,7 @@ def columns(plan) -> list[str]:
             "load: fraction of the time in which prefill GPUs work. p95: 95% of the requests have a shorter TTFT.",
         ]
     if plan.ask.price is not None:
-        cost = f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU and hour"
+        cost = f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
     return out
 

@@ -60,7 +60,7 @@ WORDS = {
     "first": "TTFT is expected to be {}, and is at least {}.",
     "queued": "TTFT is expected to be {} on average with its queue, and is at least {} without.",
     "tail": "95% of the requests are expected to have a TTFT of {} or less.",
-    "price": "A million output tokens cost {} USD, at {} USD per GPU and hour.",
+    "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
     "bind": "What binds is {}.",
     "held": "Nine of ten of {} published rows of such models lay within a factor of {} of their estimate.",
     "unmeasured": "No published row behind the estimate ran on the {}: only the bounds hold for it.",

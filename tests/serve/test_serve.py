@@ -47,7 +47,7 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
         ({"weights": "fp3"}, "weights: fp3; expected one or several of"),
         ({"mode": "both"}, "mode: both; expected colocated or disaggregated"),
         ({"reserve": 1e12}, "a reserve of 1000 GB leaves nothing of the 80 GB"),
-        ({"price": -1}, "price, in USD per GPU and hour: -1; expected a number"),
+        ({"price": -1}, "price, in USD per GPU-hour: -1; expected a number"),
         ({"ep": 2}, "expert parallelism: Llama 3 70B has no experts; expected ep = 1"),
         ({"cached_prefix": 2000}, "a cached prefix of 2,000 tokens of a prompt of 2,000; expected fewer"),
         ({"hit": 1.5}, "fraction of requests that find their cache: 1.5; expected a number, 0 to 1"),

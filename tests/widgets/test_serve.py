@@ -246,7 +246,7 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
         assert (one.price is not None) == ("USD" in sentence)
         if one.price:
             assert page["price"] == pytest.approx(one.price[1], rel=1e-9) and plain(show(one.price[1])) in sentence
-            assert f"at {show(own.ask.price)} USD per GPU and hour" in sentence
+            assert f"at {show(own.ask.price)} USD per GPU-hour" in sentence
         words = {key: plain(value) for key, value in page["words"].items()}
         free = max(0, own.ask.room - one.decode.memory)
         assert words["n-weights"] == f"weights {plain(show(one.decode.weights_bytes, 'B'))}"

@@ -146,12 +146,17 @@ figures.serve = {
     if (f.tpot < Infinity) {
       const edge = X(1 / f.tpot), said = worded(words.slower, show(f.tpot, view.spec.units.time)), long = said.length * 6.2, right = edge - long < 112;
       out.push(rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }), line('tpot', 'limit', `M${px(edge)} ${y}V${base}`), label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'));
+      taken.push([edge - 2, y, edge + 2, base]);
     }
     for (const { c, one } of others.toReversed()) out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
     const bounded = own && !own.from;                      // each point of a split has a split of its own
     if (bounded) out.push(line('bound', 'curve bound', path(own, 0)));
     if (own) out.push(line('own', 'curve own', path(own, 1)));
-    for (const { c, one } of others) out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx: X(1 / one.point.token[1]), cy: Y(one.point.perGpu[1]), r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
+    for (const { c, one } of others) {
+      const cx = X(1 / one.point.token[1]), cy = Y(one.point.perGpu[1]);
+      taken.push([cx - 4, cy - 4, cx + 4, cy + 4]);
+      out.push({ key: `o${id(c)}`, tag: 'circle', class: 'mark other', cx, cy, r: 4, told: id(c), act: id(c), group: 'others', label: this.said(view, c) });
+    }
     if (own) {
       const some = LABELED.map((b) => own.curve.find((c) => c.alive >= b)).filter((c, i, all) => c && all.indexOf(c) === i && c.batch !== own.point?.batch);
       for (const c of [own.point, ...some].filter(Boolean)) {
