@@ -16,6 +16,7 @@ ONE, BYTE = "1", "B"
 SHARE, COUNT = "%", "count"  # shown in percent, shown as an exact whole number
 STEPS = "nµm kMGTP"  # the prefixes with which amounts are shown
 TYPED_STEPS = STEPS.replace("µ", "u")
+SPELLED = {"us": "µs"}  # what is typed, and what is shown
 BARE = ("", ONE, "FLOP/B", "/s", "/J", "USD", "USD/h")  # shown without an SI prefix
 
 # Each base unit: exponents of the base dimensions, what it measures in words, two examples.
@@ -118,4 +119,4 @@ def base_unit(unit: str) -> str:
 
 def spelled(unit: str) -> str:
     """A unit as pages spell it: a typed "us" is shown as "µs"."""
-    return "µs" if unit == "us" else unit
+    return SPELLED.get(unit, unit)

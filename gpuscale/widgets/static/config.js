@@ -11,22 +11,28 @@ function readModel(text, data) {
 }
 const isTable = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
 function modelOf(found, data) {
-  const { kinds, inside, ignored, aside, window: listed, said } = data.files, fail = (...parts) => { throw new Unread(worded(...parts)); };
+  const { kinds, inside, ignored, aside, window: listed, most, said } = data.files, fail = (...parts) => { throw new Unread(worded(...parts)); };
   const knows = (file, names) => {
     const strange = keys(file).filter((name) => !names.includes(name)).sort();
     if (strange.length) fail(said.strange, strange.join(', '));
   };
   if (!isTable(found)) fail(said.table);
-  let type = found.model_type;
-  if (Object.hasOwn(inside, type) && isTable(found[inside[type][1]])) {
+  const bad = (from, field, words) => fail(said.field, field, JSON.stringify(from[field]) ?? NEVER, words);
+  let type = found.model_type ?? undefined;
+  if (type !== undefined && typeof type !== 'string') bad(found, 'model_type', said.word);
+  if (Object.hasOwn(inside, type)) {
     const outer = found, [name, part] = inside[type];
     knows(outer, [...ignored.split(' '), ...aside, ...listed]);
+    if (!isTable(outer[part])) bad(outer, part, said.text);
     type = name; found = { ...fromEntries(listed.filter((k) => k in outer).map((k) => [k, outer[k]])), ...outer[part] };
   }
   if (!Object.hasOwn(kinds, type)) fail(said.type, type ?? NEVER, [...keys(kinds), ...keys(inside)].join(', '));
   const kind = kinds[type], { fields, must } = kind, file = fromEntries(entries(found).filter(([, v]) => v !== null));
   const wrong = (field, words, ...parts) => fail(said.field, field, JSON.stringify(file[field]) ?? NEVER, worded(words, ...parts));
-  const whole = (field, least = 1) => Number.isInteger(file[field]) && file[field] >= least ? file[field] : wrong(field, said.whole, least);
+  const whole = (field, least = 1) => {
+    if (!Number.isInteger(file[field]) || file[field] < least) wrong(field, said.whole, least);
+    return file[field] <= most ? file[field] : wrong(field, said.fewer, show(most, COUNT));
+  };
   const flag = (field) => { const v = file[field] ?? kind.default[field] ?? false; return typeof v === 'boolean' ? v : wrong(field, said.flag); };
   knows(file, [...ignored.split(' '), ...listed, ...kind.known, ...Object.values(fields), ...keys(must)]);
   for (const [field, good] of entries(must)) if (field in file && !good.includes(file[field])) wrong(field, said.must, good[0]);

@@ -49,7 +49,7 @@ function show(v, unit = '', short = false, n = 3) {
   if (unit === COUNT) return plain(even(v).toFixed());
   if (unit === SHARE) return digits(100 * v, n, short) + SHARE;
   const [size, base] = SCALE.get(unit) ?? [1, unit];
-  if (base !== unit) return digits(v / size, n, short) + (base === ONE ? '' : `\u00a0${unit === 'us' ? 'µs' : unit}`);
+  if (base !== unit) return digits(v / size, n, short) + (base === ONE ? '' : `\u00a0${SPELLED[unit] ?? unit}`);
   const x = rounded(v, n), e = BARE.includes(unit) || !x ? 0 : power(x), label = prefix(e) + (unit === ONE ? '' : unit);
   return digits(x / 1000 ** e, n, short) + (label && '\u00a0') + label;
 }
