@@ -25,7 +25,7 @@ from gpuscale.units import show
 h100, h200 = chip("h100_sxm"), chip("h200_sxm")
 latency = serving_row("sgl2904-ar-tp8-32768").base
 day = serving_row("deepseek-day6-nodes").also
-read_70b = step("llama3_70b", h200, context=2048).V_read / h200.hbm_bw
+read_8b_fp8 = step("llama3_8b", h100, weights="fp8", context=2048).V_read / h100.hbm_bw
 read_8b = step("llama3_8b", h100, context=2048).V_read / h100.hbm_bw
 token_8b = step("llama3_8b", h100, context=2048)
 alike = T_mem / 8 + 2 * L * t_ar
@@ -58,13 +58,13 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "For Llama 3 70B on H200s in bf16, at how many GPUs do all-reduces take as long as reading? A step of one "
+            "For Llama 3 8B on H100s in fp8, at how many GPUs do all-reduces take as long as reading? A step of one "
             "sequence reads its bytes in {T_mem:ms} on one GPU, and an all-reduce takes {t_ar:us}.",
             answer=across_gpus.gain_ends,
-            given={"T_mem": round(read_70b, 4), "L": 80, "t_ar": 8e-6, "t_layer": 0},
+            given={"T_mem": round(read_8b_fp8, 5), "L": 32, "t_ar": 8e-6, "t_layer": 0},
             unit="1",
             noun="GPUs",
-            hint="Two all-reduces per layer, and 80 layers.",
+            hint="Two all-reduces per layer, and 32 layers.",
             mistakes={"Each layer has two all-reduces.": T_mem / (L * t_ar)},
         ),
         Question(

@@ -24,7 +24,7 @@ WIDER = 1.1  # a band reaches this factor beyond the lowest and the highest row
 HELD = 0.9  # of the rows that a band was not made from, so many have to lie in it
 BRIEF = 0.1  # of the bound, for a prefill that does not matter
 KINDS = {
-    "decode": "memory-bound decode, one GPU",
+    "decode": "memory-bound decode",
     "arithmetic": "prefill, and whole batches on one GPU, dense model",
     "in_flight": "requests in flight, dense model",
     "mixture": "requests in flight, mixture of experts, one more constant",
