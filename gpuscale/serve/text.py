@@ -31,9 +31,9 @@ def heading(ask: ServingRequest) -> str:
 def columns(plan) -> list[str]:
     """What the columns mean, and how far the expected numbers can be trusted."""
     used, kind = plan.engine, "with experts" if "experts" in plan.ask.model else "without experts"
-    held = f"nine of ten of {used.rows} published rows of models {kind} were within a factor of {used.band:.2f}"
+    held = f"of {used.rows} published rows of models {kind}, nine in ten were within a factor of {used.band:.2f}"
     if plan.ask.gpu.key in used.chips:
-        expected = f"expected, with constants of measured engines; {held} of such an estimate."
+        expected = f"expected, with constants of measured engines; {held} of their estimate."
     else:
         expected = (
             f"expected, but no published row behind the constants ran on the {plan.ask.gpu.short}: only bounds hold."

@@ -62,7 +62,7 @@ WORDS = {
     "tail": "95% of the requests are expected to have a TTFT of {} or less.",
     "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
     "bind": "What binds is {}.",
-    "held": "Nine of ten of {} published rows of such models lay within a factor of {} of their estimate.",
+    "held": "Of {} published rows of such models, nine in ten lay within a factor of {} of their estimate.",
     "unmeasured": "No published row behind the estimate ran on the {}: only the bounds hold for it.",
     "layout": {"Y": "TP {}", "N_stages": "PP {}", "n_dpa": "DP attention {}", "n_ep": "EP {}"},
     "one": "one GPU",

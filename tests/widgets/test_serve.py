@@ -255,7 +255,7 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
             assert words["n-free"] == f"free {plain(show(free, 'B'))}"
         band = page["band"]
         if state["gpu"] not in engine_of(own.ask.model).chips:
-            assert "only the bounds hold" in sentence and "of ten" not in sentence
+            assert "only the bounds hold" in sentence and "nine in ten" not in sentence
             said = f"expected {show(one.token[1], 's')}, at least {show(one.token[0], 's')}"
             assert words["tpotsaid"] == plain(said)
             continue
