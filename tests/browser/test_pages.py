@@ -179,6 +179,8 @@ def test_the_theme_is_chosen_and_kept(page):
     assert seen["dark"][1] != seen["light"][1]
     while page.evaluate("() => document.documentElement.dataset.mode") != "dark":
         page.click(".theme-switch-button")
+    page.reload()  # a browser stores what a page keeps in another process, a moment later
+    assert page.evaluate(ground) == seen["dark"][1]
     page.open(PAGES[2])
     assert page.evaluate(ground) == seen["dark"][1]
 
