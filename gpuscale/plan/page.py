@@ -112,6 +112,7 @@ def _of_files() -> dict:
 # What is wrong with a configuration
 SAID = {
     "json": "config.json is not JSON ({}).",
+    "twice": "field {} is there twice",
     "table": "config.json is not a JSON object.",
     "strange": "Unknown fields: {}. Remove those that change no count.",
     "type": "model_type {} is not known; expected one of {}.",

@@ -217,6 +217,28 @@ def test_the_page_refuses_what_the_library_refuses(engine, config, said):
     assert named.removeprefix("unknown fields ") in page["wrong"]
 
 
+@pytest.mark.parametrize(
+    "twice",
+    [
+        '"vocab_size": 9, "vocab_size": 9',
+        r'"vocab_size": 9, "vocab\u005fsize" : 9',
+        '"a": [{"vocab_size": 1, "vocab_size": 2}]',
+    ],
+)
+def test_the_page_refuses_a_field_that_is_there_twice(engine, tmp_path, twice):
+    (tmp_path / "config.json").write_text(f"{{{twice}}}")
+    with pytest.raises(specs.SpecError, match="field vocab_size is there twice"):
+        specs.model(tmp_path)
+    assert read(engine, f"{{{twice}}}")["wrong"] == "config.json is not JSON (field vocab_size is there twice)."
+
+
+@pytest.mark.parametrize(
+    "once", [r'"a": {"b": 1}, "b": [{"b": 1}, {"b": "\", \"b\": {"}]', '"rope_scaling": {"a": "a"}']
+)
+def test_a_field_may_be_in_several_objects(engine, once):
+    assert "twice" not in read(engine, f'{{"model_type": "llama", {once}}}')["wrong"]
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "null"])
 def test_what_is_no_configuration_gets_a_message(engine, text):
     assert (

@@ -4,9 +4,25 @@ const PASTED = 'pasted';
 class Unread extends Error {}
 /** The model of a text, or { wrong }: what is wrong with it. */
 function readModel(text, data) {
-  try { return modelOf(JSON.parse(text), data); } catch (error) {
+  try {
+    const found = JSON.parse(text), name = twice(text);
+    if (name !== undefined) throw new SyntaxError(worded(data.files.said.twice, name));
+    return modelOf(found, data);
+  } catch (error) {
     if (!(error instanceof Unread || error instanceof SyntaxError)) throw error;
     return { wrong: error instanceof Unread ? error.message : worded(data.files.said.json, error.message) };
+  }
+}
+/** The first field that an object of a text has twice. JSON.parse keeps the last and says nothing. */
+function twice(text) {
+  const open = [];                                         // the fields of each object or list around this place
+  for (const [, string, colon, sign] of text.matchAll(/("(?:\\.|[^"\\])*")(\s*:)?|([{}[\]])/g)) {
+    if (sign === '{' || sign === '[') open.push(new Set()); else if (sign) open.pop();
+    else if (colon) {
+      const name = JSON.parse(string), there = open.at(-1);
+      if (there.has(name)) return name;
+      there.add(name);
+    }
   }
 }
 const isTable = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
