@@ -116,20 +116,27 @@ function parted(ask, one, c, { ttft, load }) {
   for (const s of senders) {
     const began = s.alone[1] + s.sent + c.step[1], room = floor((p.gpus - s.row.n_gpu) / n);
     if (began > ttft || room < 1) continue;
-    const served = { T_svc: s.service, c_scv: s.spread }, most = min(load, ttft < Infinity ? call('largest_load', { ...served, T_queue: ttft - began }) : 1);
+    const served = { T_svc: s.service, c_scv: s.spread };
+    const allowed = ttft < Infinity ? call('largest_load', { ...served, T_queue: ttft - began }) : 1, most = min(load, allowed);
     let rate = 0, decoders = 0, others = 0;
-    for (let d = 1; d <= room; d++) { const o = floor((p.gpus - d * n) / s.row.n_gpu), r = min(o * s.prompts[1] * most, d * c.decoded[1]); if (r > rate) [rate, decoders, others] = [r, d, o]; }
-    if (!rate || best && rate < best.rate) continue;
+    for (let d = 1; d <= room; d++) {
+      const o = floor((p.gpus - d * n) / s.row.n_gpu), r = min(o * s.prompts[1] * most, d * c.decoded[1]);
+      if (r > rate) [rate, decoders, others] = [r, d, o];
+    }
+    if (!rate || best && rate < best.rate) continue;                   // of equal rates the earlier first token
     const queue = { ...served, f_load: rate / (others * s.prompts[1]), f_late: ask.data.late };
     queue.T_queue = call('queue_time', queue);
     const first = began + queue.T_queue;
     if (!best || rate > best.rate || first < best.first) best = { rate, first, s, others, decoders, most, queue };
   }
   if (!best) return null;
-  const { rate, s, others, decoders, most, queue } = best, first = both((i) => call('first_token_time', { T_queue: i * queue.T_queue, T_send: s.sent, T_pre: s.alone[i], T_dec: c.step[i] }));
-  const perGpu = [min(others * s.prompts[0], decoders * c.decoded[0]), rate].map((r) => r * p.output / p.gpus), tail = first[1] - queue.T_queue + call('queue_percentile', queue);
-  const binds = others * s.prompts[1] * most >= decoders * c.decoded[1] ? 'decode' : most < load ? 'ttft' : 'prefill';
-  return { ...c, token: c.spoken, first, perGpu, binds, from: { row: s.row, count: others, own: s.own, sent: s.sent, load: queue.f_load, wait: queue.T_queue, tail }, decoders };
+  const { rate, s, others, decoders, most, queue } = best;
+  const first = both((i) => call('first_token_time', { T_queue: i * queue.T_queue, T_send: s.sent, T_pre: s.alone[i], T_dec: c.step[i] }));
+  const tail = first[1] - queue.T_queue + call('queue_percentile', queue);
+  const perGpu = [min(others * s.prompts[0], decoders * c.decoded[0]), rate].map((r) => r * p.output / p.gpus);
+  const slower = most < load ? 'ttft' : 'prefill', binds = others * s.prompts[1] * most >= decoders * c.decoded[1] ? 'decode' : slower;
+  const from = { row: s.row, count: others, own: s.own, sent: s.sent, load: queue.f_load, wait: queue.T_queue, tail };
+  return { ...c, token: c.spoken, first, perGpu, binds, from, decoders };
 }
 /** The best split for a layout, at the batch at which it decodes most. */
 function disaggregated(ask, one, within) {
@@ -144,15 +151,20 @@ const curved = (ask, one, within) => one.from ? one.points.map((c) => parted(ask
 const MODES = { colocated: [1, 0], disaggregated: [0, 1], both: [1, 1] };
 /** What a layout is, at the least: time per token, and time to first token. */
 function leasts(ask, one) {
-  const [together, apart] = MODES[ask.mode], ahead = apart ? ask.free.filter((s) => s.row.n_gpu + one.row.n_gpu <= ask.p.gpus).map((s) => s.alone[1] + s.sent) : [];
-  const of = (f) => min(Infinity, ...one.points.map(f));
-  return { token: min(together ? of((c) => c.token[1]) : Infinity, ahead.length ? of((c) => c.spoken[1]) : Infinity), first: min(together ? of((c) => c.first[1]) : Infinity, min(...ahead) + of((c) => c.step[1])) };
+  const [together, apart] = MODES[ask.mode], of = (f) => min(Infinity, ...one.points.map(f));
+  const beside = apart ? ask.free.filter((s) => s.row.n_gpu + one.row.n_gpu <= ask.p.gpus) : [], ahead = min(...beside.map((s) => s.alone[1] + s.sent));
+  const token = min(together ? of((c) => c.token[1]) : Infinity, beside.length ? of((c) => c.spoken[1]) : Infinity);
+  return { token, first: min(together ? of((c) => c.first[1]) : Infinity, ahead + of((c) => c.step[1])) };
 }
 /** A cell of the map: its best layout within the limits, or why there is none. */
 function judged(ask, cell, within) {
   const [together, apart] = MODES[ask.mode];
   let best = null;
-  for (const one of cell.rows) for (const found of [together && colocated(one, within), apart && disaggregated(ask, one, within)]) if (found && !(best && found.point.perGpu[1] <= best.point.perGpu[1])) best = found;
+  for (const one of cell.rows) {
+    for (const found of [together && colocated(one, within), apart && disaggregated(ask, one, within)]) {
+      if (found && !(best && found.point.perGpu[1] <= best.point.perGpu[1])) best = found;
+    }
+  }
   if (best) return { ...cell, best };
   const all = cell.rows.map((one) => leasts(ask, one)), token = min(...all.map((c) => c.token)), first = min(...all.map((c) => c.first)), fits = cell.rows.some((one) => one.points.length);
   const out = cell.out ?? (!fits ? 'memory' : token === Infinity ? 'all' : token > within.tpot ? 'tpot' : first > within.ttft ? 'ttft' : 'both');

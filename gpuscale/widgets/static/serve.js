@@ -227,14 +227,19 @@ figures.serve = {
   },
   /** The call of the library for a state; where a cell is opened that is not the best one, its row of the plan. */
   call({ p, spec: { data }, solved: { at, first, ttft, tpot } }) {
-    const one = at?.best, aside = at && at !== first, apart = aside && !!one?.from, { row } = one ?? {}, named = [['mode', p.mode === 'both' ? aside && one && !apart ? 'colocated' : null : p.mode], ['ttft', ttft], ['tpot', tpot]];
+    const one = at?.best, aside = at && at !== first, apart = aside && !!one?.from, { row } = one ?? {};
+    const sizes = row && [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]], named = [];
+    if (p.mode !== 'both') named.push(['mode', p.mode]);
+    else if (aside && one && !apart) named.push(['mode', 'colocated']);
+    named.push(['ttft', ttft], ['tpot', tpot]);
     if (p.prefix) named.push(['cached_prefix', p.prefix], ['hit', p.hit]);
     if (p.draft) named.push(['speculate', p.draft], ['acceptance', ACCEPTED.slice(0, p.draft).map((k) => p[k]).join()], ['draft', p.drafted]);
     if (p.mode !== 'colocated') named.push(['prefill_load', p.load]);
-    if (apart) named.push(['top', ALL]); else if (aside) named.push(...(row ? [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]] : [['tp', at.tp], [p.down, at.row]]));
+    if (apart) named.push(['top', ALL]);                             // a split is picked from all rows by how it decodes
+    else if (aside) named.push(...(sizes ?? [['tp', at.tp], [p.down, at.row]]));
     const said = named.filter(([, v]) => v !== null && v !== Infinity).map(([k, v]) => `, ${k}=${real(v) ? +v.toPrecision(6) : `"${v}"`}`).join('');
     const call = `serve("${p.model}", "${p.gpu}", ${p.gpus}, ${p.input}, ${p.output}, weights="${p.weights}", cache="${p.cache}"${said}${data.gpus[p.gpu].called})`;
-    return apart ? `${call}.of(${[row.Y, row.N_stages, row.n_dpa, row.n_ep].join(', ')})` : call;
+    return apart ? `${call}.of(${sizes.map(([, size]) => size).join(', ')})` : call;
   },
   /** All cells as records, for a program or a table: names and units as in Python. */
   records({ p, solved: { ranked, cells, ask } }) {
