@@ -20,11 +20,8 @@ from gpuscale.serve.requests import MOST_GPUS, PREFILL_LOAD, TRIED, ServingReque
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
 from gpuscale.specs.entry import Part
 
-NODES = {
-    "h200_sxm": 8,
-    "gb200": 64,
-    "gb300": 64,
-}  # GPUs of a node: where no cluster says, and where 72 divide no power of two
+# GPUs of a node: where no cluster says, and where 72 divide no power of two
+NODES = {"h200_sxm": 8, "gb200": 64, "gb300": 64}
 ASKED = ("b_w", "b", "b_exp", "b_head", "V_tok", "V_seq", "S", "B", "B_seq", "E_hit", "n_ask")  # not the model's own
 FORMULAS = [llm.kv_token, llm.latent_kv_token, *SHARED]  # what the page evaluates one by one
 

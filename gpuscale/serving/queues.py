@@ -18,14 +18,14 @@ _SPREAD = 1 + c_scv
 
 # The wait
 queue_time = Formula("Mean time in the queue of a server", T_queue, f_load * T_svc * _SPREAD / (2 * (1 - f_load)),
-    source=f"{_BOOK}, section 5.6",
+    source=f"{_BOOK}, chapter 5",
     assumes=f"{_POISSON} (Pollaczek and Khinchine): M/D/1 for equal service times, c_scv = 0",
     needs=(below(f_load, 1),))
 largest_load = Formula("Largest load of a server for a mean time in its queue", f_load,
-    2 * T_queue / (2 * T_queue + T_svc * _SPREAD), source=f"{_BOOK}, section 5.6",
+    2 * T_queue / (2 * T_queue + T_svc * _SPREAD), source=f"{_BOOK}, chapter 5",
     assumes=f"{_POISSON}: at any higher load the mean time in the queue exceeds T_queue")
 queue_percentile = Formula("Percentile of the time in the queue of a server", T_tail,
-    Max(0, T_queue * log(f_load / f_late) / f_load), source=f"{_BOOK}, section 5.12",
+    Max(0, T_queue * log(f_load / f_late) / f_load), source=f"{_BOOK}, chapter 5",
     assumes="when a fraction f_load of the requests queue, for an exponentially distributed time: exact for "
     "exponentially distributed service times, a cautious estimate for equal ones", needs=(below(0, f_load),))
 
