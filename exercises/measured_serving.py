@@ -117,7 +117,7 @@ questions = QuestionSet(
             answer=decode_time.time_per_token,
             given={"T_dec": 120e-3, "a_step": 8},
             hint="A message carries several tokens.",
-            mistakes={"That is the time between messages.": T_dec + 0},
+            mistakes={"That is the time between messages.": T_dec},
         ),
         Question(
             "A benchmark of an engine with requests in flight reports {r_tok:count} output tokens per second in total, and "
@@ -195,8 +195,8 @@ questions = QuestionSet(
             f"further token. Their bound is {show(windowed.bound, 's')}, below the measurement.",
         ),
         Question(
-            f"An issue reports a step with a prompt of {reported.row.input:,} tokens of Qwen3 8B on one H200, in "
-            f"{show(reported.measured, 's')}. Is that possible in bf16?",
+            f"A GitHub issue reports {show(reported.measured, 's')} for a step of Qwen3 8B on one H200. The step includes a "
+            f"prompt of {reported.row.input:,} tokens. Is that possible in bf16?",
             predict=True,
             given={"T": reported.measured, "T_dec": reported.bound},
             choices=[
