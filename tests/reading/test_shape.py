@@ -7,13 +7,13 @@ import yaml
 from reading.passages import ROOT, cells, output
 from reading.sentences import sentences
 
-PART = re.compile(r"(I|II|III|IV)\. ")
+PART = re.compile(r"(I|II|III|IV|V)\. ")
 SECTIONS = ("Try it", "Where this breaks", "Take-aways", "Practice")
 FORMULA = re.compile(r"^\s*\$\$|\\begin\{", re.M)
 
 
 def chapters() -> list[str]:
-    """The pages of the four parts, as the contents name them."""
+    """The pages of the five parts with chapters, as the contents name them."""
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
     names = [one["file"] for part in contents if PART.match(part.get("caption", "")) for one in part["chapters"]]
     return names
@@ -61,6 +61,9 @@ def lacking(page: list[dict]) -> list[str]:
     asked = sum(outputs(cell).count(", predict first)") for cell in page)
     if asked < 3:
         found.append(f"it asks for {asked} predictions; three at least")
+    opened = next((number for number, cell in enumerate(page) if re.search(r"^## ", prose(cell), re.M)), len(page))
+    if late := [number for number, cell in enumerate(page) if "lead" in cell["tags"] and number > opened]:
+        found.append(f"cell {late[0]} has the large type of the opening: take away the tag lead")
     headings = [line for cell in page for line in re.findall(r"^## (.+?) *$", prose(cell), re.M)]
     if [heading for heading in headings if heading in SECTIONS] != list(SECTIONS):
         found.append(f"it needs the sections {', '.join(SECTIONS)}, in this order")
@@ -127,6 +130,7 @@ def test_a_good_chapter_lacks_nothing():
         (7, cell("markdown", "## Practice"), "sections"),
         (9, cell("code", "say(...)", "remove-input", markdown="- One.\n- Two."), "three sentences"),
         (9, GOOD[9] | {"tags": []}, "remove-input"),
+        (9, GOOD[9] | {"tags": ["remove-input", "lead"]}, "large type"),
     ],
 )
 def test_what_is_lacking_is_named(place, instead, said):
