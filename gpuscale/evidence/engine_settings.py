@@ -55,7 +55,7 @@ def settings_by_engine() -> Html:
 
 
 def _named(engine: str, names: Iterable[str]) -> str:
-    return element("div", escape(engine), ": ", " ".join(element("code", escape(name)) for name in names))
+    return element("div", escape(engine), ": ", " ".join(element("code", escape(name), class_="tie") for name in names))
 
 
 def _formula(name: str) -> str:

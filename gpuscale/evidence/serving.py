@@ -61,11 +61,8 @@ def _band(band: Band, title: str, reference: str) -> list[str]:
 def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
     model, gpu = _model(row), _gpu(row)
     said = [part for part in (model and element("span", escape(model), data_model=model), _gpus(row)) if part]
-    more = [
-        ", ".join(filter(None, (_formats(row), row.parallel, _load(row)))) + ".",
-        f"{serving_metrics()[row.metric].capitalize()}.",
-    ]
-    more = [escape(text) for text in more]
+    configured = ", ".join(filter(None, (_formats(row), row.parallel, _load(row))))
+    more = [escape(f"{text}.") for text in (configured, serving_metrics()[row.metric].capitalize()) if text]
     engine = element("span", escape(f"{row.engine} {row.version}"), data_engine=row.engine)
     more += [
         f"{engine}; {cite(row.source)}.",
@@ -100,7 +97,7 @@ def _estimate(one: Bounded | None) -> str:
 
 def _amount(row: ServingRow, value: float) -> str:
     if row.unit in ("USD", "nodes"):
-        return show(value, "USD" if row.unit == "USD" else "1", digits=5)
+        return show(value, "USD" if row.unit == "USD" else "1", short=True, digits=5)
     return f"{show(value, '1')} J" if row.unit == "J" else show(value, "s")
 
 

@@ -68,7 +68,7 @@ flops_gpu_time = Formula("GPU-hours of a run from its FLOPs", T_gpu, ops / (C * 
     source="megatron2021, section 5.1",
     assumes="for the FLOPs of the whole run; the number of GPUs cancels where the utilization does not depend on it")
 run_cost = Formula("Cost of a run", cost, p_gpu * T_gpu / 3600, source="deepseek-v3, table 1",
-    assumes="for a price per GPU and hour; T_gpu counts seconds, of which an hour has 3600; other money than dollars "
+    assumes="for a price per GPU-hour; T_gpu counts seconds, of which an hour has 3600; other money than dollars "
     "works alike")
 
 declare(globals())
