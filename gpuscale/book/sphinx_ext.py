@@ -86,8 +86,7 @@ def serve_assets(app: Sphinx) -> None:
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
     app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
-    first = next(page.name for page in contents.pages(Path(app.confdir)) if page.number)
-    app.gpuscale_previews = sharing.Previews(app.config.html_title, first)
+    app.gpuscale_previews = sharing.Previews(app.config.html_title, app.config.root_doc)
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
