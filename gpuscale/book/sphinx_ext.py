@@ -140,9 +140,12 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         if cell.parent is top and len(cell.children) == 1:
             top.remove(cell)  # the set-up, which shows nothing: it opens with the first code that shows something
             setup += cell.children[0].children
-        elif setup:
+            continue
+        if setup:
             cell.children[0].insert(0, setup)
             setup = []
+        if len(cell.children) == 2:
+            cell.append(cell.pop(0))  # the folded code comes after what it shows, also while the page is still coming
 
 
 def mark_cell(cell: nodes.Element) -> None:
