@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
 from gpuscale.serving.measured import Bounded, measured_bounds
-from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted, predicted_bands
+from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted_bands
 from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serving_rows
 from gpuscale.specs.measured_serving import ServingRow
 from gpuscale.units import show, spelled
@@ -94,8 +94,7 @@ def _ratio(one: Bounded | None) -> str:
 
 
 def _estimate(one: Bounded | None) -> str:
-    shown = one and one.estimate and (predicted(one) or one.bound is None)
-    return show(over_expected(one), "1", **FACTOR) if shown else "–"
+    return show(over_expected(one), "1", **FACTOR) if one and one.estimate else "–"
 
 
 def _amount(row: ServingRow, value: float) -> str:

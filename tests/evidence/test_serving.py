@@ -7,7 +7,7 @@ import pytest
 from gpuscale.core.html import anchor
 from gpuscale.evidence import serving_bands, serving_filter, serving_table
 from gpuscale.serving.measured import measured_bounds
-from gpuscale.serving.measured_kinds import bounded_bands, predicted, predicted_bands
+from gpuscale.serving.measured_kinds import bounded_bands, predicted_bands
 from gpuscale.specs import serving_regimes, serving_row, serving_rows
 
 PAGES = {regime: serving_table(regime) for regime in serving_regimes()}
@@ -35,12 +35,12 @@ def test_a_row_says_what_was_measured_and_its_bound():
     assert bound.replace("\N{NO-BREAK SPACE}", " ") == "19.1 ms" and float(estimate) < 1.1 and limit == "cache"
 
 
-def test_flags_and_assumptions_are_said_and_only_predicted_rows_have_an_estimate():
+def test_flags_and_assumptions_are_said_and_every_estimate_is_shown():
     assert "Flagged: shorter than the matmuls" in row("aic1150-mix-2048-b4")
     assert "Assumed: sizes in bytes" in PAGES["all_reduce"].html and "Assumed" not in row("sgl2904-ar-tp2-32768")
     assert "Assumed: attention in fp8" in row("trtlat-dsr1-b200_sxm-1024-1024")
     for key, one in measured_bounds().items():
-        assert (cells(key)[5] == "–") == (not predicted(one) and one.bound is not None), key
+        assert (cells(key)[5] == "–") == (one.estimate is None), key
     assert cells("pope-chat")[3:] == ["–"] * 4
 
 
