@@ -35,6 +35,7 @@ const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
 const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
 const FAR = 1000;         // how many times as much as at the start an input without bounds can be, or as little, such as W
+const REST = 150;         // milliseconds until the elements of a drawing follow what is painted
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -100,8 +101,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, way = 1, list = [];
+  const shapes = sketch(scene, brush(svg, scene));
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, way = 1, list = [], unlike = '';   // unlike: what a link asks for and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
@@ -114,10 +115,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
   }
-  /** Under a hand many new shapes come over some frames, each of which shows the ones before it first. */
-  function paint() {
-    cancelAnimationFrame(coming);
-    if (shapes.paint(list, way, way < 1 || calm.matches)) coming = requestAnimationFrame(() => { coming = requestAnimationFrame(paint); });
+  /** Elements that are late follow frame by frame, once nothing has moved for a while. */
+  function paint(follow = ticking.runs) {
+    clearTimeout(resting); cancelAnimationFrame(coming);
+    if (!way) return;                                      // at the start of a glide nothing has moved
+    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
+    const on = () => paint(true);
+    if (follow) coming = requestAnimationFrame(on); else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
@@ -129,7 +133,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
-    write(words, figure.sentence(view, now()));
+    write(words, figure.sentence(view, now()) + unlike);
     write(code, figure.call(view), 'textContent');
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
@@ -154,7 +158,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   /** Takes new inputs. */
   function change(to, source, u = 1) {
-    cancelAnimationFrame(gliding); way = u;
+    cancelAnimationFrame(gliding); way = u; unlike = '';
     view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
@@ -179,10 +183,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else { way = e; paint(); }
+      else { way = e; paint(false); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
+    cancelAnimationFrame(gliding); gliding = requestAnimationFrame(() => { gliding = requestAnimationFrame(beat); });   // the frame of the press has enough to do
   }
 
   /* Handles: the same value by mouse, finger and key */
@@ -213,7 +218,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
     else if (pointed) tell(); else tells.hidden = true;
   });
-  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
+  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was) figure.settles ? glide({}) : paint(); });
   on(area, 'pointerleave', () => { pointed = null; tells.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
@@ -310,6 +315,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     return out;
   }
+  /** Whether an input is what a link says. */
+  const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
@@ -320,12 +327,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
     load(query) {
       const to = fromEntries(new URLSearchParams(query)), at = +to.at;
       change(read(to));
+      unlike = joined(entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])), ([k, v]) => ` ${worded(ROUNDED, (choices[k] ?? params[k])?.label ?? k, escape(v.replaceAll('_', ', ')), choices[k]?.of.find(([own]) => own === view.p[k])?.[1] ?? [view.p[k]].flat().join(', '))}`);
+      if (unlike) tellState();
       if (real(at)) { share = clamp(at, 0, 1); draw(); }
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 }; },
-    destroy() { end(); stop(); clearTimeout(speak); },
+    destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); cancelAnimationFrame(coming); },
   };
 }
 Object.assign(KINDS, { stage });
