@@ -21,6 +21,7 @@ WORDS = {
     "names": {
         "weights": "weights",
         "gradients": "gradients",
+        "optimizer": "optimizer",
         "master": "master copy",
         "momentum": "momentum",
         "variance": "variance",

@@ -2,6 +2,7 @@
 {
   const KINDS = ['weights', 'gradients', 'master', 'momentum', 'variance', 'activations', 'logits', 'recomputed', 'buffers'];
   const STATE = { weights: 3, gradients: 2, master: 1, momentum: 1, variance: 1 };  // the ZeRO stage that shards each
+  const OPTIMIZER = ['master', 'momentum', 'variance'];
   const TONE = { weights: ['memory', 80], gradients: ['memory', 58], master: ['memory', 44], momentum: ['memory', 32], variance: ['memory', 22], activations: ['compute', 40], logits: ['compute', 66], recomputed: ['compute', 18], buffers: ['scaleout', 50] };
   const ROWS = { dp: 'scaleout', tp: 'scaleup', pp: 'scaleout', cp: 'scaleout' };
   const CLOSED = 30, HOST = 66, TOP = 30, TALL = 336, SPAN = 7;    // heights of the drawing [px]; seconds that a step plays
@@ -78,6 +79,11 @@
         if (chip) names.push({ key: `${k}-chip`, tag: 'rect', ...own(0), x: 5, y: ty - 6.5, width: 13, height: 13, rx: 2 }, { key: `${k}-number`, tag: 'text', class: 'tiny name', x: 11.5, y: ty, 'text-anchor': 'middle', words: '0' });
         names.push({ key: `${k}-name`, tag: 'text', class: `name ${g.narrow ? 'tight' : ''}`, x: chip ? 22 : 7, y: ty, words: words.names[k] }, { key: `${k}-size`, tag: 'text', class: `name ${g.narrow ? 'tight' : ''}`, x: g.col - 6, y: ty, 'text-anchor': 'end', words: GB(now[k]) });
       } else if (h > .6 && !g.narrow) outside.push([k, mid]);
+    }
+    const parts = OPTIMIZER.map((k) => now[k] / g.most * TALL), high = parts.reduce((x, y) => x + y);
+    if (g.narrow && high > 14.5 && max(...parts) <= 14.5) {   // too low for a name each: one for all
+      const y = g.y(now.weights + now.gradients) - high / 2;
+      names.push({ key: 'optimizer-name', tag: 'text', class: 'name tight', x: 7, y, words: words.names.optimizer }, { key: 'optimizer-size', tag: 'text', class: 'name tight', x: g.col - 6, y, 'text-anchor': 'end', words: GB(all(now, OPTIMIZER)) });
     }
     const line = g.y(data.hbm), top = g.y(sum);
     if (sum > data.hbm) out.push({ key: 'over', tag: 'rect', class: 'over', fill: view.hatch, x: 0, y: top, width: g.col, height: line - top });

@@ -80,7 +80,7 @@ function sketch(scene, brush) {
       const rests = (s) => { const it = kept.get(s.key); return it?.of && it.stops === stop.has(s.key) && alike(it.of, s); };
       const late = new Set(was ? list : list.filter((s) => !rests(s))), many = late.size + gone.length;
       const fading = ([key, it]) => ({ tag: it.el.tagName, words: it.words, shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) } });
-      if (!kept.size || many <= SOME && (!brush.on || room) || list.some(({ tag }) => tag === 'g')) room = Infinity;
+      if (!kept.size || many <= SOME && (!brush.on || room)) room = Infinity;
       if (was && room < Infinity) room = 0;
       if (!room || many > room) {
         const painted = list.map((s) => looks(s, false, u));

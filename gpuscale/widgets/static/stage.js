@@ -18,6 +18,9 @@
      pull(view, id, x, y) the value that the handle has at a point
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
+     zooms                the id of the handle that a pinch moves, and the wheel once the drawing was pressed
+     cuts                 the group of shapes that a drag across them presses together, as does Shift with an arrow from one
+                          to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
      fit(p, was, data)    the inputs made possible; was are those before
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
@@ -36,6 +39,7 @@ const SPEEDS = [1, 2, 4];
 const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
 const FAR = 1000;         // how many times as much as at the start an input without bounds can be, or as little, such as W
 const REST = 150;         // milliseconds until the elements of a drawing follow what is painted
+const HELD = 300, FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -227,6 +231,29 @@ function stage(root, spec, { notebook, onChange } = {}) {
     e.preventDefault();
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
+  /* A pinch, by fingers or on a trackpad, moves a handle as well, and so does the wheel of who has pressed the drawing */
+  let awake = false, apart = 0, spare = 0;                 // spare: what is less than the grid of the handle
+  function zoomed(e, by) {
+    const { value, lo, hi, grid } = handle(figure.zooms), to = clamp(value + by + spare, lo, hi);
+    spare = to - round(to / grid) * grid;
+    if (to === value && !spare) return;                              // at its end the page scrolls on
+    e.preventDefault();
+    put(figure.zooms, to);
+  }
+  if (figure.zooms) {
+    const hard = { signal, passive: false }, spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    on(svg, 'click', () => { awake = true; });
+    on(area, 'pointerleave', () => { awake = false; });
+    svg.addEventListener('wheel', (e) => { if (awake || e.ctrlKey) zoomed(e, clamp(-e.deltaY * (e.ctrlKey ? .02 : .003), -.3, .3)); }, hard);
+    on(svg, 'touchstart', (e) => { apart = e.touches.length === 2 ? spread(e) : 0; });
+    svg.addEventListener('touchmove', (e) => {
+      if (!apart || e.touches.length !== 2) return;
+      const was = apart;
+      apart = spread(e);
+      e.preventDefault();
+      zoomed(e, Math.log2(apart / was));
+    }, hard);
+  }
   function tell() {
     const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
     tells.hidden = !said; write(readout, said ?? '');
@@ -244,6 +271,30 @@ function stage(root, spec, { notebook, onChange } = {}) {
     glide(to);
     if (runs && !calm.matches) play();
   }
+  /* A knife: a line across shapes presses what it crosses. A finger rests before it cuts, for at once it scrolls. */
+  let from = null, rests = 0;
+  const blade = make('<svg><path class="knife"/></svg>').firstChild;
+  function sheathe() { clearTimeout(rests); from = null; blade.remove(); }
+  if (figure.cuts) {
+    on(svg, 'pointerdown', (e) => {
+      const take = (at = point(e)) => { from = at; };
+      if (e.button || !e.isPrimary || e.target.closest('.grip')) return;
+      if (e.pointerType === 'touch') rests = setTimeout(take, HELD, point(e)); else take();
+    });
+    on(svg, 'pointermove', (e) => {
+      const at = point(e);
+      if (!from || !blade.isConnected && hypot(at[0] - from[0], at[1] - from[1]) < FEW) return;
+      if (!blade.isConnected) { svg.append(blade); svg.setPointerCapture(e.pointerId); }
+      blade.setAttribute('d', `M${from.map(px).join(' ')}L${at.map(px).join(' ')}`);
+    });
+    on(svg, 'pointerup', (e) => {
+      const crossed = blade.isConnected ? figure.crossed(view, from, point(e)) : [];
+      sheathe();
+      if (crossed.length) pressed(figure.act(view, crossed), '');
+    });
+    on(svg, 'pointercancel', sheathe);
+    svg.addEventListener('touchmove', (e) => { if (from) e.preventDefault(); else clearTimeout(rests); }, { signal, passive: false });
+  }
   /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
   const nearest = (e) => { for (const r of REACHES) for (const turn of range(8)) { const el = doc.elementFromPoint(e.clientX + r * Math.cos(turn * Math.PI / 4), e.clientY + r * Math.sin(turn * Math.PI / 4))?.closest('[data-act]'); if (el && scene.contains(el)) return el; } };
   on(svg, 'click', (e) => { const el = e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e)); if (el) press(el); });
@@ -256,7 +307,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const mid = (one) => { const b = rect(one); return [b.left + b.width / 2, b.top + b.height / 2]; }, [x, y] = mid(el);
     const far = (one) => { const [u, v] = mid(one), on = (u - x) * dx + (v - y) * dy; return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity; };
     const near = $$(`[data-group="${el.dataset.group}"]`, scene).map((one) => [far(one), one]).sort((a, b) => a[0] - b[0])[0];
-    if (near[0] < Infinity) near[1].focus();
+    if (near[0] === Infinity) return;
+    near[1].focus();
+    if (e.shiftKey && figure.cuts === el.dataset.group) pressed(figure.act(view, [near[1].dataset.act]), '');
   });
   on(scene, 'focusin', (e) => {                            // what the pointer hears, the keyboard hears as well
     const el = e.target.closest('[data-told]');
