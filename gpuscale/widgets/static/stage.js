@@ -11,6 +11,7 @@
      numbers(view, t)     all numbers that are shown, for tests
      call(view)           the call that gives this state in Python
    and where it has them:
+     later(view)          works for some milliseconds on what is shown once it is there; true while there is more
      pace(p, solved)      how long one second of computed time takes on the page [s]; without it there is no clock
      place(view, t)       where the clock stands, in words
      handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, grid, value, words }]; the id 'share.1' is p.share[1], a
@@ -106,7 +107,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene, brush(svg, scene));
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, way = 1, list = [], unlike = '';   // unlike: what a link asks for and the figure cannot show
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, later = 0, way = 1, list = [], unlike = '';   // unlike: what a link asks for and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
@@ -177,6 +178,15 @@ function stage(root, spec, { notebook, onChange } = {}) {
     place();
     tellState(source);
     frame();                                               // last: a readout asks for its width, and so for a layout
+    if (figure.later) ponder();
+  }
+  /** What takes long is worked out in between, once nothing moves, and then shown. */
+  function ponder(worked = false) {
+    clearTimeout(later);
+    later = setTimeout(() => {
+      if (way < 1 || !figure.later(view)) return worked && way === 1 ? glide({}) : way < 1 && ponder();
+      ponder(true);
+    }, worked ? 0 : REST);
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
@@ -387,7 +397,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 }; },
-    destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); cancelAnimationFrame(coming); },
+    destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); clearTimeout(later); cancelAnimationFrame(coming); },
   };
 }
 Object.assign(KINDS, { stage });
