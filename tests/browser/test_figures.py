@@ -57,7 +57,7 @@ MISSED = """(el) => {
   return out;
 }"""
 # Shapes to press whose middle something else covers, so that no pointer presses them there.
-COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circle)[data-act]')].filter((one) => {
+COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circle)[data-act]:not([pointer-events])')].filter((one) => {
   one.scrollIntoView({ block: 'center' });
   const box = one.getBoundingClientRect();
   const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);

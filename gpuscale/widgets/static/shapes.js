@@ -7,7 +7,7 @@
      act, label       a press (or Enter) on it asks the figure's act(); label names it for a screen reader
      group            shapes of one group are one stop of the Tab key, with arrows from one to the next
      pressed          whether it is chosen
-     from             the key of the shape that it grows out of, when it is new                                       */
+     from             the key of the shape that it grows out of, when it is new, or its attributes then                                       */
 const lerp = (a, b, u) => a + (b - a) * u;
 const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
 /** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
@@ -60,7 +60,7 @@ function sketch(scene, brush) {
   }
   /** A shape on its way, or at its end. */
   function looks(s, stops, u) {
-    const to = attributes(s, stops), old = was && (was.get(s.key) ?? was.get(s.from));
+    const to = attributes(s, stops), old = was && (was.get(s.key) ?? (typeof s.from === 'object' ? s.from : was.get(s.from)));
     return { tag: s.tag, words: s.words ?? '', shown: !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u } };
   }
   /** What changes from one state to the other is found once for each shape of a glide. */
