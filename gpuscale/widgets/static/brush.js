@@ -112,7 +112,7 @@ function brush(svg, scene) {
       const shape = outline(tag, a, look);
       for (const which of look.inks) inked(which, look, a, () => shape ? c[which](shape) : c[which]());
     }
-    if (apart) c.restore();
+    if (apart) { c.restore(); written = ''; }
   }
   return {
     on: false,
