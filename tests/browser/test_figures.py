@@ -322,7 +322,7 @@ def test_a_line_across_cables_cuts_them(page):
         page.mouse.move(first[0] - 6, first[1])
         page.mouse.down()
         page.mouse.move(last[0] + 6, first[1], steps=4)
-        assert figure.locator(".knife").count() == 1
+        assert figure.locator(".blade").count() == 1
         page.mouse.up()
         gone = set(inputs(figure)["gone"])
         assert (gone and gone >= crossed and not others) or (others and not gone), held

@@ -1,7 +1,7 @@
 /* Brush: shapes painted on a canvas. A browser styles, lays out and paints again each element that moves, which takes
    longer than a frame where hundreds do; on a canvas they take a tenth of that. Their styles are those of elements. */
 const LOOKS = ['fill', 'fillOpacity', 'stroke', 'strokeOpacity', 'strokeWidth', 'strokeDasharray', 'strokeLinecap', 'strokeLinejoin', 'paintOrder', 'opacity', 'fontStyle', 'fontWeight', 'fontSize', 'fontFamily', 'textAnchor', 'dominantBaseline', 'textDecorationLine', 'rx', 'visibility'];
-const PLACES_OF = /^(?:x|y|width|height|d|c[xy]|r[xy]?|opacity|transform|role|id|clip-path|text-decoration|stroke-(?:width|dash.*)|data-.*|aria-label|tabindex)$/;
+const PLACES_OF = /^(?:x|y|width|height|d|c[xy]|r[xy]?|opacity|transform|pathLength|role|id|clip-path|text-decoration|stroke-(?:width|dash.*)|data-.*|aria-label|tabindex)$/;
 const PARTS_OF = /<(i|sub)>(.*?)<\/\1>|[^<]+/g;              // of words
 const plainly = (html) => !html.includes('&') ? html : html.replace(/&(amp|lt|gt|quot|nbsp);/g, (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' })[name]);
 
@@ -35,7 +35,7 @@ function brush(svg, scene) {
       look.size = number(look.fontSize);
       look.font = `${look.fontStyle} ${look.fontWeight} ${look.fontSize} ${look.fontFamily}`;   // tabular digits have no shorthand
       const inks = look.paintOrder.startsWith('stroke') ? ['stroke', 'fill'] : ['fill', 'stroke'];
-      look.inks = inks.filter((which) => !/^none$|, 0\)$|\/ 0\)$/.test(look[which]) && (which === 'fill' || look.strokeWidth));
+      look.inks = inks.filter((which) => !/^none$|^rgba.*, 0\)$|\/ 0\)$/.test(look[which]) && (which === 'fill' || look.strokeWidth));
       looks.set(k, look);
     }
     all.remove();
@@ -51,6 +51,13 @@ function brush(svg, scene) {
   }
   const paint = (color) => color.startsWith('url(') ? stripes ??= hatching() : color;
   const path = (d) => { if (paths.size > 4000) paths.clear(); if (!paths.has(d)) paths.set(d, new Path2D(d)); return paths.get(d); };
+  /** Pixels of a unit in which a shape states its dashes. */
+  const longs = new Map();
+  function unitOf({ d, pathLength }) {
+    if (!pathLength) return 1;
+    if (!longs.has(d)) { const el = doc.createElementNS(scene.namespaceURI, 'path'); el.setAttribute('d', d); longs.set(d, el.getTotalLength()); }
+    return longs.get(d) / pathLength;
+  }
   /** The outline becomes the path of the canvas, or is a path of its own. */
   function outline(tag, a, look) {
     if (tag === 'path') return path(a.d ?? '');
@@ -90,7 +97,7 @@ function brush(svg, scene) {
     c[`${which}Style`] = paint(color);
     if (which === 'stroke') {
       c.lineWidth = number(a['stroke-width'] ?? look.strokeWidth); c.lineCap = look.strokeLinecap; c.lineJoin = look.strokeLinejoin;
-      c.setLineDash('stroke-dasharray' in a ? String(a['stroke-dasharray']).split(/[ ,]+/).map(number) : look.dash); c.lineDashOffset = number(a['stroke-dashoffset']);
+      c.setLineDash('stroke-dasharray' in a ? String(a['stroke-dasharray']).split(/[ ,]+/).map((v) => v * unitOf(a)) : look.dash); c.lineDashOffset = number(a['stroke-dashoffset']);
     }
     act();
     if (faint < 1) c.globalAlpha = whole;

@@ -283,7 +283,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /* A knife: a line across shapes presses what it crosses. A finger rests before it cuts, for at once it scrolls. */
   let from = null, rests = 0;
-  const blade = make('<svg><path class="knife"/></svg>').firstChild;
+  const blade = make('<svg><path class="blade"/></svg>').firstChild;
   function sheathe() { clearTimeout(rests); from = null; blade.remove(); }
   if (figure.cuts) {
     on(svg, 'pointerdown', (e) => {
