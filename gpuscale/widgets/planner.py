@@ -23,7 +23,7 @@ WORDS = {
     "none": "{}: no layout fits.",
     "unfit": "no fit",
     "alone": "arithmetic",
-    "short": {"tp": "TP", "cp": "CP", "ep": "EP", "pp": "hops", "dp": "DP"},
+    "short": {"tp": "TP", "cp": "CP", "ep": "EP", "pp": "hops", "dp": "DP", "kernels": "kernels", "host": "launching"},
     "map": "Expected step time of the best plan",
     "inside": "TP inside a node",
     "across": "across nodes",
