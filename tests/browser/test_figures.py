@@ -284,6 +284,7 @@ def test_what_glides_ends_as_what_jumps(page):
         for button in presses:
             reset(figure)
             button.click()
+            until(page, lambda figure=figure: figure.evaluate(RESTS))
             jumped = figure.evaluate(DRAWN), inputs(figure)
             reset(figure)
             page.emulate_media(reduced_motion="no-preference")

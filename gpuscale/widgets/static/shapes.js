@@ -12,7 +12,7 @@ const lerp = (a, b, u) => a + (b - a) * u;
 const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
 /** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
 function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
-const SOME = 40;          // elements that a slow phone changes within a frame
+const SOME = 40, CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
@@ -73,14 +73,14 @@ function sketch(scene, brush) {
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
     depart() { was = brush.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
-    /** Draws them. Of many elements that change only so many as there is room for do, and it says whether any are left. */
+    /** Draws them. Of very many elements that change only so many as there is room for do, and it says whether any are left. */
     paint(shapes, u = 1, room = Infinity) {
       if (u >= 1) was = null;
       const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key)), gone = [...kept].filter(([key]) => !here.has(key));
       const rests = (s) => { const it = kept.get(s.key); return it?.of && it.stops === stop.has(s.key) && alike(it.of, s); };
       const late = new Set(was ? list : list.filter((s) => !rests(s))), many = late.size + gone.length;
       const fading = ([key, it]) => ({ tag: it.el.tagName, words: it.words, shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) } });
-      if (!kept.size || many <= SOME && (!brush.on || room)) room = Infinity;
+      if (!kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
       if (was && room < Infinity) room = 0;
       if (!room || many > room) {
         const painted = list.map((s) => looks(s, false, u));

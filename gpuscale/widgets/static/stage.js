@@ -184,8 +184,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
   function ponder(worked = false) {
     clearTimeout(later);
     later = setTimeout(() => {
-      if (way < 1 || !figure.later(view)) return worked && way === 1 ? glide({}) : way < 1 && ponder();
-      ponder(true);
+      const more = way < 1 || figure.later(view);
+      later = 0;
+      if (more) ponder(worked || way === 1); else if (worked) glide({});
     }, worked ? 0 : REST);
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
@@ -396,7 +397,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
-    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 }; },
+    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 }; },
     destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); clearTimeout(later); cancelAnimationFrame(coming); },
   };
 }
