@@ -385,9 +385,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     return out;
   }
-  offer();                                                 // before there is a drawing: what is below it must not move
   /** Whether an input is what a link says. */
   const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
+  offer();                                                 // before there is a drawing: what is below it must not move
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
