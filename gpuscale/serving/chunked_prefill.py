@@ -36,6 +36,9 @@ chunk_rereads = Formula("Bytes that chunked prefill reads back", V_again,
 rereads_dominate = Formula("Chunk below which prefill waits for the cache", S_chunk,
     V_tok * S_in * C / (4 * flop * P_act * W_hbm), source=_SARATHI,
     assumes="when a prompt is much longer than a chunk: reading its cache back takes as long as its matmuls")
+prompts_per_step = Formula("Prompts that are prefilled per decode step", n_come, B_seq * a_step / (S_out - 1),
+    source=_SARATHI, assumes="for a full batch whose answers are replaced as they end, on average",
+    needs=(at_least(S_out, 2),))
 stalled_decode = Formula("Longest time between tokens without chunks", T_gap, T_dec + n_stall * T_pre, source=_SARATHI,
     assumes="when prompts are prefilled whole, and no sequence decodes meanwhile")
 chunked_first_token = Formula("Time to first token with chunks", T_ttft, T_queue + _chunks * T_mix, source=_SARATHI,
@@ -63,10 +66,9 @@ largest_fed = Formula("Largest batch that chunks keep full", B_seq, S_chunk * (S
     source=_SARATHI, assumes=f"{_FULL}, and every step has one", needs=(at_least(S_out, 2), below(S_hit, S_in)))
 chunked_token_time = Formula("Time per output token with chunks", T_tpot,
     (T_dec + f_chunk * (T_mix - T_dec)) / a_step, source=_SARATHI,
-    assumes="on average over steps of T_dec and steps of T_mix, which carry a chunk", needs=(at_least(T_mix, T_dec),))
+    assumes="on average over steps of T_dec and steps of T_mix, which carry a chunk")
 gap_percentile = Formula("Percentile of the time between tokens with chunks", T_gap,
     Piecewise((T_mix, f_chunk > f_late), (T_dec, True)), source=_SARATHI,
-    assumes="when a fraction f_late of the gaps may be longer, and all steps with a chunk take T_mix, all others T_dec",
-    needs=(at_least(T_mix, T_dec),))
+    assumes="when a fraction f_late of the gaps may be longer, and all steps with a chunk take T_mix, all others T_dec")
 
 declare(globals())

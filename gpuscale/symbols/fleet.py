@@ -47,6 +47,7 @@ f_chunk = Quantity("f_chunk", "1", "fraction of the steps that process a chunk o
 T_gap = Quantity("T_gap", "s", "time between two tokens of a sequence", r"T_\mathrm{gap}", also="worst ITL")
 V_again = Quantity("V_again", "B", "bytes of its own cache that a prompt reads back between its chunks",
     r"V_\mathrm{again}", zero=True)
+n_come = Quantity("n_come", "1", "prompts that are prefilled per decode step, on average", r"n_\mathrm{come}")
 n_stall = Quantity("n_stall", "1", "prompts whose prefill runs between two tokens of a sequence", r"n_\mathrm{stall}",
     zero=True, whole=True)
 

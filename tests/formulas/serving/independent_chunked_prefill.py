@@ -165,6 +165,19 @@ def steps_in_order_of_their_time(lib, case):
     assert at(lib.gap_percentile, **given, f_late=longer) == least
 
 
+@checks("prompts_per_step", over=st.tuples(SMALL, st.integers(2, 9), SMALL))
+def answers_that_end(lib, case):
+    """Sequences that began at different times: after as many steps as an answer takes, each ended once per speed."""
+    batch, answer, speed = case
+    left, ended = [Fraction((answer - 1) * (i + 1), batch) for i in range(batch)], 0
+    for _ in range(answer - 1):
+        left = [tokens - speed for tokens in left]
+        for i in range(batch):
+            while left[i] <= 0:
+                left[i], ended = left[i] + answer - 1, ended + 1
+    assert at(lib.prompts_per_step, B_seq=batch, S_out=answer, a_step=speed) == Fraction(ended, answer - 1)
+
+
 @checks("chunk_steps", "largest_fed", over=st.tuples(SMALL, st.integers(2, 9), SMALL, SMALL, st.integers(0, 4)))
 def tokens_of_prompts_per_step(lib, case):
     """Each step adds tokens to every sequence; each answer that ends brings the new tokens of the next prompt."""
