@@ -128,8 +128,8 @@ def _replicas(rate: float, load: float, own: float) -> int:
 class Deployment:
     """Replicas that serve together. ``prefill`` is None where all of them do both.
 
-    Pairs are the bound and the expected value. ``requests`` and ``throughput``: requests and output tokens per second of
-    all GPUs, the expected ones at the load of the queue; ``binds``: what keeps them from more. The expected time to
+    Pairs are the bound and the expected value. ``requests`` and ``throughput``: requests and output tokens per second
+    of all GPUs, the expected ones at the load of the queue; ``binds``: what keeps them from more. The expected time to
     first token includes the mean time in the queue. ``token`` and ``gap`` are those of a full batch: the mean time per
     output token, and the time between two steps that 95% of the gaps do not exceed.
     """

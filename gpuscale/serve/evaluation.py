@@ -135,9 +135,9 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
         token, gap, first = _in_between(known, step, spoken, alone, among)
         service = among[-1] / known["N_stages"]
     alive = batch * known["n_dpa"] * known["N_stages"]
-    rate, decoded = (
-        tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in times) for times in (token, spoken)
-    )
+    most_fed = np.minimum(alive, fed * known["n_dpa"] * known["N_stages"])  # less than one, for very small chunks
+    rate = tuple(arrays(printed.full_rate, known, B_mean=most_fed, T_tpot=t) for t in token)
+    decoded = tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in spoken)
     prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
     queues = tuple(_queue(ask, known, part * ask.load, alive, rate, token, step, service, spread) for part in LOADS)
     times = (step, spoken, token, gap, first, alone, rate, decoded, prompts)

@@ -39,7 +39,8 @@ class ServingRequest:
     probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
     of each GPU stay free; ``price`` is dollars per GPU-hour, None if unknown; ``pins`` are fixed degrees;
     ``modes`` are compared. No replica serves more than a fraction ``load`` of what it can serve; ``rate`` requests come
-    per second, or None. A step that decodes also takes up to ``chunk`` tokens of prompts; 0: prompts are prefilled whole.
+    per second, or None. A step that decodes also takes up to ``chunk`` tokens of prompts; with 0 prompts are prefilled
+    whole.
     """
 
     model: Part
@@ -170,7 +171,7 @@ def request(
         _acceptance(acceptance, proposed),
         _fraction("time of a draft token, in steps", draft),
         _load(load),
-        _chunk(chunk, input - max(cached, prefix), output),
+        whole("tokens of a chunk", chunk, 0, MOST_TOKENS),
         None if rate is None else _rate(rate),
     )
 
@@ -190,17 +191,6 @@ def _load(value) -> float:
         found = 0.0
     if not 0 < found < 1:
         raise Refusal(f"load: {shown(value)}; expected a fraction above 0 and below 1, such as {LOAD}")
-    return found
-
-
-def _chunk(value, new: int, output: int) -> int:
-    """Tokens of a chunk; all chunks of a prompt have to fit between two tokens of one answer at least."""
-    found = whole("tokens of a chunk", value, 0, MOST_TOKENS)
-    if found and new > found * (output - 1):
-        raise Refusal(
-            f"chunks of {some(found, 'token')}: a prompt of {new:,} new tokens takes more steps than an answer of "
-            f"{output:,} tokens; expected chunks of {-(-new // (output - 1)):,} tokens or more"
-        )
     return found
 
 

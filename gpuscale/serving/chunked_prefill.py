@@ -53,7 +53,7 @@ chunk_time = Formula("Time of the arithmetic of a chunk", T_chunk, S_chunk * T_p
     "than the first", needs=(below(S_hit, S_in),))
 mixed_bound = Formula("Lower bound of a step with a chunk", T_mix,
     Max(V_read / W_hbm, _decodes + ops_kv / C_attn + T_chunk), source=_SARATHI,
-    assumes="when reads and arithmetic overlap, each at its peak, and what the chunk reads of its own cache is left out")
+    assumes="when reads and arithmetic overlap, each at its peak; what the chunk reads of its own cache is left out")
 mixed_estimate = Formula("Estimate of a step with a chunk", T_mix,
     Max(V_w / (eta_hbm * W_hbm), _decodes + T_chunk) + Max(V_kv / (eta_hbm * W_hbm), ops_kv / C_attn) + L * t_layer,
     source=_SARATHI,

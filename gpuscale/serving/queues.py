@@ -1,5 +1,5 @@
-"""The queue in front of a server that works on one request at a time, such as a GPU that only prefills, and in front of a
-replica that prefills and decodes.
+"""The queue in front of a server that works on one request at a time, such as a GPU that only prefills, and in front of
+a replica that prefills and decodes.
 
 Requests come at random, as a Poisson process, and are served in the order of their arrival. Equal service times make it
 the queue M/D/1; a cache of prefixes makes some of them shorter, which is a queue M/G/1.

@@ -64,11 +64,6 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
         ({"load": 1}, "load: 1; expected a fraction above 0 and below 1, such as 0.75"),
         ({"load": "nan"}, "load: nan; expected a fraction"),
         ({"chunk": -1}, "tokens of a chunk: -1; expected a whole number, 0 or more"),
-        (
-            {"chunk": 100, "output": 20},
-            "chunks of 100 tokens: a prompt of 2,000 new tokens takes more steps than an answer of 20 tokens; expected "
-            "chunks of 106 tokens or more",
-        ),
         ({"rate": 0}, "request rate: 0; expected requests per second, above 0 and up to 1,000,000"),
         ({"rate": "1e99"}, "request rate: 1e99; expected requests per second"),
         ({"tp": 3}, "no layout is left: 64 heads are not divisible by TP 3"),

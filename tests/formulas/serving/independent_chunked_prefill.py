@@ -125,7 +125,7 @@ PLAIN, EACH, TOKEN = 0.02, 1e-4, 5e-5  # seconds of a step, of a sequence that d
 
 @functools.cache
 def backlog(slots, prompt, answer, chunk):
-    """A server whose queue never ends: its steps, and the gaps of the requests that it began and ended in the middle."""
+    """A server whose queue never ends: its steps, and the gaps of requests that it began and ended in the middle."""
     coming = requests(draw(900, seed=11), 1e9, prompt, answer)
     for one in coming:
         one.prompt = prompt  # only the lengths of answers vary
