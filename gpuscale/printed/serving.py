@@ -301,6 +301,7 @@ def prompts_per_step(B_seq, a_step, S_out):
 
 def replicas_for_rate(lambda_req, f_load, r_rep):
     """Replicas for a request rate: gpuscale.serving.replicas_for_rate, n_rep [1]."""
+    require(True, "replicas_for_rate: expected that 0 is below f_load")
     return ceil(lambda_req/(f_load*r_rep))
 
 

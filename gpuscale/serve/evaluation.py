@@ -16,7 +16,7 @@ from gpuscale.printed.calling import arrays, value
 from gpuscale.serve.engines import EngineRates
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.serving.decode_numbers import decode_inputs, peak
-from gpuscale.serving.stalls import stalls
+from gpuscale.serving.step_percentile import stalls
 
 BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequences of a group in a stage that are tried
 B_ACT = 2  # bytes per element of activations

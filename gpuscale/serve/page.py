@@ -17,7 +17,7 @@ from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
 from gpuscale.serve.printing import SHARED
 from gpuscale.serve.requests import LOAD, MOST_GPUS, TRIED, ServingRequest, request
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
-from gpuscale.serving.stalls import means
+from gpuscale.serving.step_percentile import stall_means
 from gpuscale.specs.entry import Part
 
 # GPUs of a node: where no cluster says, and where 72 divide no power of two
@@ -35,7 +35,7 @@ def page_data(models: Sequence[str], gpus: Sequence[str]) -> dict:
         "block": PAGE,
         "late": LATE,
         "loads": LOADS,
-        "stalls": means(),
+        "stalls": stall_means(),
         "usual": {"drafted": float(f"{DRAFT_TIME:.2g}"), "load": LOAD},
         "stages": MOST_STAGES,
         "conditions": scripts.printed(CONSTRAINTS),

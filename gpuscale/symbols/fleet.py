@@ -82,7 +82,7 @@ r_user = Quantity("r_user", "/s", "output tokens per second of one sequence", r"
 f_busy = Quantity("f_busy", "1", "tokens that a fleet serves over those that it could serve", r"f_\mathrm{busy}",
     most=1, also="utilization")
 r_rep = Quantity("r_rep", "/s", "requests per second of a replica whose batch is always full", r"r_\mathrm{replica}")
-n_rep = Quantity("n_rep", "1", "replicas", r"n_\mathrm{replica}", whole=True, also="instances, num_replicas")
+n_rep = Quantity("n_rep", "1", "replicas", r"n_\mathrm{replica}", least=1, whole=True, also="instances, num_replicas")
 cost_hour = Quantity("cost_hour", "USD/h", "price of a fleet for an hour", r"\mathrm{cost}_\mathrm{hour}")
 cost_mtok = Quantity("cost_mtok", "USD", "price of a million tokens", r"\mathrm{cost}_\mathrm{Mtok}", also="$/Mtok")
 P_power = Quantity("P_power", "W", "power of one GPU, with its part of the server",

@@ -60,7 +60,7 @@ function prefilled(ask, own) {
   const [missed, miss] = prompted(ask, own, 0), given = (i) => ({ f_pre: p.hit, T_hit: found[i], T_miss: miss[i] });
   return { alone: missed, among: both((i) => call('mean_prefill', given(i))), spread: call('prefill_spread', given(1)) };
 }
-/** Prompts in a step that most steps do not exceed, at a mean of so many: the twin of serving/stalls.py. */
+/** Prompts in a step that most steps do not exceed, at a mean of so many: the twin of serving/step_percentile.py. */
 function stalls(table, mean) {
   const place = table.findIndex((most) => mean <= most), last = table.length - 1;
   return place >= 0 ? place : ceil(last * mean / table[last]);

@@ -17,10 +17,10 @@ DIGITS = 6
 
 
 @cache
-def means(late: float = LATE, most: int = MOST) -> tuple[float, ...]:
+def stall_means(late: float = LATE, most: int = MOST) -> tuple[float, ...]:
     """By number of prompts from 0: the largest mean for which no more than ``late`` of the steps have more.
 
-    >>> [round(one, 3) for one in means()[:3]]
+    >>> [round(one, 3) for one in stall_means()[:3]]
     [0.051, 0.355, 0.818]
     """
     found = []
@@ -48,5 +48,5 @@ def stalls(mean) -> np.ndarray:
     >>> stalls(np.array([0.01, 0.3, 0.4])).tolist()
     [0.0, 1.0, 2.0]
     """
-    table, mean = np.array(means()), np.asarray(mean, float)
+    table, mean = np.array(stall_means()), np.asarray(mean, float)
     return np.where(mean > table[-1], np.ceil(MOST * mean / table[-1]), np.searchsorted(table, mean))
