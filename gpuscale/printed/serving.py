@@ -299,10 +299,9 @@ def prompts_per_step(B_seq, a_step, S_out):
     return B_seq*a_step/(S_out - 1)
 
 
-def replicas_for_rate(lambda_req, f_load, r_rep):
+def replicas_for_rate(lambda_req, r_rep):
     """Replicas for a request rate: gpuscale.serving.replicas_for_rate, n_rep [1]."""
-    require(True, "replicas_for_rate: expected that 0 is below f_load")
-    return ceil(lambda_req/(f_load*r_rep))
+    return ceil(lambda_req/r_rep)
 
 
 def hourly_price(N_gpu, p_gpu, n_rep):

@@ -121,7 +121,7 @@ class Fleet:
 
 
 def _replicas(rate: float, load: float, own: float) -> int:
-    return int(value(serving.replicas_for_rate, {"lambda_req": rate, "f_load": load, "r_rep": own}))
+    return int(value(serving.replicas_for_rate, {"lambda_req": rate, "r_rep": load * own}))
 
 
 @dataclass(frozen=True)

@@ -127,8 +127,8 @@ def request(
     ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
     ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
     ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU-hour.
-    ``load`` is the largest fraction of what it can serve that a replica may serve. ``chunk`` is the largest number of
-    prompt tokens in a step that decodes. ``rate`` is the request rate of the peak hour, per second.
+    ``load`` is the largest fraction of what it can serve that a replica may serve. ``chunk`` is the largest chunk of
+    a prompt, in tokens, that a step takes with its decodes. ``rate`` is the request rate of the peak hour, per second.
     """
     part = model if isinstance(model, Part) else clusters.found("model", str(model))
     chip = clusters.found("chip", str(gpu))

@@ -4,7 +4,7 @@
 
 from sympy import ceiling
 
-from gpuscale.core.conditions import at_most, below
+from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
 
@@ -26,9 +26,8 @@ colocated_rate = Formula("Request rate of a GPU that prefills and decodes", lamb
     1 / ((S_in - S_hit) / r_pre + S_out / r_dec), source=_SPLIT,
     assumes="when prefill and decode take turns, each at its own rate: an upper bound if they slow each other down",
     needs=(at_most(S_hit, S_in),))
-replicas_for_rate = Formula("Replicas for a request rate", n_rep, ceiling(lambda_req / (f_load * r_rep)),
-    source="kleinrock1975", assumes="when each replica gets the same rate, and none works above a load of f_load",
-    needs=(below(0, f_load),))
+replicas_for_rate = Formula("Replicas for a request rate", n_rep, ceiling(lambda_req / r_rep),
+    source="kleinrock1975", assumes="when each replica gets the same rate")
 hourly_price = Formula("Price of a fleet for an hour", cost_hour, n_rep * N_gpu * p_gpu, source=_DAY,
     assumes="for n_rep replicas of N_gpu GPUs, busy or not")
 

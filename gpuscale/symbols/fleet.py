@@ -81,7 +81,7 @@ r_user = Quantity("r_user", "/s", "output tokens per second of one sequence", r"
     also="tok/s/user, interactivity")
 f_busy = Quantity("f_busy", "1", "tokens that a fleet serves over those that it could serve", r"f_\mathrm{busy}",
     most=1, also="utilization")
-r_rep = Quantity("r_rep", "/s", "requests per second of a replica whose batch is always full", r"r_\mathrm{replica}")
+r_rep = Quantity("r_rep", "/s", "requests per second that a replica serves at its load", r"r_\mathrm{replica}")
 n_rep = Quantity("n_rep", "1", "replicas", r"n_\mathrm{replica}", least=1, whole=True, also="instances, num_replicas")
 cost_hour = Quantity("cost_hour", "USD/h", "price of a fleet for an hour", r"\mathrm{cost}_\mathrm{hour}")
 cost_mtok = Quantity("cost_mtok", "USD", "price of a million tokens", r"\mathrm{cost}_\mathrm{Mtok}", also="$/Mtok")

@@ -198,7 +198,7 @@ const curved = (ask, one, within) => one.from ? one.points.map((c) => parted(ask
  *  prefill, their GPUs, and dollars per hour. */
 function fleet({ call, p, place }, { row, point, from }) {
   if (!p.rate) return null;
-  const many = (f_load, r_rep) => call('replicas_for_rate', { lambda_req: p.rate, f_load, r_rep }), replicas = from ? many(p.load, point.decoded[1]) : many(point.load, point.rates[1]), ahead = from ? many(from.load, from.prompts[1]) : 0;
+  const many = (load, own) => call('replicas_for_rate', { lambda_req: p.rate, r_rep: load * own }), replicas = from ? many(p.load, point.decoded[1]) : many(point.load, point.rates[1]), ahead = from ? many(from.load, from.prompts[1]) : 0;
   const parts = [[replicas, row.n_gpu], ...from ? [[ahead, from.row.n_gpu]] : []], hour = place.price ? parts.reduce((sum, [n_rep, N_gpu]) => sum + call('hourly_price', { n_rep, N_gpu, p_gpu: place.price }), 0) : null;
   return { replicas, prefill: ahead, gpus: parts.reduce((sum, [n, gpus]) => sum + n * gpus, 0), hour };
 }

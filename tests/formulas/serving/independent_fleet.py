@@ -106,6 +106,6 @@ def replicas_added_until_the_rate_is_met(lib, case):
     many = 1
     while many * load * own < rate:
         many += 1
-    assert at(lib.replicas_for_rate, lambda_req=rate, f_load=load, r_rep=own) == many
+    assert at(lib.replicas_for_rate, lambda_req=rate, r_rep=load * own) == many
     bill = sum(price for _ in range(many) for _ in range(gpus))
     assert at(lib.hourly_price, n_rep=many, N_gpu=gpus, p_gpu=price) == bill
