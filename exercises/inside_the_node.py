@@ -58,7 +58,7 @@ questions = QuestionSet(
             hint="The table of NVLink generations says how many links a GPU has.",
         ),
         Question(
-            "Suppose {G} H100s were connected to the four NVSwitches of an H100 node. At which rate could each GPU "
+            "Suppose {G} H100s were connected to the four NVSwitches of an H100 node. At what rate could each GPU "
             "send if all of them send at once?",
             answer=gpu_share,
             given=[
