@@ -22,7 +22,7 @@ BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequenc
 B_ACT = 2  # bytes per element of activations
 PAGE = 16  # tokens of a block of the cache
 LATE = 0.05  # of the requests queue longer than the 95th percentile, and of the gaps are longer
-LOADS = (1, 0.8, 0.6, 0.4, 0.2, 0.05)  # of the largest load, of which the highest is taken that keeps the limits
+LOADS = tuple(round(0.9**n, 4) for n in range(29))  # of the largest load: the first that keeps the limits is taken
 NOTHING = 1e-9  # bytes that take no time
 
 
@@ -139,7 +139,8 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     rate = tuple(arrays(printed.full_rate, known, B_mean=most_fed, T_tpot=t) for t in token)
     decoded = tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in spoken)
     prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
-    queues = tuple(_queue(ask, known, part * ask.load, alive, rate, token, step, service, spread) for part in LOADS)
+    tried = LOADS if ask.ttft < np.inf else (LOADS[0], LOADS[-1])
+    queues = tuple(_queue(ask, known, part * ask.load, alive, rate, token, step, service, spread) for part in tried)
     times = (step, spoken, token, gap, first, alone, rate, decoded, prompts)
     return Grid(rows, batch, most, own, memory, fits, *times, among[-1] / known["N_stages"], spread, fed, queues, parts)
 
