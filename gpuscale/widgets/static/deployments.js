@@ -75,10 +75,10 @@ function worked(ask, own, tokens, batch, groups, prompt) {
   const chunk = prompt?.map((t) => call('chunk_time', { ...k, T_pre: t / k.N_stages })), [bound, expected] = prompt ? ['mixed_bound', 'mixed_estimate'] : ['decode_bound', 'decode_estimate'];
   return [call(bound, Object.assign(k, { N_gpu: 1, T_chunk: chunk?.[0] })) + moved, call(expected, { ...k, ...slow, T_chunk: chunk?.[1] }) + moved];
 }
-/** A step through all stages under load, perhaps with a chunk; ``one`` is the estimate of a single sequence, for models
- *  with experts. */
-function stepped(ask, own, tokens, batch, one, prompt) {
-  const { call, model, place, data, p } = ask, [bound, many] = worked(ask, own, tokens, batch, own.n_dpa), W_fit = own.n_gpu <= own.G ? place.nvlink : place.network;
+/** A step through all stages under load, perhaps with a chunk, from one of its stages as ``worked``; ``one`` is the
+ *  estimate of a single sequence, for models with experts. */
+function stepped(ask, own, tokens, batch, one, plain, prompt) {
+  const { call, model, place, data, p } = ask, [bound, many] = plain, W_fit = own.n_gpu <= own.G ? place.nvlink : place.network;
   const loaded = one ? call('loaded_step', { T_one: one, T_many: many, g_added: model.added }) : many, mixed = prompt && worked(ask, own, tokens, batch, own.n_dpa, prompt);
   const stage = mixed ? [mixed[0], loaded + mixed[1] - many] : [bound, loaded], sent = tokens * batch + (prompt ? p.chunk : 0);
   const T_hop = own.N_stages > 1 ? call('call_time', { alpha_call: 0, V: sent * own.D * data.bytes, W_fit }) : 0;
@@ -99,11 +99,11 @@ function evaluated(ask, row) {
     const batch = min(tried, most, max(1, floor(fed)));
     if (batch === points.at(-1)?.batch) break;
     const alive = batch * row.n_dpa * row.N_stages, timed = { ...k, B_seq: batch }, spoke = (T_dec, t_draft, a_step) => call('speculative_token', { T_dec, t_draft, a_step, n_draft: p.draft });
-    const checked = stepped(ask, k, 1 + p.draft, batch, one[1]), drafts = p.draft ? stepped(ask, k, 1, batch, one[0]) : checked, drafted = (times) => p.draft ? both((i) => spoke(times[i], p.drafted * drafts[i], 1)) : times;
+    const plain = worked(ask, k, 1 + p.draft, batch, k.n_dpa), checked = stepped(ask, k, 1 + p.draft, batch, one[1], plain), drafts = p.draft ? stepped(ask, k, 1, batch, one[0], worked(ask, k, 1, batch, k.n_dpa)) : checked, drafted = (times) => p.draft ? both((i) => spoke(times[i], p.drafted * drafts[i], 1)) : times;
     const step = drafted(checked), spoken = both((i) => spoke(step[i], 0, k.a_step)), rate = (T_tpot, B_mean) => call('full_rate', { ...k, B_mean, T_tpot });
     let { service } = found, token, gap, first;
     if (ask.chunked) {
-      const T_mix = drafted(stepped(ask, k, 1 + p.draft, batch, one[1], among)), f_chunk = call('chunk_steps', { ...k, B_seq: min(batch, fed) }), mixed = both((i) => ({ ...k, T_dec: step[i], T_mix: T_mix[i], f_chunk }));
+      const T_mix = drafted(stepped(ask, k, 1 + p.draft, batch, one[1], plain, among)), f_chunk = call('chunk_steps', { ...k, B_seq: min(batch, fed) }), mixed = both((i) => ({ ...k, T_dec: step[i], T_mix: T_mix[i], f_chunk }));
       token = mixed.map((m) => call('chunked_token_time', m));
       gap = mixed.map((m) => call('gap_percentile', { ...m, f_chunk: min(1, f_chunk * row.N_stages) }));
       first = mixed.map((m) => call('chunked_first_token', { ...m, S_in: longest }));
@@ -120,10 +120,12 @@ function evaluated(ask, row) {
   return found;
 }
 
+/** A function that runs once, when it is first called. */
+const later = (make) => { let made; return () => made ??= make(); };
 /** A layout for replicas that do both; ``apart``, where GPUs that only decode have no chunks. */
 function bothKinds(ask, row) {
   const one = evaluated(ask, row);
-  return Object.assign(one, { apart: ask.chunked ? evaluated({ ...ask, chunked: false }, row) : one });
+  return Object.defineProperty(one, 'apart', { get: later(() => ask.chunked ? evaluated({ ...ask, chunked: false }, row) : one) });
 }
 
 /** A limit, which is none at the end of its scale. */
@@ -244,10 +246,13 @@ function searched(p, call, data) {
       const [rows, why] = laidOut(ask, tp, row);
       return { tp, row, rows: rows.map((row) => bothKinds(ask, row)), ...(!rows.length && { out: 'layout', why }) };
     }));
-    const able = cells.flatMap((c) => c.rows.map((one) => one.apart)).filter((one) => one.points.length && one.row.n_gpu < p.gpus).sort(order);
-    kept = { given, data, ask, across, down, cells, able: able.filter((s, i) => !able.some((o, j) => o !== s && better(o, s) && (j < i || !better(s, o)))) };
+    const senders = later(() => {
+      const able = cells.flatMap((c) => c.rows.map((one) => one.apart)).filter((one) => one.points.length && one.row.n_gpu < p.gpus).sort(order);
+      return able.filter((s, i) => !able.some((o, j) => o !== s && better(o, s) && (j < i || !better(s, o))));
+    });
+    kept = { given, data, ask, across, down, cells, able: senders };
   }
-  const [ttft, tpot] = ['ttft', 'tpot'].map((name) => limited(p, data, name)), within = { ttft, tpot, load: p.load }, free = kept.able;
+  const [ttft, tpot] = ['ttft', 'tpot'].map((name) => limited(p, data, name)), within = { ttft, tpot, load: p.load }, free = p.mode === 'colocated' ? [] : kept.able();
   const ask = { ...kept.ask, p, mode: p.mode, free, senders: free.filter((s) => s.alone[1] <= ttft) }, cells = kept.cells.map((cell) => judged(ask, cell, within));
   const ranked = cells.filter((c) => c.best).sort((a, b) => b.best.point.perGpu[1] - a.best.point.perGpu[1]);
   const all = cells.flatMap((c) => c.rows), at = cells.find((c) => c.tp === p.tp && c.row === p.row) ?? ranked[0];
