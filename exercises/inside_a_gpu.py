@@ -268,7 +268,7 @@ shares = [
         "of formats.",
     ),
     Question(
-        "A matmul is cut into {n_tiles} equal tiles, and each SM of an H100 SXM works on one tile at a time. Which "
+        "A matmul is cut into {n_tiles} equal tiles, and each SM of an H100 SXM works on one tile at a time. What "
         "fraction of the SMs' time is used?",
         answer=processor.wave_fill,
         given=[{"n_tiles": n, "n_sm": h100.sm} for n in (200, 310)],
