@@ -64,18 +64,23 @@ COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circ
   const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
   return at && !at.closest('[data-act], .grip');
 }).map((one) => one.dataset.act)"""
-# Follows links, each from the opening state: those that throw, leave no number, or draw what has no size.
+# Follows links, each from the opening state: those that throw, leave no number, or draw what has no size. A link also
+# scrolls to its figure, which would lay out the page for each of them.
 FOLLOWED = """(el, links) => {
   const out = [], reset = el.querySelector('[data-do=reset]'), broken = /NaN|undefined|Infinity/;
+  const drawings = [...el.querySelectorAll('.drawn .scene svg')], odd = /NaN|undefined|Infinity|(width|height)="-/;
   const wrong = (one) => [...one.attributes].some(({ value }) => broken.test(value))
     || Math.min(one.getAttribute('width') ?? 0, one.getAttribute('height') ?? 0) < 0;
+  el.scrollIntoView = () => {};
   for (const link of links) try {
     reset.click();
     gpuscale.upgrade(el).load(link);
-    const seen = [...el.querySelectorAll('.drawn .scene svg *')].find(wrong);
+    const any = drawings.some((svg) => odd.test(svg.innerHTML));
+    const seen = any && [...el.querySelectorAll('.drawn .scene svg *')].find(wrong);
     const words = broken.exec(['.state', '.scene', '.call'].map((q) => el.querySelector(`.drawn ${q}`).textContent));
-    if (seen || words) out.push(`${link}: ${seen?.outerHTML ?? words}`);
+    if (seen || words) out.push(`${link}: ${seen ? seen.outerHTML : words}`);
   } catch (error) { out.push(`${link}: ${error}`); }
+  delete el.scrollIntoView;
   return out;
 }"""
 BROKEN = "nan", "", "-1", "0", "1e999", "1e300", "1e-300", "3.7", "13", "1_2_3", "{}"

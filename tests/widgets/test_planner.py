@@ -1,6 +1,7 @@
 """The planner of the page in a JavaScript engine, against the planner of the library."""
 
 import json
+import random
 import re
 
 import numpy as np
@@ -244,6 +245,29 @@ def test_the_page_refuses_what_the_library_refuses(engine, config, said):
     field = re.search("field '(.*?)'|(unknown fields .*?);|(1%)", said)
     named = next((part for part in (field.groups() if field else ()) if part), "")
     assert named.removeprefix("unknown fields ") in page["wrong"]
+
+
+def test_the_page_means_the_names_that_the_library_means(engine, tmp_path):
+    """Names with letters changed, left out or doubled, in files of every kind of model."""
+    dice, meant, path = random.Random(3), 0, tmp_path / "config.json"
+    for _ in range(150):
+        config = dice.choice([FILES[name] for name in sorted(FILES)])
+        name = list(dice.choice(list(config)))
+        for _ in range(dice.randrange(1, 5)):
+            place = dice.randrange(len(name))
+            name[place : place + dice.randrange(2)] = dice.choice(["", "x", "e", "_", name[place] * 2])
+        typed = config | {"".join(name): 1}
+        if typed.keys() == config.keys():
+            continue
+        path.write_text(json.dumps(typed))
+        try:
+            specs.model(path)
+        except specs.SpecError as error:
+            ours = re.search("unknown field (.*?);", str(error))
+            if ours:
+                assert f"Unknown fields: {ours[1]}." in read(engine, json.dumps(typed))["wrong"]
+                meant += "did you mean" in ours[1]
+    assert 50 < meant < 140
 
 
 @pytest.mark.parametrize(

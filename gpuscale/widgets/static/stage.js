@@ -143,16 +143,22 @@ function stage(root, spec, { notebook, onChange } = {}) {
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
-    for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
-    for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
+    for (const b of $$('[data-choice]', body)) b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v;
+    for (const el of $$('[data-box]', body)) el.value = view.p[el.dataset.box];
     for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
-    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
+    offer();
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
     if (numbers.open) listed();
     clearTimeout(speak);
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
+  /** Shows the controls that have a meaning now. */
+  function offer() {
+    for (const b of $$('[data-choice]', body)) b.parentElement.hidden = !used(b.dataset.choice);
+    for (const el of $$('[data-box]', body)) el.parentElement.hidden = !used(el.dataset.box);
+    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
+  }
   const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
   function listed() {
     const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
@@ -381,6 +387,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /** Whether an input is what a link says. */
   const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
+  offer();                                                 // before there is a drawing: what is below it must not move
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
