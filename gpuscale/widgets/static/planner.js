@@ -15,44 +15,47 @@ const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, ...more 
 const axes = ({ p: { gpus }, x: { G }, model }) => ({ across: powers(min(max(16, G), gpus)), down: powers(min(DEEPEST, gpus, model.x.L)) });
 
 let last = null;                                           // the search of the request that was asked last
+const known = new Map();                                   // searches by request
+const MANY_KNOWN = 200;
+const given = (p) => JSON.stringify([p.model, p.model === PASTED && p.config, p.cluster, p.gpus, p.batch, p.seq, p.recipe, p.zero, p.recompute]);
+/** Searches all cells of a request, one at a time. */
+function* searching(p, call, data) {
+  const model = p.model === PASTED ? readModel(p.config, data) : data.models[p.model], cells = [];
+  if (model.wrong) return { data, wrong: model.wrong, cells, across: [], down: [] };
+  const ask = asked(p, model, call, data), { across, down } = axes(ask);
+  for (const pp of down) for (const tp of across) {
+    if (tp * pp > p.gpus) cells.push({ Y: tp, N_stages: pp, tried: 0, fit: 0 }); else { cells.push(cellOf(ask, tp, pp)); yield; }
+  }
+  const ranked = cells.filter((c) => c.best).sort((a, b) => before(a.best.order, b.best.order) ? -1 : 1);
+  return { data, ask, model, cells, across, down, ranked, best: ranked[0], tried: cells.reduce((n, c) => n + c.tried, 0), fit: cells.reduce((n, c) => n + c.fit, 0) };
+}
+/** The same with a place to keep it. */
+function* kept(p, call, data) {
+  const found = yield* searching(p, call, data);
+  if (known.size >= MANY_KNOWN) known.clear();
+  known.set(given(p), found);
+}
 /** All cells of a request, computed once. */
 function searched(p, call, data) {
-  const given = JSON.stringify([p.model, p.model === PASTED && p.config, p.cluster, p.gpus, p.batch, p.seq, p.recipe, p.zero, p.recompute]);
-  if (last?.given === given && last.data === data) return last;
-  const model = p.model === PASTED ? readModel(p.config, data) : data.models[p.model];
-  if (model.wrong) return last = { given, data, wrong: model.wrong, cells: [], across: [], down: [] };
-  const ask = asked(p, model, call, data), { across, down } = axes(ask);
-  const cells = down.flatMap((pp) => across.map((tp) => tp * pp > p.gpus ? { Y: tp, N_stages: pp, tried: 0, fit: 0 } : cellOf(ask, tp, pp)));
-  const ranked = cells.filter((c) => c.best).sort((a, b) => before(a.best.order, b.best.order) ? -1 : 1);
-  return last = { given, data, ask, model, cells, across, down, ranked, best: ranked[0], tried: cells.reduce((n, c) => n + c.tried, 0), fit: cells.reduce((n, c) => n + c.fit, 0) };
+  if (last?.data !== data) known.clear();
+  if (!known.has(given(p))) for (const _ of kept(p, call, data));
+  return last = known.get(given(p));
 }
-/** Other requests, and what their best plans reach: worked out cell by cell, in between. */
-const scanned = new Map();
-const STOPPED = { gpus: range(13).map((i) => 8 << i), batch: range(11).map((i) => 2 ** (17 + i)) }, HIGH = 52, MOST_MFU = .7, BARS = 116;
+
+/* Other numbers of GPUs and other batches: what their best plans reach is searched in between, and then is there at once */
+const STOPS_OF = { gpus: range(13).map((i) => 8 << i), batch: range(11).map((i) => 2 ** (17 + i)) }, HIGH = 52, MOST_MFU = .7, BARS = 116;
 const brief = (n) => n >= 2 ** 20 ? `${n / 2 ** 20}M` : n >= 2 ** 10 ? `${n / 2 ** 10}k` : `${n}`;
-const stopped = (p, k, n) => { const { tp, pp, config, ...rest } = { ...p, [k]: n }; return { p: { ...p, [k]: n }, key: JSON.stringify([rest, p.model === PASTED && config]) }; };
-const scanOf = (p, k, n) => scanned.get(stopped(p, k, n).key);
-function* scanning({ p, call, data }, k, n) {
-  const to = stopped(p, k, n), model = p.model === PASTED ? readModel(p.config, data) : data.models[p.model];
-  let best = null;
-  if (to.p.batch >= to.p.seq && to.p.gpus >= data.clusters[p.cluster].x.G) {
-    const ask = asked(to.p, model, call, data);
-    const { across, down } = axes(ask);
-    for (const pp of down) for (const tp of across) if (tp * pp <= to.p.gpus) {
-      const { best: own } = cellOf(ask, tp, pp);
-      if (own && (!best || before(own.order, best.order))) best = own;
-      yield;
-    }
-    best &&= outcome(ask, best.row, call);
-  }
-  if (scanned.size > 999) scanned.clear();
-  scanned.set(to.key, best && { mfu: best.c.mfu_expected, out: best });
+const possible = (p, data) => p.batch >= p.seq && p.gpus >= data.clusters[p.cluster].x.G;
+/** The best plan at a stop: null if there is none, undefined if nothing is known of it yet. */
+function bestAt({ p, call, data }, k, n) {
+  const to = { ...p, [k]: n }, found = known.get(given(to));
+  if (!possible(to, data)) return null;
+  return found && (found.top ??= found.best ? outcome(found.ask, found.best.best.row, call) : null);
 }
-/** All stops of both sliders that nothing is known of, the nearest first. */
+/** Searches all stops that nothing is known of, the nearest first. */
 function* left(view) {
-  const { p } = view, far = (k, n) => abs(Math.log2(n / p[k]));
-  const all = keys(STOPPED).flatMap((k) => STOPPED[k].map((n) => [k, n])).sort((a, b) => far(...a) - far(...b));
-  for (const [k, n] of all) if (scanOf(p, k, n) === undefined) yield* scanning(view, k, n);
+  const { p, call, data } = view, far = ([k, n]) => abs(Math.log2(n / p[k])), all = keys(STOPS_OF).flatMap((k) => STOPS_OF[k].map((n) => [k, n]));
+  for (const [k, n] of all.sort((a, b) => far(a) - far(b))) if (bestAt(view, k, n) === undefined) yield* kept({ ...p, [k]: n }, call, data);
 }
 const nice = (v) => { const e = 10 ** floor(Math.log10(v)); return e * STOPS.find((s) => s * e >= v * .999); };
 
@@ -97,14 +100,14 @@ figures.planner = {
   /** What the best plan reaches at each stop of the two sliders, and what binds it. */
   bars(view, { wide }) {
     const { p, words, width } = view, room = wide ? (width - 28) / 2 : width, shapes = [];
-    keys(STOPPED).forEach((k, panel) => {
-      const x0 = wide ? panel * (room + 28) : 0, y0 = wide ? 0 : panel * BARS, base = y0 + 84, each = room / STOPPED[k].length, found = STOPPED[k].map((n) => scanOf(p, k, n));
+    keys(STOPS_OF).forEach((k, panel) => {
+      const x0 = wide ? panel * (room + 28) : 0, y0 = wide ? 0 : panel * BARS, base = y0 + 84, each = room / STOPS_OF[k].length, found = STOPS_OF[k].map((n) => bestAt(view, k, n));
       shapes.push(label(`bars-${k}`, 'small strong', x0, y0 + 12, words.scan[k]), line(`base-${k}`, 'lane', `M${px(x0)} ${base}H${px(x0 + room)}`));
       let run = null;
-      STOPPED[k].forEach((n, i) => {
-        const one = found[i], x = x0 + i * each, on = p[k] === n, mid = x + each / 2, [hue, why] = one ? this.cause(view, one.out) : ['wait', words.unfit], high = one ? HIGH * min(1, one.mfu / MOST_MFU) : 7;
+      STOPS_OF[k].forEach((n, i) => {
+        const one = found[i], x = x0 + i * each, on = p[k] === n, mid = x + each / 2, [hue, why] = one ? this.cause(view, one) : ['wait', words.unfit], high = one ? HIGH * min(1, one.c.mfu_expected / MOST_MFU) : 7;
         if (one !== undefined) shapes.push(rectangle(`bar-${k}${n}`, one ? `scan ${hue} ${on ? 'on' : ''}` : 'bubble', x + 2, base - high, each - 4, high, one ? { rx: 1.5 } : { fill: view.hatch }));
-        if (on && one) shapes.push(label(`of-${k}`, 'small strong halo', mid, base - high - 4, show(one.mfu, SHARE, false, 2), 'middle'));
+        if (on && one) shapes.push(label(`of-${k}`, 'small strong halo', mid, base - high - 4, show(one.c.mfu_expected, SHARE, false, 2), 'middle'));
         if (on || i % 2 === 0) shapes.push(label(`stop-${k}${n}`, on ? 'stop strong' : 'stop', mid, base + 14, brief(n), 'middle'));
         shapes.push(rectangle(`hit-${k}${n}`, 'row', x, y0 + 18, each, 82, { act: `${k}:${n}`, told: `${k}:${n}`, group: k, pressed: on, label: this.stopSaid(view, k, n) }));
         if (run?.why !== why || one === undefined) shapes.push(this.tab(run, y0, k)), run = one === undefined ? null : { why, hue, from: x, key: i };
@@ -119,8 +122,8 @@ figures.planner = {
     return run && run.why.length * 6.2 < run.to - run.from && [label(`tab-${k}${run.key}`, `stop rate ${run.hue}`, (run.from + run.to) / 2, y0 + 27, run.why, 'middle')];
   },
   stopSaid(view, k, n) {
-    const { words, p } = view, one = scanOf(p, k, n), head = worded(words.stop[k], show(n, COUNT));
-    return one ? worded(words.reaches, head, show(one.mfu, SHARE, false, 2), this.cause(view, one.out)[1]) : one === null ? worded(words.none, head) : head;
+    const { words } = view, one = bestAt(view, k, n), head = worded(words.stop[k], show(n, COUNT));
+    return one ? worded(words.reaches, head, show(one.c.mfu_expected, SHARE, false, 2), this.cause(view, one)[1]) : one === null ? worded(words.none, head) : head;
   },
   map(view, { map, wide }) {
     const { p, solved: { cells, across, down, best, ask, at }, words } = view, G = ask.x.G, wall = across.some((tp) => tp > G) ? 9 : 0;
