@@ -9,7 +9,8 @@ from browser.bookpages import probe, said
 # Focuses a slider, and notes what it is like each time a key is released.
 WATCHED = """(el) => {
   el.seen = [];
-  el.onkeyup = () => el.seen.push({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value });
+  const look = () => ({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value });
+  el.onkeyup = () => el.seen.push(look());
   el.focus();
 }"""
 
