@@ -48,7 +48,9 @@ def lab(tmp_path_factory):
     home = tmp_path_factory.mktemp("lab")
     (home / "work").mkdir()
     chapter = nbformat.read(ROOT / "chapters" / CHAPTER, as_version=4)
-    chapter.cells = [cell | {"outputs": []} for cell in chapter.cells if cell.cell_type == "code"]
+    chapter.cells = [cell for cell in chapter.cells if cell.cell_type == "code"]
+    for cell in chapter.cells:
+        cell.outputs = []
     nbformat.write(chapter, home / "work" / CHAPTER)  # JupyterLab takes seconds to typeset the text, which is not ours
     settings = {
         "notebook-extension/tracker": {"windowingMode": "none"},
