@@ -45,7 +45,13 @@ class TapeStep(NamedTuple):
     @property
     def expr(self) -> sympy.Expr:
         """The formula's right side at what is given."""
-        return self.formula.rhs.xreplace(self.given)
+        return _at(self.formula.rhs, frozenset(self.given.items()))
+
+
+@cache
+def _at(rhs: sympy.Expr, given: frozenset) -> sympy.Expr:
+    """An expression with parts replaced; sympy takes long to compare the arguments of a new maximum."""
+    return rhs.xreplace(dict(given))
 
 
 class Tape:
