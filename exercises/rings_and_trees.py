@@ -139,7 +139,7 @@ published = [
         remark="It is far more than the ring takes. Halving-doubling has few steps and the bytes of a ring.",
     ),
     Question(
-        'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By which factor is '
+        'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By what factor is '
         "the approximation too short?",
         answer=N - 1,
         given={"N": 8},
@@ -260,8 +260,8 @@ predictions = [
                 False,
             ),
         ],
-        solution="The same: seven chunks. In the ring they all go to one neighbor, in the direct exchange each goes to "
-        "another rank. The ring takes seven steps, and the direct exchange takes one.",
+        solution="The same: seven chunks. In the ring they all go to the same neighbor; in the direct exchange, each goes "
+        "to a different rank. The ring takes seven steps, and the direct exchange takes one.",
     ),
     Question(
         "On eight H100s, a ring all-reduce of 1 GB takes 3.89 ms at best. How long does it take on sixteen GPUs with "

@@ -36,7 +36,7 @@ def test_sliders_are_moved_by_keyboard(figures):
     each(figures, keys_move)
 
 
-KEYS = "Home ArrowRight ArrowUp ArrowLeft ArrowDown End ArrowLeft ArrowDown ArrowUp".split()
+KEYS = "Home ArrowRight ArrowUp ArrowLeft ArrowDown End ArrowLeft ArrowDown ArrowUp Home PageUp PageDown".split()
 
 
 def keys_move(figure):
@@ -46,9 +46,11 @@ def keys_move(figure):
         for press, seen in zip(KEYS, states := figure.typed(key, KEYS), strict=True):
             if not seen["value"] or seen["value"] != seen["spoken"]:
                 yield f"{key}: {press}: {seen}"
-        home, right, up, left, down, end, less, least, back = (seen["position"] for seen in states)
+        home, right, up, left, down, end, less, least, back, _, page, low = (seen["position"] for seen in states)
         if not 0 == home < right < up > left > down >= 0 or not 1000 == end > less > least < back:
             yield f"{key}: {', '.join(KEYS)} lead to {home, right, up, left, down, end, less, least, back}"
+        if not page > low >= 0:  # however coarse the values are
+            yield f"{key}: Page Up and Page Down lead from 0 to {page} and {low}"
 
 
 def test_every_view_and_preset_is_a_state_of_its_own(figures):
