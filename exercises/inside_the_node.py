@@ -146,7 +146,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At which "
+            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At what "
             "rate can a GPU still send over the other three?",
             answer=(n_link - n_up) * W_link,
             unit="B/s",

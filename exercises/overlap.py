@@ -215,8 +215,8 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "Your step spends half as long on gradients as on the backward pass, and nothing overlaps yet. You double "
-            "the number of GPUs at the same batch. What should you do?",
+            "Your step spends half as long on the gradient all-reduce as on the backward pass, and nothing overlaps yet. "
+            "You double the number of GPUs at the same batch. What should you do?",
             choices=[
                 (
                     "overlap: the ratio becomes one, and everything is still just hidden",
@@ -281,7 +281,7 @@ questions = QuestionSet(
                     bytes_alone + waits > filled,
                 ),
             ],
-            solution=f"{show(queued, 's')}, almost three times the whole backward pass. The latency of {show(waits, 's')} brings each all-reduce to "
+            solution=f"{show(queued, 's')}, {show(queued / back, '1', digits=2)} times the whole backward pass. The latency of {show(waits, 's')} brings each all-reduce to "
             f"{show(bytes_alone + waits, 's')}. In that time almost four more buckets fill, and the queue grows to the end.",
         ),
         Question(

@@ -260,8 +260,8 @@ predictions = [
                 False,
             ),
         ],
-        solution="The same: seven chunks. In the ring they all go to one neighbor, in the direct exchange each goes to "
-        "another rank. The ring takes seven steps, and the direct exchange takes one.",
+        solution="The same: seven chunks. In the ring they all go to the same neighbor; in the direct exchange, each goes "
+        "to a different rank. The ring takes seven steps, and the direct exchange takes one.",
     ),
     Question(
         "On eight H100s, a ring all-reduce of 1 GB takes 3.89 ms at best. How long does it take on sixteen GPUs with "

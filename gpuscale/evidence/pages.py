@@ -73,9 +73,8 @@ def _summary(mine: list[Family], link: Callable[[str, str], str]) -> list[str]:
                 f"Of these, {counted.equal:,} agree with it and {counted.deviate:,} differ {_reasons(mine, link)}."
             )
     if counted.ours:
-        said.append(
-            f"In {counted.ours:,} other cases gloo ran schedules of the book, and each link carried their bytes."
-        )
+        cases = f"In {counted.ours:,} more cases" if counted.cases else f"In {counted.ours:,} cases"
+        said.append(f"{cases} we ran schedules of the book on gloo, and the bytes counted on each link agree.")
     if counted.replayed:
         said.append(f"Our tests compute {counted.replayed:,} more results from PyTorch's orders, and all agree.")
     return said

@@ -27,7 +27,7 @@ def common_mistake(key: str) -> Html:
     facts = escape(row.says)
     if isinstance(row, Claim):
         published, ours = row.shown
-        facts += f": published {element('b', published)}, computed {element('b', ours)}"
+        facts += f": published {element('b', published)}, {row.basis} {element('b', ours)}"
     box = element(
         "section",
         element("h3", f"Common mistake: {escape(title)}"),
@@ -161,7 +161,7 @@ def _plain(row: Claim | Wording) -> str:
         return f"{row.id}: {row.says}. {cited(_where(row))}. {row.verdict}. {row.reason}".strip()
     published, ours = row.shown
     verdict = f"{row.verdict}, {row.distance_text}" if row.distance_text else row.verdict
-    return f"{row.id}: {row.says}. {cited(_where(row))}. Published {published}, computed {ours}: {verdict}"
+    return f"{row.id}: {row.says}. {cited(_where(row))}. Published {published}, {row.basis} {ours}: {verdict}"
 
 
 def _derived(one: Erratum) -> str:

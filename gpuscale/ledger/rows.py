@@ -119,6 +119,7 @@ class Claim(_Row):
     why: str = ""
     errata: tuple[str, ...] = ()
     own_numbers: bool = False  # arithmetic on the source's own numbers, without the library
+    measured: bool = False  # our value is another measurement
     distance: bool = True  # False for the name or number of a thing, where a relative error means nothing
 
     @cached_property
@@ -133,6 +134,11 @@ class Claim(_Row):
     def ours(self) -> float:
         """Our value in base units, recomputed by the library."""
         return expressions.value(self.expression, self.inputs)
+
+    @property
+    def basis(self) -> str:
+        """How our value was found: measured or computed."""
+        return "measured" if self.measured else "computed"
 
     @property
     def error(self) -> float:

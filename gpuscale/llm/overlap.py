@@ -21,7 +21,7 @@ _PEAK = "at the peak and the full bandwidth, latency left out"
 
 # Communication and arithmetic at the same time
 comm_ratio = Formula("Communication over arithmetic", r_comm, T_comms / T_math, source=_MATHS,
-    assumes="hidden up to 1, when both run at the same time")
+    assumes="when both run at the same time; communication is hidden up to a ratio of 1")
 serial_time = Formula("Arithmetic, then communication", T, T_math + T_comms, source=_MATHS,
     assumes="when nothing overlaps")
 overlapped_time = Formula("Overlapped arithmetic and communication", T, Max(T_math, T_comms), source=_MATHS,

@@ -63,10 +63,10 @@ pipeline_step = Formula("Step of a pipeline, GPipe or 1F1B", T_step, (N_MB + N_s
 bubble_time = Formula("Bubble of GPipe and 1F1B", T_idle, (N_stages - 1) * (t_F + t_B), source=_MEGATRON,
     assumes="for equal stages and transfers that cost nothing")
 bubble_fraction = Formula("Bubble fraction of GPipe and 1F1B", f_bub, (N_stages - 1) / (N_MB + N_stages - 1),
-    source="gpipe2018", assumes="idle over total time, for equal stages", approx=(N_stages - 1) / N_MB,
+    source="gpipe2018", assumes="for equal stages", approx=(N_stages - 1) / N_MB,
     regime=((N_MB, oo),), needs=_TWO)
 bubble_overhead = Formula("Bubble overhead of GPipe and 1F1B", r_bub, (N_stages - 1) / N_MB, source=_MEGATRON,
-    assumes="idle over busy time, for equal stages")
+    assumes="for equal stages")
 _GROUPS = (divisible(N_MB, N_stages),)
 
 
@@ -78,12 +78,12 @@ _CUT_GROUPS = (Condition("{0} is divisible by {1} if {2} is at least 2", (N_MB, 
 interleaved_step = Formula("Step of an interleaved pipeline", T_step, (N_MB + (N_stages - 1) / n_virt) * (t_F + t_B),
     source=_MEGATRON, assumes="for equal virtual stages, microbatches in groups of N_stages", needs=_GROUPS)
 interleaved_fraction = Formula("Bubble fraction, interleaved", f_bub, (N_stages - 1) / (n_virt * N_MB + N_stages - 1),
-    source=_MEGATRON, assumes="idle over total time, for equal virtual stages", approx=(N_stages - 1) / (n_virt * N_MB),
+    source=_MEGATRON, assumes="for equal virtual stages", approx=(N_stages - 1) / (n_virt * N_MB),
     regime=((N_MB, oo),), needs=(*_TWO, *_GROUPS))
 interleaved_bubble = Formula("Bubble of 1F1B, interleaved or not", T_idle, (N_stages - 1) * T_mb / n_virt,
     source=_MEGATRON, assumes="for equal virtual stages, microbatches in groups of N_stages if there are several")
 interleaved_overhead = Formula("Bubble overhead, interleaved", r_bub, (N_stages - 1) / (n_virt * N_MB),
-    source=_MEGATRON, assumes="idle over busy time, for equal virtual stages", needs=_GROUPS)
+    source=_MEGATRON, assumes="for equal virtual stages", needs=_GROUPS)
 _ZB = (N_stages - 1) * (t_F + _IN) - (Min(N_MB, N_stages) - 1) * Min(t_F, _IN, t_W)
 _CUT = "when weight gradients are deferred, in stage i by i microbatches"
 zb_bubble = Formula("Bubble of ZB-H1", T_idle, _ZB, source=_ZERO_BUBBLE, assumes=_CUT, needs=_PART)
@@ -134,15 +134,16 @@ gpipe_held = Formula("Activations stored, GPipe", n_held, N_MB, source="gpipe201
     assumes="for every stage, without recomputation")
 _ROOM = (at_least(N_stages, i_stage + 1),)
 one_f_one_b_held = Formula("Activations stored, 1F1B", n_held, Min(N_stages - i_stage, N_MB), source=_MEGATRON,
-    assumes="for a stage that runs ahead by as many microbatches as stages follow it", needs=_ROOM)
+    assumes="if each stage runs ahead by one microbatch for every stage after it", needs=_ROOM)
 eager_held = Formula("Activations stored, eager 1F1B", n_held, Min(2 * (N_stages - i_stage) - 1, N_MB),
-    source="zhuang2022, eager-1F1B", assumes="for a stage that runs ahead by twice as many", needs=_ROOM)
+    source="zhuang2022, eager-1F1B", needs=_ROOM,
+    assumes="if each stage runs ahead by two microbatches for every stage after it")
 interleaved_held = Formula("Activations stored by virtual stage, interleaved", n_held,
     Min((n_virt + 1) * N_stages - 2 * i_stage - 1, n_virt * N_MB), source=_MEGATRON,
     assumes="for at least two virtual stages per rank", needs=(*_ROOM, *_GROUPS, at_least(n_virt, 2)))
 first_stage_held = Formula("Activations stored in the first stage, 1F1B, interleaved or not", n_held,
     Piecewise((one_f_one_b_held.rhs.subs(i_stage, 0), n_virt < 2), (interleaved_held.rhs.subs(i_stage, 0), True)),
-    source=_MEGATRON, assumes="each of one microbatch in one virtual stage", needs=_CUT_GROUPS)
+    source=_MEGATRON, assumes="for activations counted per microbatch and virtual stage", needs=_CUT_GROUPS)
 zb_held = Formula("Activations stored, ZB-H1", n_held, Min(N_stages, N_MB), source=_ZERO_BUBBLE,
     assumes="for every stage; an activation is stored until its weight gradients are done")
 interleaved_zb_held = Formula("Activations stored by virtual stage, interleaved zero bubble", n_held,
@@ -172,7 +173,8 @@ late_reduction = Formula("Time left to reduce the gradients", T_late, (i_stage +
     assumes="in GPipe and 1F1B, where a stage's gradients are final only in its last backward pass")
 uneven_overhead = Formula("Overhead of a pipeline with a slow last stage", r_bub,
     N_stages * (g_stage * N_MB + N_stages - 1) / (N_MB * (g_stage + N_stages - 1)) - 1,
-    source="llama3, section 3.3.2", assumes="idle over busy time of all stages, bubble included")
+    source="llama3, section 3.3.2",
+    assumes="when the last stage takes g_stage times as long as each of the others, and they wait for it")
 head_stage = Formula("Work of the stage with the output head", g_stage, 1 + N_stages * n_vocab * D / P,
     source="llama3, section 3.3.2",
     assumes="for P parameters in the layers, spread evenly over the stages, and 2 FLOPs per parameter per token")

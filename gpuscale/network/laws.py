@@ -63,7 +63,7 @@ collective_bandwidth = Formula("Bandwidth per rank across the bisection", W_coll
     assumes="for N equal ranks, when every byte that a rank sends crosses the cut, as it can behind switches; the "
     "bisection is counted in one direction")
 wire_latency = Formula("Latency through the switches", T_comms, (n_hop - 1) * t_hop, source="dgx-superpod-h100",
-    assumes="for n_hop links with a switch between each two of them, and no queuing", needs=(at_least(n_hop, 1),),
+    assumes="for n_hop links with a switch between consecutive links, and without queuing", needs=(at_least(n_hop, 1),),
     means={T_comms: "time in the switches of a path", n_hop: "links of the path"})
 
 

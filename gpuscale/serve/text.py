@@ -7,6 +7,7 @@ from gpuscale.plan.typed import some
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.units import show
 
+TIE = "="  # in front of a row that the expected rates cannot tell from the first
 EXPECTED = 1  # of the pairs of numbers: the bound, and the expected one
 HEADS = (
     *("layout", "weights", "cache", "batch", "memory", "tokens/s/GPU", "at most"),
@@ -45,12 +46,14 @@ def columns(plan) -> list[str]:
         )
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
-        "at most, at least: bounds at data-sheet rates, for an engine that hides no transfer between GPUs.",
+        "at most, at least: bounds at data-sheet rates and at this batch, if no transfer between GPUs is hidden.",
         "batch: sequences that a replica decodes at a time, at most. TPOT and gap are those of a full batch.",
         "gap p95: time between two steps of a sequence; 95% of the gaps are no longer.",
         "TTFT: mean, with the queue. p95: 95% of the requests have a shorter one.",
         "load: requests that replicas serve over those that they could serve; of prefill GPUs where there are some.",
     ]
+    if any(tied(plan)):
+        out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
     if any(row.prefill for row in plan.rows):
         out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
     if plan.ask.rate is not None:
@@ -59,6 +62,13 @@ def columns(plan) -> list[str]:
         cost = f"$: output tokens at that load, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
     return out
+
+
+def tied(plan) -> list[bool]:
+    """Which rows the error band cannot tell from the first, which is one of them if there are others."""
+    best = plan.rows[0].per_gpu[EXPECTED] if plan.rows else 0
+    same = [row.per_gpu[EXPECTED] * plan.engine.band > best for row in plan.rows]
+    return same if sum(same) > 1 else [False] * len(same)
 
 
 def _listed(ask) -> str:
@@ -89,10 +99,10 @@ def layout(row) -> str:
 
 def heads(plan) -> tuple[str, ...]:
     """The heads of the terminal's table."""
-    return (*HEADS, *(FLEET if plan.ask.rate else ()), "what binds")
+    return ("", *HEADS, *(FLEET if plan.ask.rate else ()), "what binds")
 
 
-def cells(row) -> list[str]:
+def cells(row, tie: bool) -> list[str]:
     """A row of the terminal's table."""
     own = row.decode
     price = "" if row.price is None else f"{row.price[EXPECTED]:.2f}"
@@ -100,6 +110,7 @@ def cells(row) -> list[str]:
     if row.fleet:
         fleet = [f"{row.fleet.gpus:,}", "" if row.fleet.hour is None else f"{row.fleet.hour:,.2f}"]
     return [
+        TIE if tie else "",
         *(layout(row), format_name(own.weights), format_name(own.cache), f"{own.batch:,}", show(own.memory, "B")),
         *(rate(row.per_gpu[EXPECTED]), rate(row.per_gpu[0]), show(row.token[EXPECTED], "s"), show(row.token[0], "s")),
         *(show(row.gap[EXPECTED], "s"), show(row.first[EXPECTED], "s"), show(row.tail, "s")),
@@ -111,7 +122,7 @@ def text(plan, why: bool = False) -> str:
     """The plan for a terminal."""
     lines = [heading(plan.ask), "", *columns(plan), ""]
     names = heads(plan)
-    lines += aligned([names, *map(cells, plan.rows)], tuple(names.index(name) for name in LEFT))
+    lines += aligned([names, *map(cells, plan.rows, tied(plan))], tuple(names.index(name) for name in LEFT))
     lines += ["", f"{plan.tried:,} deployments tried; the best batch of each layout and format is shown."]
     if why:
         lines += ["", "Why other layouts are excluded (each reason with one example):"]

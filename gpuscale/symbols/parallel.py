@@ -17,6 +17,7 @@ g_pad = Quantity("g_pad", "1", "bytes with padding over bytes without", r"g_\mat
 b_dispatch = Quantity("b_dispatch", "B", "bytes per element of the tokens sent to their experts", r"b_\mathrm{disp}")
 b_combine = Quantity("b_combine", "B", "bytes per element of the results sent back", r"b_\mathrm{comb}")
 B_expert = Quantity("B_expert", "1", "tokens that an expert works on", r"B_\mathrm{expert}")
+n_gpu_hit = Quantity("n_gpu_hit", "1", "GPUs of a node that a token reaches, on average", r"n_\mathrm{GPU}")
 F_crit = Quantity("F_crit", "1", "expert width at which arithmetic takes as long as dispatch and combine",
     r"F_\mathrm{crit}")
 g_rows = Quantity("g_rows", "1", "rows of the fullest rank over the mean", r"g_\mathrm{rows}", least=1)

@@ -1,4 +1,4 @@
-"""The pipeline that a hand can slow down: schedules as tabs, slot by slot, with what each rank stores.
+"""The pipeline that a hand can slow down: schedules as tabs, pass by pass, with what each rank stores.
 
 The page's script orders and times the slots (``static/pipeline.js``); its twins in Python are ``schedules.pipelines``
 and ``PipelineRun.slowed``. The published bubbles are the formulas given, printed as JavaScript.
@@ -195,7 +195,7 @@ WORDS = {
     "without": "No formula holds for these times.",
     "equally": f"<b>{{}}</b>: the step takes {{}} {_T_F}, and the ranks are <b class=wait>idle</b> for {{}} of it.",
     "one_slow": "<b>Rank {} takes {} times as long</b>, and the step {} longer. "
-    "Its slots make up {} of the critical path, and the ranks are <b class=wait>idle</b> for {} of the step.",
+    "Its passes make up {} of the critical path, and the ranks are <b class=wait>idle</b> for {} of the step.",
     "some_slow": "<b>Slow ranks make the step {} longer.</b> The ranks are <b class=wait>idle</b> for {} of it.",
     "single": "<b class=memory>{}</b> microbatch",
     "several": "<b class=memory>{}</b> microbatches",
@@ -203,11 +203,11 @@ WORDS = {
     "falling": "The first rank stores the activations of up to {}, the last one of {}.",
     "most": "Rank {} stores the most, the activations of up to {}.",
     "notes": {
-        "interleaved": " Microbatches go in groups of one per rank.",
-        "zb_v": " ZB-V needs at least two microbatches per rank, less one.",
+        "interleaved": " Microbatches go in groups, with one microbatch per rank in each.",
+        "zb_v": " For N ranks, ZB-V needs at least 2 N − 1 microbatches.",
         "dualpipe": " Each rank holds the weights of two stages.",
     },
-    "heads": ["Rank and its slots in order (– is idle)", "Busy", "Idle", "Stores at most"],
+    "heads": ["Rank and its passes in order (– is idle)", "Busy", "Idle", "Stores at most"],
     "calls": {
         "gpipe": "gpipe({}, {}, t_B={})",
         "one_f_one_b": "one_f_one_b({}, {}, t_B={})",

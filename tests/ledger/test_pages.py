@@ -62,6 +62,11 @@ def test_stored_pages_show_the_ledger_as_it_is(chapter):
         assert pages.common_mistake(key).text in stored(chapter)
 
 
+def test_a_measurement_is_not_called_computed():
+    assert "measured 473 GB/s" in pages.common_mistake("gpus:E-480").text.replace("\u00a0", " ")
+    assert ", computed " in pages.common_mistake("gpus:C-TREE").text
+
+
 def test_every_erratum_is_found_from_a_row_and_from_the_page():
     linked = {key for row in ROWS.values() for key in row.errata}
     assert linked == set(ledger.errata())

@@ -226,7 +226,7 @@ def test_ranks_that_wait_for_each_other_are_seen():
         (lambda: dualpipe(3, 8), "ranks, microbatches: expected even numbers; got 3 and 8"),
         (lambda: dualpipe(4, 6), "microbatches: expected at least 8, two per rank; got 6"),
         (lambda: v_schedule(4, 7), "microbatches: expected at least 8"),
-        (lambda: zb_v(4, 6), "microbatches: expected at least 7, two per rank, less one; got 6"),
+        (lambda: zb_v(4, 6), "microbatches: expected at least 7, one less than two per rank; got 6"),
         (lambda: v_schedule(2, 4, t_FB=-1), "t_FB: expected a time of zero or more; got -1"),
         (lambda: gpipe(2, 2).of(2), "rank: expected a rank from 0 to 1; got 2"),
     ],

@@ -446,3 +446,15 @@ def test_chunks_shorten_the_gap_and_lengthen_the_first_token():
     assert same.record() == whole.record()
     full = serve(*USUAL, weights="fp8", cache="fp8", mode="colocated", tp=4, pp=1, chunk=128).best
     assert full.binds == "chunks of prompts" and full.decode.batch == 128 * 499 // 2000
+
+
+def test_rows_within_the_error_band_of_the_first_are_ties():
+    plan = serve("llama3_70b", "h100_sxm", gpus=8, input=2000, output=500, ttft=1, tpot="30ms")
+    rates, band = [row.per_gpu[1] for row in plan.rows], plan.engine.band
+    near = [rates[0] / rate < band for rate in rates]
+    assert True in near[1:] and False in near
+    marked = [line.startswith("= ") for line in str(plan).splitlines() if "GB " in line]
+    assert marked == near
+    assert plan._repr_html_().count(", tie</small>") == sum(near)
+    alone = serve("llama3_70b", "h100_sxm", gpus=8, input=2000, output=500, ttft=1, tpot="30ms", top=1)
+    assert "tie" not in str(alone) and ", tie<" not in alone._repr_html_()

@@ -30,6 +30,13 @@ OPEN = """(spec) => {
     const { planner } = gpuscale.figures, copied = ['json', 'csv'].map((what) => planner.copied(view, what));
     return JSON.stringify({ ...planner.numbers(view), call: planner.call(view), copied });
   };
+  globalThis.bars = (p) => {
+    const view = Object.assign(gpuscale.seen(spec, p), { width: 690 });
+    const drawn = gpuscale.figures.planner.draw(view).flat(Infinity);
+    const found = drawn.filter((s) => s?.act?.includes(':'));
+    const high = (act) => drawn.find((s) => s?.key === `bar-${act.replace(':', '')}`).height;
+    return JSON.stringify(found.map(({ act, label }) => [...act.split(':'), label, high(act)]));
+  };
   const { call, data } = gpuscale.seen(spec);
   globalThis.data = data;
   globalThis.listed = (p) => {
@@ -167,6 +174,28 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
             assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
     assert opened > STATES / 2
+
+
+def test_the_bars_are_the_best_plans_of_other_requests(engine):
+    """A bar for each number of GPUs and each batch is as high as the MFU that plan() gives, and names what binds."""
+    heights = []
+    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0}
+    for kind, stop, label, high in json.loads(engine.eval(f"bars({json.dumps(seen)})")):
+        state = seen | {kind: int(stop)}
+        assert label.startswith(f"{int(stop):,} "), label
+        try:
+            found = solve(asked(state), 1).rows
+        except Refusal:
+            found = []
+        if not found:
+            assert label.endswith("no layout fits."), (state, label)
+            continue
+        (of,) = found
+        assert f"MFU {show(of.mfu[2], '%', digits=2)}." in label, (state, label)
+        named = re.search(r"What binds is (.*)\.", label)[1]
+        assert of.binds.startswith({"hops": "transfers between stages"}.get(named, named)), (state, label, of.binds)
+        heights.append(high / of.mfu[2])
+    assert len(heights) > 12 and heights == pytest.approx([heights[0]] * len(heights))
 
 
 def test_what_is_copied_is_the_plan(numbers):

@@ -21,7 +21,7 @@ def zb_v(ranks: int, microbatches: int, t_F=1, t_B=2, t_W=1, t_hop=0) -> Pipelin
     """
     p, count = need_count(ranks, "ranks"), need_count(microbatches, "microbatches")
     if count < 2 * p - 1:
-        raise ValueError(f"microbatches: expected at least {2 * p - 1}, two per rank, less one; got {count}")
+        raise ValueError(f"microbatches: expected at least {2 * p - 1}, one less than two per rank; got {count}")
     orders = [_fold(p, r, count) for r in range(p)]
     times, hop = split_times(t_F, t_B, t_W, 2 * p), need_time(t_hop, "t_hop")
     return timetable("ZB-V", orders, 2 * p, count, single(times), hop)
