@@ -8,6 +8,8 @@ PAPER ?= A4
 LAB ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 VENV := .venv
 BIN := $(VENV)/bin
+# Hundreds of processes import the library: what is compiled stays, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
 TEST := $(BIN)/python -m pytest --nbval --nbval-current-env --nbval-sanitize-with tests/sanitize.cfg -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder chapters exercises tests
 
 .DEFAULT_GOAL := help

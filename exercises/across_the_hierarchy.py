@@ -285,7 +285,7 @@ sharded = [
         hint="Look up the NVLink and the NIC of a B200 in the hardware tables. How many bytes is a bf16 element?",
     ),
     Question(
-        "You replace the NICs of 128 H100 nodes with NICs of 800 Gbit/s. By which factor does a large all-gather get "
+        "You replace the NICs of 128 H100 nodes with NICs of 800 Gbit/s. By what factor does a large all-gather get "
         "faster?",
         answer=Max(nvlink, nics) / Max(nvlink, NEW),
         given={"M": pod.nodes, "G": NODE, **H100, "W_ref": NODE * GB * 100},

@@ -36,7 +36,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "A causal sequence of {S} tokens is divided into {n_cp} contiguous parts, one per GPU. By which factor does the "
+            "A causal sequence of {S} tokens is divided into {n_cp} contiguous parts, one per GPU. By what factor does the "
             "work of the last GPU exceed the mean?",
             answer=cp.cp_imbalance,
             given={"S": 65536, "n_cp": 8},
@@ -81,7 +81,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Our ring hides its transfers over NVLink with {S_cp} tokens per GPU, so it will hide them over '
-            'the NICs too." The GPUs are H100 SXM. By which factor do the tokens per GPU have to grow for the NICs?',
+            'the NICs too." The GPUs are H100 SXM. By what factor do the tokens per GPU have to grow for the NICs?',
             answer=W_nvl / W,
             given={"S_cp": 600, "W": h100.nic_bw, "W_nvl": h100.nvlink_bw},
             unit="1",

@@ -79,7 +79,7 @@ questions = QuestionSet(
         ),
         Question(
             "A server has room for {B_seq:count} sequences. A step takes {T_w:ms} and {t_seq:us} more for each sequence; a "
-            "prefill takes {T_pre:ms}; answers have {S_out:count} tokens. At which rate of requests does the queue start to grow?",
+            "prefill takes {T_pre:ms}; answers have {S_out:count} tokens. At what rate of requests does the queue start to grow?",
             answer=batching.largest_rate,
             given={"B_seq": 100, "T_w": 6e-3, "t_seq": 40e-6, "T_pre": 50e-3, "S_out": 301},
             unit="/s",
@@ -105,7 +105,7 @@ questions = QuestionSet(
         ),
         Question(
             "A step yields {a_step:1,2} tokens with {n_draft:count} draft tokens, each of which takes {r_draft:%} of the time "
-            "of a step. By which factor is decode faster than without speculation?",
+            "of a step. By what factor is decode faster than without speculation?",
             answer=speculation.speculative_speedup,
             given={"a_step": 2.5, "n_draft": 4, "r_draft": 0.1},
             unit="1",
@@ -137,7 +137,7 @@ questions = QuestionSet(
             "batching uses nearly all.",
         ),
         Question(
-            "A paged cache has blocks of 16 tokens. Which fraction of its memory is wasted by sequences of 2,500 tokens?",
+            "A paged cache has blocks of 16 tokens. What fraction of its memory do sequences of about 2,500 tokens waste?",
             predict=True,
             given={"S": 2500, "S_page": 16},
             choices=[
@@ -149,7 +149,7 @@ questions = QuestionSet(
                 ("about 3%", "Half a block of 16 tokens is wasted, of 2,500.", cache_memory.paging_waste.rhs > 0.02),
                 ("about 50%", "The last block is half empty, not all blocks.", cache_memory.paging_waste.rhs > 0.3),
             ],
-            solution="About 0.3%. On average, half of the last block is empty: 7.5 of 2,500 tokens.",
+            solution="About 0.3%. On average over many lengths, half of the last block is empty: 7.5 of about 2,500 tokens.",
         ),
         Question(
             "A server for Llama 3 8B on one H100 is at half of its largest rate of requests. The rate grows by a half. What "
@@ -164,8 +164,8 @@ questions = QuestionSet(
             "So the time left for weights falls from a half to a quarter, and a step takes twice as long.",
         ),
         Question(
-            "Steps of a server take 20 ms, and a prompt of 32,000 tokens takes two seconds. What is the largest gap between "
-            "two tokens of another user: without chunks, and with chunks that take one step each?",
+            "A decode step takes 20 ms, and a prompt of 32,000 tokens takes two seconds. Split into 100 chunks, it takes part "
+            "in 100 steps. What is the largest gap between two tokens of another user, without and with chunks?",
             predict=True,
             choices=[
                 ("two seconds, and about 20 to 40 ms", "A chunk makes a step a little longer.", True),

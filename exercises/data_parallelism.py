@@ -151,7 +151,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "An MoE layer has {E} experts, and each token uses {k} of them. Every GPU holds all experts. By which factor "
+            "An MoE layer has {E} experts, and each token uses {k} of them. Every GPU holds all experts. By what factor "
             "does the threshold of data parallelism exceed that of a dense layer?",
             answer=E / k,
             given=[{"E": mixtral.experts, "k": mixtral.active_experts}, {"E": 64, "k": 4}],

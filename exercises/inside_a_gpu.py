@@ -169,7 +169,7 @@ divergence = [
         vary={w_lanes: ()},
     ),
     Question(
-        "A branch has no `else`: `m_then` of the `w_lanes` lanes of a warp take a path of `n_then` "
+        "A branch has no `else`: $m_\\mathrm{then}$ of the $w_\\mathrm{lanes}$ lanes of a warp take a path of $n_\\mathrm{then}$ "
         "instructions, and the others skip it. Give the fraction of the lane slots that is idle.",
         answer=1 - m_then / w_lanes,
         symbols=(m_then, w_lanes, n_then),
@@ -268,7 +268,7 @@ shares = [
         "of formats.",
     ),
     Question(
-        "A matmul is cut into {n_tiles} equal tiles, and each SM of an H100 SXM works on one tile at a time. Which "
+        "A matmul is cut into {n_tiles} equal tiles, and each SM of an H100 SXM works on one tile at a time. What "
         "fraction of the SMs' time is used?",
         answer=processor.wave_fill,
         given=[{"n_tiles": n, "n_sm": h100.sm} for n in (200, 310)],

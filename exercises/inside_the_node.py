@@ -58,7 +58,7 @@ questions = QuestionSet(
             hint="The table of NVLink generations says how many links a GPU has.",
         ),
         Question(
-            "Suppose {G} H100s were connected to the four NVSwitches of an H100 node. At which rate could each GPU "
+            "Suppose {G} H100s were connected to the four NVSwitches of an H100 node. At what rate could each GPU "
             "send if all of them send at once?",
             answer=gpu_share,
             given=[
@@ -146,7 +146,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At which "
+            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At what "
             "rate can a GPU still send over the other three?",
             answer=(n_link - n_up) * W_link,
             unit="B/s",

@@ -50,7 +50,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "A matrix of {n_rows} rows is sharded by rows with FSDP2 on {N} ranks. By which factor does padding enlarge "
+            "A matrix of {n_rows} rows is sharded by rows with FSDP2 on {N} ranks. By what factor does padding enlarge "
             "what a rank sends?",
             answer=fsdp_padding,
             given=[{"n_rows": 1000, "N": 64}, {"n_rows": 96, "N": 64}],

@@ -59,7 +59,7 @@ questions = QuestionSet(
             solution=[(V * (N - 1) / N, "the size is the buffer of one rank, of which it keeps one part")],
         ),
         Question(
-            "A fit of an all-gather has a latency of {alpha_call} and a bandwidth of {W_fit}. At which size is half of this "
+            "A fit of an all-gather has a latency of {alpha_call} and a bandwidth of {W_fit}. At what size is half of this "
             "bandwidth reached?",
             answer=calls.call_half_size,
             given=[{"alpha_call": 20 * us, "W_fit": 400 * GB}, {"alpha_call": 400 * us, "W_fit": 0.4 * GB}],

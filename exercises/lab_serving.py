@@ -11,7 +11,7 @@ LAB = {"b": 8, "L": 2, "n_kv": 2, "d_head": 16}
 
 questions = QuestionSet(
     "lab_serving",
-    "Lab: an engine for serving",
+    "Lab: an LLM serving engine from scratch",
     intro="Questions on the loop of an engine, on its blocks, and on what it reads in a step.",
     chapter="lab_serving",
     questions=[

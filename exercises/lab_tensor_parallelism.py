@@ -188,7 +188,7 @@ questions = QuestionSet(
         ),
         Question(
             f"The lab has {EXPERTS} experts on {RANKS} ranks, and each token picks {K} of them. You send each token once to each "
-            "rank that it needs instead of once to each expert. Which fraction of the bytes remains?",
+            "rank that it needs instead of once to each expert. What fraction of the bytes remains?",
             predict=True,
             choices=[
                 (
@@ -203,7 +203,7 @@ questions = QuestionSet(
             f"on {RANKS} different ranks and sees nothing to save.",
         ),
         Question(
-            "The layer is recomputed from its input by PyTorch's `checkpoint`. Which fraction of the forward "
+            "The layer is recomputed from its input by PyTorch's `checkpoint`. What fraction of the forward "
             "pass does the backward pass repeat?",
             predict=True,
             choices=[

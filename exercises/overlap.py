@@ -74,7 +74,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "The ratio of communication to arithmetic is {r_comm}. By which factor does full overlap shorten the step?",
+            "The ratio of communication to arithmetic is {r_comm}. By what factor does full overlap shorten the step?",
             answer=overlap.overlap_gain,
             given=[{"r_comm": 3}, {"r_comm": 2}],
             mistakes={
@@ -194,7 +194,7 @@ questions = QuestionSet(
         ),
         Question(
             "Communication occupies {n_comm} SMs of an H100. A matmul of {n_tiles} equal tiles runs next to it, one "
-            "tile per SM at a time. By which factor is it slower?",
+            "tile per SM at a time. By what factor is it slower?",
             answer=overlap.wave_slowdown,
             given=[
                 {"n_comm": 20, "n_sm": h100.sm, "n_tiles": 264},
@@ -346,7 +346,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Our matmul has 264 equal tiles. An all-reduce next to it takes {n_comm} SMs of the H100, 15% of them. So the '
-            'matmul takes 15% longer." By which factor is it slower, tile by tile?',
+            'matmul takes 15% longer." By what factor is it slower, tile by tile?',
             answer=overlap.wave_slowdown,
             given={"n_comm": 20, "n_sm": h100.sm, "n_tiles": 264},
             hint="How many waves are there with and without the all-reduce?",

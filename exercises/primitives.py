@@ -69,7 +69,7 @@ duals = [
     ),
     Question(
         'Find the error. "Broadcast and reduce are inverses: broadcast an array, then reduce it with a sum, and you '
-        'have the array again." By which factor is the result on {N} ranks too large?',
+        'have the array again." By what factor is the result on {N} ranks too large?',
         answer=N,
         given={"N": 4},
         exact=True,

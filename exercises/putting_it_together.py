@@ -163,7 +163,7 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "GPUs with a peak of {C_ref} are replaced by GPUs with {C}, and each node still has {W_node} of network. By which "
+            "GPUs with a peak of {C_ref} are replaced by GPUs with {C}, and each node still has {W_node} of network. By what "
             "factor does the batch have to grow to hide data parallelism across nodes?",
             answer=C / C_ref,
             unit="1",

@@ -139,7 +139,7 @@ published = [
         remark="It is far more than the ring takes. Halving-doubling has few steps and the bytes of a ring.",
     ),
     Question(
-        'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By which factor is '
+        'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By what factor is '
         "the approximation too short?",
         answer=N - 1,
         given={"N": 8},

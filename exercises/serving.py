@@ -112,7 +112,7 @@ one_token = [
     ),
     Question(
         f"Find the error: a page of benchmarks prints {printed:.0f} tokens per second for one user of Llama 2 70B in fp16 "
-        "on one H200. By which factor does that exceed what the HBM allows, without speculation?",
+        "on one H200. By what factor does that exceed what the HBM allows, without speculation?",
         answer=r_tok / rate,
         unit="1",
         given=inputs(read, llama2, b_w=2) | {"r_tok": printed, "W_hbm": h200.hbm_bw},
@@ -244,7 +244,7 @@ many_requests = [
         vary={B_seq: (32, 64, 96, 128)},
     ),
     Question(
-        f"At which rate of such requests does the queue start to grow, if the batch is as large as memory allows? {BOUNDS}",
+        f"At what rate of such requests does the queue start to grow, if the batch is as large as memory allows? {BOUNDS}",
         answer=batching.largest_rate,
         unit="/s",
         given=work | {"B_seq": room},

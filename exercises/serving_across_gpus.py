@@ -132,8 +132,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "You serve one user with Llama 3 8B in bf16. Eight H100s read the weights eight times as fast as one. By which "
-            "factor does a step get shorter, if an all-reduce takes {t_ar:s} and all else is free?",
+            "You serve one user with Llama 3 8B in bf16. Eight H100s read the weights eight times as fast as one. By what "
+            "factor does a step get shorter if an all-reduce takes {t_ar:s} and everything else is free?",
             predict=True,
             given={"T_mem": read_8b, "L": 32, "t_ar": latency},
             choices=[
@@ -167,7 +167,7 @@ questions = QuestionSet(
             "eight. Only the smaller shard of the weights leaves more room.",
         ),
         Question(
-            "You add pipeline stages: 2 instead of 1, with the same GPUs per stage. What happens to the time per token of a "
+            "You go from one pipeline stage to two, each with as many GPUs as before. What happens to the time per token of a "
             "single user?",
             predict=True,
             choices=[
@@ -179,7 +179,7 @@ questions = QuestionSet(
             "one works, unless other requests fill it. So the throughput can double.",
         ),
         Question(
-            "DeepSeek's service reads 608 billion prompt tokens on a day and writes 168 billion. Which phase keeps more nodes "
+            "DeepSeek's service reads 608 billion prompt tokens in a day and writes 168 billion. Which phase keeps more nodes "
             "busy?",
             predict=True,
             given={

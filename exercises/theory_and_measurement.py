@@ -50,7 +50,7 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "The line fitted to a sweep has a latency of {alpha_call:3} and an algorithm bandwidth of {W_fit:3}. At which size "
+            "The line fitted to a sweep has a latency of {alpha_call:3} and an algorithm bandwidth of {W_fit:3}. At what size "
             "does a call reach half of that bandwidth?",
             answer=calls.call_half_size,
             given=[LINE, {"alpha_call": 60 * us, "W_fit": fit.W}],
@@ -163,7 +163,7 @@ questions = QuestionSet(
             "exceed the bandwidth of the link.",
         ),
         Question(
-            f"The fit has a latency of {show(fit.alpha, 's')} and moves the vector at {show(fit.W, 'B/s')}. By this fitted line, at which size "
+            f"The fit has a latency of {show(fit.alpha, 's')} and moves the vector at {show(fit.W, 'B/s')}. By this fitted line, at what size "
             "does an all-reduce on eight H200s reach half of its bandwidth?",
             predict=True,
             choices=[

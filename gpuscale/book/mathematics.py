@@ -23,6 +23,7 @@ from gpuscale.core.html import as_json
 
 MARKED = re.compile(r'<(span|div)([^>]*\bclass="[^"]*\bmath\b[^>]*)>\\([(\[])(.*?)\\[)\]]</\1>', re.S)
 MARKS = re.compile(r" (notranslate|nohighlight|\w+_process)\b")  # for scripts that would look for TeX
+TIED = re.compile(r'(<span[^>]*><math(?:(?!</span>).)*</span>)([,.;:?!)’”"]+)', re.S)  # a sign after a formula
 DATA = re.compile(r'(?<=json">).*?(?=</script>)', re.S)
 
 
@@ -70,7 +71,7 @@ def _in_data(value):
         return {key: _in_data(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_in_data(each) for each in value]
-    return MARKED.sub(_element, value) if isinstance(value, str) else value
+    return TIED.sub(r'<span class="tie">\1\2</span>', MARKED.sub(_element, value)) if isinstance(value, str) else value
 
 
 def visit_math(writer, node: nodes.math) -> None:

@@ -1,8 +1,8 @@
 """What is shared from a page: a sentence that says what it is about, a picture, and addresses.
 
-The picture of a page shows its first still figure. A practice sheet has that of its chapter, a planner that of the
-chapter with its formulas, and other pages without a still figure have that of the first chapter. Addresses are whole
-only in an edition that says where it stands (``baseurl`` in _config.yml), and so is the site map.
+The picture of a page shows its first figure. A practice sheet has that of its chapter, and other pages without a figure
+have that of the book. Addresses are whole only in an edition that says where it stands (``baseurl`` in _config.yml),
+and so is the site map.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from xml.etree import ElementTree
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from gpuscale.book import painted
 from gpuscale.book.search_entries import plain
 from gpuscale.plotting import preview
 
 FOLDER = "_static/previews"
-FIGURE = re.compile(r'<figure class="still"[^>]*>(?:(?!</figure>).)*?<div class="wide">(<svg .*?</svg>)', re.S)
-FORMULAS_OF = {
-    "chapters/planner": "chapters/putting_it_together",
-    "chapters/serving_planner": "chapters/serving_across_gpus",
-}
+FIGURE = re.compile(
+    r'<figure class="(?:still|card live|card stage)"(?P<head>[^>]*)>'
+    r'(?:(?!</figure>).)*?<div class="wide">(?P<drawing><svg .*?</svg>)',
+    re.S,
+)
+PAINTER = re.compile(r'data-painter="(\w+)"')
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z])")
 SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
@@ -69,9 +71,11 @@ class Previews:
 
     def add(self, page: str, title: str, body: str) -> str:
         """The file of the site that has the picture of a page."""
-        own, other = (_file(name) for name in (page, FORMULAS_OF.get(page, self._first)))
+        own, other = _file(page), _file(self._first)
         if figure := FIGURE.search(body):
-            self._pictures[own] = self._pool.submit(preview.picture, figure[1], title, self._site)
+            painter = PAINTER.search(figure["head"])
+            made = self._pool.submit(_picture, figure["drawing"], painter and painter[1], title, self._site)
+            self._pictures[own] = made
         return own if own in self._pictures else other  # Sphinx writes chapters before the sheets of their names
 
     def write(self, out: Path) -> None:
@@ -81,6 +85,11 @@ class Previews:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(picture.result())
         self._pool.shutdown()
+
+
+def _picture(svg: str, painter: str | None, title: str, site: str) -> bytes:
+    """The picture of a figure; one on a stage has a painter, whose style sheet gives its colors."""
+    return preview.picture(painted.painted(svg, painter) if painter else svg, title, site)
 
 
 def _file(page: str) -> str:

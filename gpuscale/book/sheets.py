@@ -58,7 +58,7 @@ def sheet(questions: QuestionSet, kept: dict[str, str] | None = None) -> Noteboo
         _code(f'score("{questions.name}")', "remove-input"),
     ]
     predicting = False
-    for one in questions:
+    for one in sorted(questions, key=lambda one: one.question.predict):
         if one.question.predict and not predicting:
             cells.append(nbformat.v4.new_markdown_cell(PREDICTIONS))
             predicting = True

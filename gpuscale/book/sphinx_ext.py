@@ -86,8 +86,7 @@ def serve_assets(app: Sphinx) -> None:
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
     app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
-    first = next(page.name for page in contents.pages(Path(app.confdir)) if page.number)
-    app.gpuscale_previews = sharing.Previews(app.config.html_title, first)
+    app.gpuscale_previews = sharing.Previews(app.config.html_title, app.config.root_doc)
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
@@ -141,9 +140,12 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         if cell.parent is top and len(cell.children) == 1:
             top.remove(cell)  # the set-up, which shows nothing: it opens with the first code that shows something
             setup += cell.children[0].children
-        elif setup:
+            continue
+        if setup:
             cell.children[0].insert(0, setup)
             setup = []
+        if len(cell.children) == 2:
+            cell.append(cell.pop(0))  # the folded code comes after what it shows, also while the page is still coming
 
 
 def mark_cell(cell: nodes.Element) -> None:

@@ -102,9 +102,9 @@ def attention_matrices(m: Model) -> list[tuple[str, int, int]]:
         q, kv = m.heads * m.head_dim, m.kv_heads * m.head_dim
         return [("query", d, q), ("key", d, kv), ("value", d, kv), ("output", q, d)]
     key = m.nope_dim + m.rope_dim
+    queries = [("query down", d, m.q_rank), ("query up", m.q_rank, m.heads * key)]
     return [
-        ("query down", d, m.q_rank),
-        ("query up", m.q_rank, m.heads * key),
+        *(queries if m.q_rank else [("query", d, m.heads * key)]),
         ("key and value down", d, m.kv_rank),
         ("key with position", d, m.rope_dim),
         ("key up", m.kv_rank, m.heads * m.nope_dim),

@@ -5,15 +5,17 @@ from __future__ import annotations
 from gpuscale.core.filter_box import filter_box
 from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
 from gpuscale.serving.measured import Bounded, measured_bounds
-from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted, predicted_bands
+from gpuscale.serving.measured_kinds import Band, bounded_bands, over_expected, predicted_bands
 from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serving_rows
 from gpuscale.specs.measured_serving import ServingRow
 from gpuscale.units import show, spelled
 
-COLUMNS = ("Measurement", Head("Measured", "num", "measured"), Head("Bound", "num", "bound"))
+COLUMNS = ("Measurement", Head("Time of", "", "time of"), Head("Measured", "num", "measured"))
+COLUMNS += (Head("Bound", "num", "bound"),)
 COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
 COLUMNS += (Head("Limit", "", "limit"),)
 FACTOR = {"digits": 3, "short": False}
+NOT_TIMES = ("USD", "nodes", "J")
 
 
 def serving_filter() -> Html:
@@ -38,13 +40,13 @@ def serving_table(regime: str) -> Html:
 
 def serving_bands() -> Html:
     """Each kind of rows: how many, from how many sources, where they lie, and whether that holds for other sources."""
-    heads = ["Rows", Head("Number", "num"), "Compared with", Head("Lowest", "num")]
+    heads = ["Kind of measurement", Head("Number", "num"), "Compared with", Head("Lowest", "num")]
     heads += [Head("Highest", "num"), Head("Inside the range of the others", "num")]
     predicts = predicted_bands().values()
     lines = [_band(band, band.title, "estimate") for band in predicts]
     split = {serving_regimes()[one.row.regime] for band in predicts for one in band.rows}
     lines += [
-        _band(band, f"{band.title}, other rows" if band.title in split else band.title, "bound")
+        _band(band, f"{band.title}, all others" if band.title in split else band.title, "bound")
         for band in bounded_bands()
         if len(band.rows) > 1
     ]
@@ -72,7 +74,8 @@ def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
     measured = _amount(row, one.measured) if one else _printed(row)
     bound = _amount(row, one.bound) if one and one.bound else "–"
     limit = element("span", escape(one.limit), data_limit=one.limit) if one and one.limit else "–"
-    return first, escape(measured), escape(bound), _ratio(one), _estimate(one), limit
+    thing = escape(one.thing) if one and row.unit not in NOT_TIMES else "–"
+    return first, thing, escape(measured), escape(bound), _ratio(one), _estimate(one), limit
 
 
 def _shared(series: str) -> tuple[str, ...]:
@@ -91,8 +94,7 @@ def _ratio(one: Bounded | None) -> str:
 
 
 def _estimate(one: Bounded | None) -> str:
-    shown = one and one.estimate and (predicted(one) or one.bound is None)
-    return show(over_expected(one), "1", **FACTOR) if shown else "–"
+    return show(over_expected(one), "1", **FACTOR) if one and one.estimate else "–"
 
 
 def _amount(row: ServingRow, value: float) -> str:
@@ -129,6 +131,7 @@ def _format(name: str) -> str:
 def _load(row: ServingRow) -> str:
     parts = [row.batch and f"batch {row.batch:,}", row.input and f"{row.input:,} tokens in"]
     parts += [row.output and row.output > 1 and f"{row.output:,} out", row.size and f"{row.size:,} B"]
+    parts += [row.draft and f"draft of {row.draft}"]
     return ", ".join(filter(None, parts))
 
 

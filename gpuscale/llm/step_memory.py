@@ -51,8 +51,9 @@ few_latent_attention = Formula("Activation elements of latent attention, cheap p
     r_q + r_kv + d_rope, source=_MEMORY,
     assumes="for the latent vectors; norms, queries, keys, values and the result are recomputed")
 latent_up_params = Formula("Parameters that latent attention recomputes", P_up,
-    n_q * (r_q * (d_nope + d_rope) + r_kv * (d_nope + d_v)), source=_MEMORY,
-    assumes="for the matrices that expand the latent vectors to queries, keys and values")
+    n_q * (Piecewise((D, r_q < 1), (r_q, True)) * (d_nope + d_rope) + r_kv * (d_nope + d_v)), source=_MEMORY,
+    assumes="for the matrices that expand the latent vectors to queries, keys and values; those of queries take the "
+    "model's vector if they have no latent one")
 few_mlp = Formula("Activation elements of an MLP, the activation function recomputed", n_few_mlp, (n_mat - 1) * F,
     source=_MEMORY, assumes="for the input of the activation function, and the gate's factor if any")
 few_moe = Formula("Activation elements of experts, the activation function recomputed", n_few_mlp,

@@ -6,7 +6,7 @@ per layer. An embedding is looked up, not multiplied: it counts among the parame
 
 # fmt: off
 
-from sympy import oo
+from sympy import Piecewise, oo
 
 from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
@@ -18,9 +18,11 @@ _MEGATRON = "megatron2021, section 5.1"
 attention_params = Formula("Parameters of attention", P_attn, 2 * D * d_head * (n_q + n_kv), source="gqa2023",
     assumes="for one matrix each for queries, keys, values and output, with n_kv heads of keys and values")
 latent_attention_params = Formula("Parameters of latent attention", P_attn,
-    D * r_q + r_q * n_q * (d_nope + d_rope) + D * (r_kv + d_rope) + r_kv * n_q * (d_nope + d_v) + n_q * d_v * D,
+    D * r_q + Piecewise((D, r_q < 1), (r_q, True)) * n_q * (d_nope + d_rope)
+    + D * (r_kv + d_rope) + r_kv * n_q * (d_nope + d_v) + n_q * d_v * D,
     source="deepseek-v3, section 2.1.1",
-    assumes="when queries pass through one narrow latent vector, and keys and values through another (MLA)")
+    assumes="when keys and values pass through a narrow latent vector (MLA), and queries through another one, unless "
+    "r_q is 0")
 mlp_params = Formula("Parameters of an MLP", P_mlp, n_mat * D * F, source="shazeer2020",
     assumes="for 2 matrices, or 3 with a gate")
 moe_layer_params = Formula("Parameters of a layer's experts", P_moe, (E + n_shared) * P_mlp + D * E,

@@ -12,7 +12,7 @@ from gpuscale.units import show
 NO_BREAK = "\u2011"  # a hyphen at which no line ends: ZeRO-1
 _HEADS = (
     "Choice",
-    *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "At measured rates")),
+    *(Head(name, "num", name) for name in ("Memory", "Expected step", "MFU", "At measured rates", "At peak")),
     "Bottleneck",
 )
 
@@ -21,8 +21,8 @@ def _row(row, tie: bool) -> tuple[str, ...]:
     choice = re.sub(r"(?<=[A-Z×]) (?=\d|×)|(?<=\d) (?=×)", "&nbsp;", escape(str(row.choice)).replace("-", NO_BREAK))
     peak, measured, expected = (show(step, "s") for step in row.step)
     step = f"{expected}<br><small>{text.seconds(*row.band)}{', tie' if tie else ''}</small>"
-    bounds = f"{measured}<br><small>at peak {peak}</small>"
-    return choice, show(row.memory, "B"), step, show(row.mfu[2], "%", digits=2), bounds, escape(row.binds)
+    mfu = show(row.mfu[2], "%", digits=2)
+    return choice, show(row.memory, "B"), step, mfu, measured, peak, escape(row.binds)
 
 
 def html(plan) -> str:
@@ -32,9 +32,9 @@ def html(plan) -> str:
     rows = [_row(row, tie) for row, tie in zip(plan.rows, text.tied(plan.rows), strict=True)] or [
         f"Nothing fits: {escape(plan.why_nothing)}."
     ]
-    told_why = [(reason, f"{reason.count:,}: {reason.words}") for reason in text.ranked(plan)]
-    full = [line for reason, line in told_why if reason.name.startswith("memory")]
-    impossible = [line for reason, line in told_why if not reason.name.startswith("memory")]
+    why = text.ranked(plan)
+    full = [f"{one.count:,}; the closest: {one.words}" for one in why if one.name.startswith("memory")]
+    impossible = [f"{one.count:,}: {one.words}" for one in why if not one.name.startswith("memory")]
     told = text.efficiencies(ask)
     return element(
         "div",

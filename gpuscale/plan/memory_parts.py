@@ -83,6 +83,8 @@ def steps() -> tuple[list[costs.TapeStep], dict[str, sympy.Symbol]]:
         "weights": found["weights"],
         "gradients": found["gradients"],
         "optimizer": found["optimizer"],
+        "master": tape.value(llm.stage_state, b_w=0, b_grad=0, b_opt=q.b_master),
+        "moment": tape.value(llm.stage_state, b_w=0, b_grad=0, b_opt=q.b_mom),  # of two
         "layer": tape.known[q.V_act],
         "layers": tape.known[q.L_stage],
         "held": tape.known[q.L_held],
@@ -235,7 +237,8 @@ def memory_page(
         "perParameter": {
             "weights": sizes["b_w"],
             "gradients": sizes["b_grad"],
-            "optimizer": llm.optimizer_bytes(b_master=sizes["b_master"], b_mom=sizes["b_mom"]),
+            "master": sizes["b_master"],
+            **dict.fromkeys(("momentum", "variance"), sizes["b_mom"]),
         },
         "recipe": recipe,
         "recompute": RECOMPUTE,

@@ -115,6 +115,7 @@ SAID = {
     "twice": "field {} is there twice",
     "table": "config.json is not a JSON object.",
     "strange": "Unknown fields: {}. Remove those that change no count.",
+    "meant": "{} (did you mean {}?)",
     "type": "model_type {} is not known; expected one of {}.",
     "field": "{}: {}; expected {}.",
     "word": "a word, such as llama",

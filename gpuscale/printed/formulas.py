@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import ceil, equal, exp, greater_equal, less_equal, maximum, minimum, mod
+from numpy import ceil, equal, exp, greater_equal, less, less_equal, maximum, minimum, mod, where
 
 from gpuscale.core.floats import log_binomial as LogBinomial
 from gpuscale.printed.calling import require
@@ -21,7 +21,7 @@ def attention_params(D, n_q, n_kv, d_head):
 
 def latent_attention_params(D, n_q, r_q, r_kv, d_nope, d_rope, d_v):
     """Parameters of latent attention: gpuscale.llm.latent_attention_params, P_attn [1]."""
-    return D*d_v*n_q + D*r_q + D*(d_rope + r_kv) + n_q*r_kv*(d_nope + d_v) + n_q*r_q*(d_nope + d_rope)
+    return D*d_v*n_q + D*r_q + D*(d_rope + r_kv) + n_q*r_kv*(d_nope + d_v) + (n_q*(d_nope + d_rope))*where(less(r_q, 1), D, r_q)
 
 
 def moe_layer_params(D, P_mlp, n_shared, E):

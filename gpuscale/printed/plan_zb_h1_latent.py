@@ -62,7 +62,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t142 = C*eta_attn  # reached_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
-    t5 = n_q*(r_kv*(d_nope + d_v) + r_q*x0)  # latent_up_params
+    t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
     x54 = L_dense*x2 + 1
     x5 = x2*x3*x4*(3*k + n_shared + 1)
@@ -322,7 +322,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t0 = b_master + 2*b_mom  # optimizer_bytes
     t182 = 6*B*P_act  # model_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
-    t5 = n_q*(r_kv*(d_nope + d_v) + r_q*x0)  # latent_up_params
+    t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
     x54 = L_dense*x2 + 1
     x5 = x2*x3*x4*(3*k + n_shared + 1)

@@ -3,7 +3,7 @@
 Printed by ``make printed``; do not edit.
 """
 
-from numpy import greater_equal, less, less_equal, log, maximum, minimum
+from numpy import ceil, greater, greater_equal, less, less_equal, log, maximum, minimum, sqrt, where
 
 from gpuscale.printed.calling import require
 
@@ -223,6 +223,90 @@ def queue_percentile(T_queue, f_load, f_late):
     """Percentile of the time in the queue of a server: gpuscale.serving.queue_percentile, T_tail [s]."""
     require(True, "queue_percentile: expected that 0 is below f_load")
     return maximum(0, T_queue*log(f_load/f_late)/f_load)
+
+
+def slot_taken(B_seq, f_load):
+    """Requests that find every slot taken: gpuscale.serving.slot_taken, f_slot [1]."""
+    return f_load**(sqrt(2*B_seq + 2) - 1)
+
+
+def slot_queue(B_seq, T_req, c_scv, f_load, f_slot):
+    """Mean time until a slot is free: gpuscale.serving.slot_queue, T_slot [s]."""
+    require(less(f_load, 1), "slot_queue: expected that f_load is below 1")
+    return (1/2)*T_req*f_slot*(c_scv + 1)/(B_seq*(1 - f_load))
+
+
+def replica_queue(T_dec, T_slot, T_line):
+    """Mean time in the queue of a replica: gpuscale.serving.replica_queue, T_queue [s]."""
+    return (1/2)*T_dec + T_line + T_slot
+
+
+def chunk_time(T_pre, S_in, S_hit, S_chunk):
+    """Time of the arithmetic of a chunk: gpuscale.serving.chunk_time, T_chunk [s]."""
+    require(less(S_hit, S_in), "chunk_time: expected that S_hit is below S_in")
+    return S_chunk*T_pre/(-S_hit + S_in)
+
+
+def mixed_bound(C, W_hbm, P_act, C_attn, B_seq, V_read, ops_kv, T_chunk):
+    """Lower bound of a step with a chunk: gpuscale.serving.mixed_bound, T_mix [s]."""
+    return maximum(V_read/W_hbm, 2*B_seq*P_act/C + T_chunk + ops_kv/C_attn)
+
+
+def mixed_estimate(C, W_hbm, L, P_act, V_kv, eta_hbm, C_attn, B_seq, V_w, ops_kv, t_layer, T_chunk):
+    """Estimate of a step with a chunk: gpuscale.serving.mixed_estimate, T_mix [s]."""
+    x0 = 1/(W_hbm*eta_hbm)
+    return L*t_layer + maximum(ops_kv/C_attn, V_kv*x0) + maximum(V_w*x0, 2*B_seq*P_act/C + T_chunk)
+
+
+def chunk_steps(B_seq, a_step, S_in, S_out, S_hit, S_chunk):
+    """Fraction of steps that carry a chunk: gpuscale.serving.chunk_steps, f_chunk [1]."""
+    require(greater_equal(S_out, 2), "chunk_steps: expected that S_out is at least 2")
+    require(less_equal(S_hit, S_in), "chunk_steps: expected that S_hit is at most S_in")
+    require(less_equal(B_seq * a_step * (-S_hit + S_in), S_chunk * (S_out - 1)), "chunk_steps: expected that B_seq*a_step*(-S_hit + S_in) is at most S_chunk*(S_out - 1)")
+    return B_seq*a_step*(-S_hit + S_in)/(S_chunk*(S_out - 1))
+
+
+def largest_fed(a_step, S_in, S_out, S_hit, S_chunk):
+    """Largest batch that chunks keep full: gpuscale.serving.largest_fed, B_seq [1]."""
+    require(greater_equal(S_out, 2), "largest_fed: expected that S_out is at least 2")
+    require(less(S_hit, S_in), "largest_fed: expected that S_hit is below S_in")
+    return S_chunk*(S_out - 1)/(a_step*(-S_hit + S_in))
+
+
+def chunked_token_time(T_dec, a_step, T_mix, f_chunk):
+    """Time per output token with chunks: gpuscale.serving.chunked_token_time, T_tpot [s]."""
+    return (T_dec + f_chunk*(-T_dec + T_mix))/a_step
+
+
+def chunked_first_token(T_queue, S_in, S_chunk, T_mix):
+    """Time to first token with chunks: gpuscale.serving.chunked_first_token, T_ttft [s]."""
+    return T_mix*ceil(S_in/S_chunk) + T_queue
+
+
+def gap_percentile(T_dec, f_late, T_mix, f_chunk):
+    """Percentile of the time between tokens with chunks: gpuscale.serving.gap_percentile, T_gap [s]."""
+    return where(greater(f_chunk, f_late), T_mix, T_dec)
+
+
+def stalled_decode(T_dec, T_pre, n_stall):
+    """Longest time between tokens without chunks: gpuscale.serving.stalled_decode, T_gap [s]."""
+    return T_dec + T_pre*n_stall
+
+
+def prompts_per_step(B_seq, a_step, S_out):
+    """Prompts that are prefilled per decode step: gpuscale.serving.prompts_per_step, n_come [1]."""
+    require(greater_equal(S_out, 2), "prompts_per_step: expected that S_out is at least 2")
+    return B_seq*a_step/(S_out - 1)
+
+
+def replicas_for_rate(lambda_req, r_rep):
+    """Replicas for a request rate: gpuscale.serving.replicas_for_rate, n_rep [1]."""
+    return ceil(lambda_req/r_rep)
+
+
+def hourly_price(N_gpu, p_gpu, n_rep):
+    """Price of a fleet for an hour: gpuscale.serving.hourly_price, cost_hour [USD/h]."""
+    return N_gpu*n_rep*p_gpu
 
 
 def dollars_per_million(p_gpu, r_tok, f_busy):

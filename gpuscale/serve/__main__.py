@@ -23,7 +23,7 @@ OUTPUT = ("spec", "top", "why", "json", "list")  # options that do not change th
 
 def parser() -> PlanParser:
     """The options."""
-    from gpuscale.serve.requests import MODES, PINS, PREFILL_LOAD
+    from gpuscale.serve.requests import LOAD, MODES, PINS
 
     out = PlanParser(
         "python -m gpuscale.serve",
@@ -49,8 +49,9 @@ def parser() -> PlanParser:
     out.add_argument("--weights", help="formats of the weights to compare, such as bf16 or bf16,fp8 (what the GPU has)")
     out.add_argument("--cache", help="formats of the KV cache to compare (bf16,fp8)")
     out.add_argument("--mode", help=f"{' or '.join(MODES)} (both)")
-    load = f"largest fraction of the time in which GPUs that only prefill work ({PREFILL_LOAD})"
-    out.add_argument("--prefill-load", default=PREFILL_LOAD, help=load)
+    out.add_argument("--load", default=LOAD, help=f"largest fraction of what they can serve that GPUs serve ({LOAD})")
+    out.add_argument("--chunk", default="0", help="tokens of a chunk of a prompt; 0: prompts are prefilled whole (0)")
+    out.add_argument("--rate", help="requests per second of the peak hour: say how many replicas they take")
     out.add_argument("--price", help="USD per GPU-hour (that of the data, if any)")
     out.add_argument("--reserve", help="GB of each GPU's memory to leave free (a tenth of it)")
     out.add_argument("--per-node", help="GPUs of an NVLink domain (that of the data)")

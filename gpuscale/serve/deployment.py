@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from gpuscale.printed import serving
 from gpuscale.printed.calling import value
-from gpuscale.serve.evaluation import Grid
+from gpuscale.serve.evaluation import LATE, Grid
 from gpuscale.serve.requests import ServingRequest
 
 Pair = tuple[float, float]  # the bound, and the expected value
-LATE = 0.05  # of the requests queue longer than the 95th percentile
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,9 @@ class Handover:
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue of each attention group that only prefills: the fraction of the time in which it works, and the largest
-    that was allowed; the mean time in the queue and its 95th percentile, in seconds."""
+    """The queue of each attention group that only prefills, or of a replica that does both: the fraction of what it can
+    serve that it serves, and the largest that was allowed; the mean time in the queue and its 95th percentile, in
+    seconds."""
 
     load: float
     most: float
@@ -62,6 +62,7 @@ class Replicas:
     step: Pair
     spoken: Pair
     token: Pair
+    gap: Pair
     first: Pair
     prefill: Pair
     rate: Pair
@@ -83,6 +84,7 @@ class Replicas:
             grid.step,
             grid.spoken,
             grid.token,
+            grid.gap,
             grid.first,
             grid.prefill,
             grid.rate,
@@ -109,11 +111,27 @@ class Replicas:
 
 
 @dataclass(frozen=True)
+class Fleet:
+    """Replicas that decode, and those that only prefill, for a request rate; their GPUs, and dollars per hour."""
+
+    replicas: int
+    prefill: int
+    gpus: int
+    hour: float | None
+
+
+def _replicas(rate: float, load: float, own: float) -> int:
+    return int(value(serving.replicas_for_rate, {"lambda_req": rate, "r_rep": load * own}))
+
+
+@dataclass(frozen=True)
 class Deployment:
     """Replicas that serve together. ``prefill`` is None where all of them do both.
 
-    Pairs are the bound and the expected value. ``throughput``: output tokens per second of all GPUs; ``binds``: what
-    keeps it from more. With prefill GPUs the expected time to first token includes the mean time in their queue.
+    Pairs are the bound and the expected value. ``requests`` and ``throughput``: requests and output tokens per second
+    of all GPUs, the expected ones at the load of the queue; ``binds``: what keeps them from more. The expected time to
+    first token includes the mean time in the queue. ``token`` and ``gap`` are those of a full batch: the mean time per
+    output token, and the time between two steps that 95% of the gaps do not exceed.
     """
 
     ask: ServingRequest
@@ -121,44 +139,68 @@ class Deployment:
     prefill: Replicas | None
     requests: Pair
     token: Pair
+    gap: Pair
     first: Pair
     binds: str
+    queue: Queue
     handover: Handover | None = None
-    queue: Queue | None = None
 
     @classmethod
-    def both(cls, ask: ServingRequest, replicas: Replicas, binds: str) -> Deployment:
+    def both(cls, ask: ServingRequest, replicas: Replicas, binds: str, queue: Queue) -> Deployment:
         """Replicas that prefill and decode in turn."""
-        rate = tuple(replicas.count * r for r in replicas.rate)
-        return cls(ask, replicas, None, rate, replicas.token, replicas.first, binds)
+        bound, expected = replicas.rate
+        rate = replicas.count * bound, replicas.count * expected * queue.load
+        first = replicas.first[0], replicas.first[-1] + queue.mean
+        return cls(ask, replicas, None, rate, replicas.token, replicas.gap, first, binds, queue)
 
     @classmethod
     def split(
         cls, ask: ServingRequest, prefill: Replicas, decode: Replicas, handover: Handover, queue: Queue
     ) -> Deployment:
         """Replicas that prefill, and others that decode."""
-        loads, waits = (1, queue.most), (0, queue.mean)
+        waits = (0, queue.mean)
         rates = [
-            (prefill.count * p * load, decode.count * d)
-            for p, d, load in zip(prefill.prefill_rate, decode.decode_rate, loads, strict=True)
+            (prefill.count * p * most, decode.count * d * load)
+            for p, d, most, load in zip(
+                prefill.prefill_rate, decode.decode_rate, (1, queue.most), (1, ask.load), strict=True
+            )
         ]
         known = [
             {"T_queue": wait, "T_pre": p, "T_dec": s, "T_send": handover.time}
             for wait, p, s in zip(waits, prefill.prefill, decode.step, strict=True)
         ]
         first = tuple(value(serving.first_token_time, each) for each in known)
-        slower = "prefill GPUs" if queue.most >= ask.prefill_load else "time to first token"
+        slower = "prefill GPUs" if queue.most >= ask.load else "time to first token"
         binds = slower if rates[1][0] < rates[1][1] else "decode GPUs"
-        return cls(ask, decode, prefill, tuple(map(min, rates)), decode.spoken, first, binds, handover, queue)
+        served = tuple(map(min, rates))
+        return cls(ask, decode, prefill, served, decode.spoken, decode.step, first, binds, queue, handover)
 
     @property
     def mode(self) -> str:
         return "colocated" if self.prefill is None else "disaggregated"
 
     @property
-    def tail(self) -> float | None:
-        """The expected time to first token that 95% of the requests do not exceed; None without prefill GPUs."""
-        return None if self.queue is None else self.first[-1] - self.queue.mean + self.queue.tail
+    def tail(self) -> float:
+        """The expected time to first token that 95% of the requests do not exceed."""
+        return self.first[-1] - self.queue.mean + self.queue.tail
+
+    @property
+    def fleet(self) -> Fleet | None:
+        """The replicas that the request rate of the peak hour takes, at the loads of this deployment; None without."""
+        if self.ask.rate is None:
+            return None
+        own = self.decode
+        if self.prefill is None:
+            decode, prefill = _replicas(self.ask.rate, self.queue.load, own.rate[-1]), 0
+        else:
+            decode = _replicas(self.ask.rate, self.ask.load, own.decode_rate[-1])
+            prefill = _replicas(self.ask.rate, self.queue.load, self.prefill.prefill_rate[-1])
+        parts = [(decode, own.gpus), *([(prefill, self.prefill.gpus)] if self.prefill else [])]
+        hour = None
+        if self.ask.price is not None:
+            known = [{"n_rep": many, "N_gpu": gpus, "p_gpu": self.ask.price * 1.0} for many, gpus in parts]
+            hour = sum(value(serving.hourly_price, each) for each in known)
+        return Fleet(decode, prefill, sum(many * gpus for many, gpus in parts), hour)
 
     @property
     def throughput(self) -> Pair:
@@ -172,19 +214,22 @@ class Deployment:
 
     @property
     def price(self) -> Pair | None:
-        """Dollars per million output tokens, prefill included, at full load; None without a price of the GPU."""
+        """Dollars per million output tokens, prefill included; None without a price of the GPU."""
         if self.ask.price is None:
             return None
         known = {"p_gpu": self.ask.price * 1.0, "f_busy": 1}
-        return tuple(value(serving.dollars_per_million, known | {"r_tok": rate}) for rate in self.per_gpu)
+        rates = [self.ask.rate * self.ask.output / self.fleet.gpus] * 2 if self.fleet else self.per_gpu
+        return tuple(value(serving.dollars_per_million, known | {"r_tok": rate}) for rate in rates)
 
     def record(self) -> dict:
         """As plain data, in base units."""
         out = {"mode": self.mode, "binds": self.binds, "decode": vars(self.decode)}
+        out |= {"queue": vars(self.queue), "first_p95": self.tail}
         if self.prefill:
-            out |= {"prefill": vars(self.prefill), "handover": vars(self.handover), "queue": vars(self.queue)}
-            out["first_p95"] = self.tail
-        for name in ("requests", "throughput", "per_gpu", "token", "first", "price"):
+            out |= {"prefill": vars(self.prefill), "handover": vars(self.handover)}
+        if self.fleet:
+            out["fleet"] = vars(self.fleet)
+        for name in ("requests", "throughput", "per_gpu", "token", "gap", "first", "price"):
             pair = getattr(self, name)
             out[name] = None if pair is None else dict(zip(("bound", "expected"), pair, strict=True))
         return out

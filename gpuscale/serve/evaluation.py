@@ -16,10 +16,13 @@ from gpuscale.printed.calling import arrays, value
 from gpuscale.serve.engines import EngineRates
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.serving.decode_numbers import decode_inputs, peak
+from gpuscale.serving.step_percentile import stalls
 
 BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequences of a group in a stage that are tried
 B_ACT = 2  # bytes per element of activations
 PAGE = 16  # tokens of a block of the cache
+LATE = 0.05  # of the requests queue longer than the 95th percentile, and of the gaps are longer
+LOADS = tuple(round(0.9**n, 4) for n in range(29))  # of the largest load: the first that keeps the limits is taken
 NOTHING = 1e-9  # bytes that take no time
 
 
@@ -49,16 +52,28 @@ def tokens_per_step(ask: ServingRequest) -> float:
 
 
 @dataclass(frozen=True)
+class ReplicaQueue:
+    """The queue of replicas that prefill and decode, at a load: arrays of the mean time in it, and of the time by which
+    the 95th percentile of the time to first token exceeds its mean."""
+
+    load: float
+    mean: np.ndarray
+    more: np.ndarray
+
+
+@dataclass(frozen=True)
 class Grid:
     """Layouts (rows) times batch sizes (columns), as arrays. Times are pairs: bound and expected, in seconds.
 
     ``batch``: sequences of an attention group that a stage works on at a time, and ``most`` that fit; ``own`` and
     ``memory``: bytes of weights and of everything on a GPU; ``step`` and ``spoken``: a decode step with its draft, and
     the time per output token of steps alone; ``token`` and ``first``: the time per output token with prefill in
-    between, and the time to first token without a queue; ``prefill``: a prompt alone; ``rate``: requests per second of
+    between, and the time to first token without a queue; ``gap``: the time that 95% of the gaps between steps with
+    tokens do not exceed; ``prefill``: a prompt alone; ``rate``: requests per second of
     a replica that does both; ``decode_rate`` and ``prefill_rate``: of one that does one of the two. ``service``: the
     expected time after which an attention group takes the next prompt, and ``spread`` its squared coefficient of
-    variation. ``parts``: times of the parts of a stage.
+    variation. ``fed``: the largest batch that chunks keep full. ``queues``: at each of LOADS of the largest load, the
+    queue of a replica that does both. ``parts``: times of the parts of a stage.
     """
 
     rows: Rows
@@ -70,6 +85,7 @@ class Grid:
     step: tuple[np.ndarray, np.ndarray]
     spoken: tuple[np.ndarray, np.ndarray]
     token: tuple[np.ndarray, np.ndarray]
+    gap: tuple[np.ndarray, np.ndarray]
     first: tuple[np.ndarray, np.ndarray]
     prefill: tuple[np.ndarray, np.ndarray]
     rate: tuple[np.ndarray, np.ndarray]
@@ -77,6 +93,8 @@ class Grid:
     prefill_rate: tuple[np.ndarray, np.ndarray]
     service: np.ndarray
     spread: np.ndarray
+    fed: float
+    queues: tuple[ReplicaQueue, ...]
     parts: dict[str, np.ndarray]
 
 
@@ -98,30 +116,83 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
         batch = np.minimum(batch, np.maximum(1, most))
     else:
         batch = np.maximum(1, pinned // (known["n_dpa"] * known["N_stages"])) + 0 * batch[:, :1]
+    fed = np.inf
+    known["S_hit"] = ask.input - ask.new
+    if ask.chunked:  # no larger batch has enough steps for the chunks of its prompts
+        fed = value(printed.largest_fed, known | {"S_chunk": ask.chunk})
+        batch = np.minimum(batch, np.maximum(1, np.floor(fed)))
     memory = own + long + (batch - 1) * each
     fits = memory <= ask.room
     known["B_seq"] = batch
-    stage, parts = _stage(ask, known, engine, 1 + ask.draft)
-    step = _whole(known, stage)
-    if ask.draft:
-        drafts = _whole(known, _stage(ask, known, engine, 1)[0])
-        step = tuple(
-            arrays(printed.speculative_token, known, T_dec=t, t_draft=ask.draft_time * d, a_step=1)
-            for t, d in zip(step, drafts, strict=True)
-        )
-    spoken = tuple(arrays(printed.speculative_token, known, T_dec=t, t_draft=0) for t in step)
     alone, among, spread = _prefills(ask, known)
+    stage, parts = _stage(ask, known, engine, 1 + ask.draft)
+    step = _drafted(ask, known, engine, _whole(known, stage))
+    spoken = tuple(arrays(printed.speculative_token, known, T_dec=t, t_draft=0) for t in step)
+    if ask.chunked:
+        mixed = _drafted(ask, known, engine, _whole(known, _stage(ask, known, engine, 1 + ask.draft, among)[0]))
+        token, gap, first, service = _in_chunks(ask, known, step, mixed, fed)
+    else:
+        token, gap, first = _in_between(known, step, spoken, alone, among)
+        service = among[-1] / known["N_stages"]
+    alive = batch * known["n_dpa"] * known["N_stages"]
+    most_fed = np.minimum(alive, fed * known["n_dpa"] * known["N_stages"])  # less than one, for very small chunks
+    rate = tuple(arrays(printed.full_rate, known, B_mean=most_fed, T_tpot=t) for t in token)
+    decoded = tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in spoken)
+    prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
+    tried = LOADS if ask.ttft < np.inf else (LOADS[0], LOADS[-1])
+    queues = tuple(_queue(ask, known, part * ask.load, alive, rate, token, step, service, spread) for part in tried)
+    times = (step, spoken, token, gap, first, alone, rate, decoded, prompts)
+    return Grid(rows, batch, most, own, memory, fits, *times, among[-1] / known["N_stages"], spread, fed, queues, parts)
+
+
+def _drafted(ask: ServingRequest, known: dict, engine: EngineRates, step):
+    """A step with its draft: bound and expected."""
+    if not ask.draft:
+        return step
+    drafts = _whole(known, _stage(ask, known, engine, 1)[0])
+    return tuple(
+        arrays(printed.speculative_token, known, T_dec=t, t_draft=ask.draft_time * d, a_step=1)
+        for t, d in zip(step, drafts, strict=True)
+    )
+
+
+def _in_between(known: dict, step, spoken, alone, among):
+    """Time per output token, gap and time to first token where prompts are prefilled whole, between decode steps."""
     token = tuple(arrays(printed.full_token_time, known, T_dec=t, T_pre=p) for t, p in zip(spoken, among, strict=True))
+    behind = {"n_stall": stalls(arrays(printed.prompts_per_step, known, B_seq=known["B_seq"] * known["N_stages"]))}
+    gap = tuple(
+        arrays(printed.stalled_decode, behind, T_dec=t, T_pre=p / known["N_stages"])
+        for t, p in zip(step, among, strict=True)
+    )
     nothing = {"T_queue": 0, "T_send": 0}
     first = tuple(arrays(printed.first_token_time, nothing, T_pre=p, T_dec=t) for t, p in zip(step, alone, strict=True))
-    alive = batch * known["n_dpa"] * known["N_stages"]
-    rate, decoded = (
-        tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in times) for times in (token, spoken)
-    )
-    prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
-    service = among[-1] / known["N_stages"]
-    times = (step, spoken, token, first, alone, rate, decoded, prompts, service, spread)
-    return Grid(rows, batch, most, own, memory, fits, *times, parts)
+    return token, gap, first
+
+
+def _in_chunks(ask: ServingRequest, known: dict, step, mixed, fed):
+    """The same, and the time after which a group takes the next prompt, where steps carry chunks of prompts."""
+    known = known | {"S_chunk": ask.chunk, "f_late": LATE, "T_queue": 0}
+    part = arrays(printed.chunk_steps, known, B_seq=np.minimum(known["B_seq"], fed))
+    some = np.minimum(1, part * known["N_stages"])  # the steps with a chunk in some stage
+    times = list(zip(step, mixed, strict=True))
+    token = tuple(arrays(printed.chunked_token_time, known, T_dec=t, T_mix=m, f_chunk=part) for t, m in times)
+    gap = tuple(arrays(printed.gap_percentile, known, T_dec=t, T_mix=m, f_chunk=some) for t, m in times)
+    longest = ask.input if ask.hit < 1 else ask.input - ask.reused  # of a request that doesn't find its cache
+    first = tuple(arrays(printed.chunked_first_token, known, S_in=longest, T_mix=m) for m in mixed)
+    return token, gap, first, mixed[-1] * ask.new / ask.chunk / known["N_stages"]
+
+
+def _queue(ask: ServingRequest, known: dict, load: float, alive, rate, token, step, service, spread) -> ReplicaQueue:
+    """The expected queue of replicas that prefill and decode."""
+    slots = {"f_load": load, "B_seq": alive, "c_scv": 0, "T_req": (ask.output - 1) * token[-1], "f_late": LATE}
+    slots["f_slot"] = arrays(printed.slot_taken, slots)
+    slot = arrays(printed.slot_queue, slots)
+    behind = {"f_load": load * rate[-1] / known["n_dpa"] * service, "T_svc": service, "c_scv": spread, "f_late": LATE}
+    line = arrays(printed.queue_time, behind)
+    mean = arrays(printed.replica_queue, {"T_slot": slot, "T_line": line, "T_dec": step[-1]})
+    late = arrays(printed.queue_percentile, behind, T_queue=line)
+    late = late + arrays(printed.queue_percentile, slots, T_queue=slot, f_load=slots["f_slot"])
+    return ReplicaQueue(load, mean, late - line - slot)
 
 
 def _cache(known: dict, batch, size):
@@ -134,20 +205,28 @@ def _whole(known: dict, stage):
     return tuple(arrays(printed.pipeline_decode, known, T_mem=t * known["N_stages"], T_hop=hop) for t in times)
 
 
-def _stage(ask: ServingRequest, known: dict, engine: EngineRates, tokens: int):
+def _stage(ask: ServingRequest, known: dict, engine: EngineRates, tokens: int, prompt=None):
     """Times of a stage and of a hop to the next, bound and expected, where a step works on some tokens of each
-    sequence; and the parts of the bound."""
+    sequence, and on a chunk of a prompt whose arithmetic takes ``prompt``; and the parts of the bound."""
     bound, expected, parts = _worked(ask, known, tokens, known["B_seq"], known["n_dpa"])
     if engine.added > 1:  # what further sequences add takes longer than its bytes and FLOPs
         one = _worked(ask, known, tokens, 1, 1)[1]
-        expected = arrays(printed.loaded_step, {"T_one": one, "T_many": expected, "g_added": engine.added})
-    return ((bound, expected), _hop(ask, known, tokens)), parts
+        loaded = arrays(printed.loaded_step, {"T_one": one, "T_many": expected, "g_added": engine.added})
+    else:
+        loaded = expected
+    if prompt is None:
+        return ((bound, loaded), _hop(ask, known, tokens * known["B_seq"])), parts
+    mixed = _worked(ask, known, tokens, known["B_seq"], known["n_dpa"], prompt)
+    both = mixed[0], loaded + mixed[1] - expected
+    return (both, _hop(ask, known, tokens * known["B_seq"] + ask.chunk)), mixed[2]
 
 
-def _worked(ask: ServingRequest, known: dict, tokens: int, batch, groups):
-    """A stage that works on some tokens of each of ``batch`` sequences of ``groups``: bound, estimate and parts."""
+def _worked(ask: ServingRequest, known: dict, tokens: int, batch, groups, prompt=None):
+    """A stage that works on some tokens of each of ``batch`` sequences of ``groups``, and perhaps on a chunk: bound,
+    estimate and parts."""
     checked = arrays(printed.verified_batch, {"B_seq": batch, "n_draft": tokens - 1})
-    known = known | {"E_hit": arrays(printed.experts_touched, known, B=checked * groups)}
+    fed = checked if prompt is None else checked + ask.chunk
+    known = known | {"E_hit": arrays(printed.experts_touched, known, B=fed * groups)}
     known |= {"V_w": arrays(printed.replica_weights_read, known), "V_kv": _cache(known, batch, known["V_seq"])}
     known |= {"V_read": arrays(printed.bytes_read, known), "B_seq": checked}
     known["P_act"] = arrays(printed.replica_params, known)
@@ -157,7 +236,11 @@ def _worked(ask: ServingRequest, known: dict, tokens: int, batch, groups):
     bound = arrays(printed.decode_bound, known)
     slower = {"C": known["eta_mat"] * known["C"], "C_attn": known["eta_attn"] * known["C_attn"]}
     estimate = arrays(printed.decode_estimate, known | slower, L=known["L_stage"])
-    reduced, sent = _exchange(ask, known, checked)
+    reduced, sent = _exchange(ask, known, fed)
+    if prompt is not None:
+        chunk = [arrays(printed.chunk_time, known, S_chunk=ask.chunk, T_pre=t / known["N_stages"]) for t in prompt]
+        bound = arrays(printed.mixed_bound, known, T_chunk=chunk[0])
+        estimate = arrays(printed.mixed_estimate, known | slower, L=known["L_stage"], T_chunk=chunk[1])
     parts = {
         "weights": known["V_w"] / known["W_hbm"],
         "cache": known["V_kv"] / known["W_hbm"],
@@ -184,11 +267,11 @@ def _exchange(ask: ServingRequest, known: dict, tokens):
     return (known["L"] + mlps) * part * one, (known["L"] - known["L_dense"]) * part * np.where(spread, sent, 0.0)
 
 
-def _hop(ask: ServingRequest, known: dict, tokens: int):
+def _hop(ask: ServingRequest, known: dict, tokens):
     """The time in which a stage sends its tokens to the next one; nothing without a pipeline."""
     inside = known["n_gpu"] <= ask.cluster.node
     rate = np.where(inside, ask.cluster.W_nvl, ask.cluster.W_node / ask.cluster.node)
-    size = tokens * known["B_seq"] * known["D"] * B_ACT
+    size = tokens * known["D"] * B_ACT
     return np.where(known["N_stages"] > 1, arrays(printed.call_time, {"alpha_call": 0}, V=size, W_fit=rate), 0.0)
 
 

@@ -6,25 +6,35 @@ from gpuscale.core.html import Head, details, element, escape, table
 from gpuscale.serve import text
 from gpuscale.units import show
 
-_NUMBERS = ("Tokens/s per GPU", "Time per token", "First token", "Batch", "Memory", "USD per M tokens")
-_HEADS = ("Layout", *(Head(name, "num", name) for name in _NUMBERS), "What binds")
+_NUMBERS = ("Tokens/s per GPU", "Time per token", "Gap, p95", "First token", "Batch", "Memory", "USD per M tokens")
+_FLEET = ("GPUs", "USD per hour")
 
 
-def _pair(expected: str, bound: str, word: str) -> str:
-    return f"{expected}<br><small>{word} {bound}</small>"
+def _heads(plan) -> tuple:
+    names = (*_NUMBERS, *(_FLEET if plan.ask.rate else ()))
+    return ("Layout", *(Head(name, "num", name) for name in names), "What binds")
 
 
-def _row(row) -> tuple[str, ...]:
+def _pair(expected: str, *below: str) -> str:
+    return f"{expected}<br><small>{', '.join(below)}</small>"
+
+
+def _row(row, tie: bool) -> tuple[str, ...]:
     own, price = row.decode, "–" if row.price is None else f"{row.price[text.EXPECTED]:.2f}"
+    fleet = []
+    if row.fleet:
+        fleet = [f"{row.fleet.gpus:,}", "–" if row.fleet.hour is None else f"{row.fleet.hour:,.2f}"]
     formats = f"weights {text.format_name(own.weights)}, cache {text.format_name(own.cache)}"
     return (
         f"{escape(text.layout(row))}<br><small>{escape(formats)}</small>",
-        _pair(text.rate(row.per_gpu[text.EXPECTED]), text.rate(row.per_gpu[0]), "at most"),
-        _pair(show(row.token[text.EXPECTED], "s"), show(row.token[0], "s"), "at least"),
-        _pair(show(row.first[text.EXPECTED], "s"), show(row.first[0], "s"), "at least"),
-        f"{own.batch:,}",
+        _pair(text.rate(row.per_gpu[text.EXPECTED]), f"at most {text.rate(row.per_gpu[0])}", *["tie"] * tie),
+        _pair(show(row.token[text.EXPECTED], "s"), f"at least {show(row.token[0], 's')}"),
+        _pair(show(row.gap[text.EXPECTED], "s"), f"at least {show(row.gap[0], 's')}"),
+        _pair(show(row.first[text.EXPECTED], "s"), f"at least {show(row.first[0], 's')}", f"p95 {show(row.tail, 's')}"),
+        _pair(f"{own.batch:,}", f"load {show(row.queue.load, '%')}"),
         show(own.memory, "B"),
         price,
+        *fleet,
         escape(row.binds),
     )
 
@@ -37,7 +47,7 @@ def html(plan) -> str:
     return element(
         "div",
         f"<p>{escape(label)}.</p>",
-        element("ul", *(element("li", escape(line)) for line in text.columns(plan))),
-        table(_HEADS, map(_row, plan.rows), "ledger stack", stack=True, aria_label=label),
+        element("ul", *(element("li", escape(line.removeprefix(f"{text.TIE} "))) for line in text.columns(plan))),
+        table(_heads(plan), map(_row, plan.rows, text.tied(plan)), "ledger stack", stack=True, aria_label=label),
         details(tried, element("ul", *reasons), class_="entry") if reasons else "",
     )

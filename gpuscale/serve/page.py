@@ -11,13 +11,13 @@ from gpuscale import llm, specs
 from gpuscale.llm.model_counts import counts
 from gpuscale.plan import scripts
 from gpuscale.printed.engines import DRAFT_TIME
-from gpuscale.serve.deployment import LATE
 from gpuscale.serve.engines import engine_of
-from gpuscale.serve.evaluation import B_ACT, BATCHES, PAGE
+from gpuscale.serve.evaluation import B_ACT, BATCHES, LATE, LOADS, PAGE
 from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
 from gpuscale.serve.printing import SHARED
-from gpuscale.serve.requests import MOST_GPUS, PREFILL_LOAD, TRIED, ServingRequest, request
+from gpuscale.serve.requests import LOAD, MOST_GPUS, TRIED, ServingRequest, request
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
+from gpuscale.serving.step_percentile import stall_means
 from gpuscale.specs.entry import Part
 
 # GPUs of a node: where no cluster says, and where 72 divide no power of two
@@ -34,7 +34,9 @@ def page_data(models: Sequence[str], gpus: Sequence[str]) -> dict:
         "bytes": B_ACT,
         "block": PAGE,
         "late": LATE,
-        "usual": {"drafted": float(f"{DRAFT_TIME:.2g}"), "load": PREFILL_LOAD},
+        "loads": LOADS,
+        "stalls": stall_means(),
+        "usual": {"drafted": float(f"{DRAFT_TIME:.2g}"), "load": LOAD},
         "stages": MOST_STAGES,
         "conditions": scripts.printed(CONSTRAINTS),
         "formats": {name: FORMATS[name].bytes for name in TRIED["weights"]},

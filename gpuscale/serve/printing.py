@@ -28,7 +28,11 @@ SHARED = [
     *(serving.pipeline_decode, serving.full_token_time, serving.first_token_time, serving.full_rate),
     *(serving.verified_batch, serving.tokens_per_step_measured, serving.speculative_token, serving.handover_bytes),
     *(serving.mean_prefill, serving.prefill_spread, serving.queue_time, serving.largest_load),
-    *(serving.queue_percentile, serving.dollars_per_million),
+    *(serving.queue_percentile, serving.slot_taken, serving.slot_queue, serving.replica_queue),
+    *(serving.chunk_time, serving.mixed_bound, serving.mixed_estimate, serving.chunk_steps, serving.largest_fed),
+    *(serving.chunked_token_time, serving.chunked_first_token, serving.gap_percentile, serving.stalled_decode),
+    serving.prompts_per_step,
+    *(serving.replicas_for_rate, serving.hourly_price, serving.dollars_per_million),
 ]
 # and what only Python evaluates
 FORMULAS = [*SHARED, serving.quantized_bytes, serving.tokens_per_step]

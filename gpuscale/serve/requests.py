@@ -25,8 +25,8 @@ PINS = {
 TRIED = {"weights": ("bf16", "fp8", "nvfp4"), "cache": ("bf16", "fp8")}  # formats that are compared by default
 RESERVE = 0.1  # of the memory stays free by default, as engines keep it for activations, graphs and buffers
 MOST_DRAFT = 5  # tokens, as many as acceptances are published for
-PREFILL_LOAD = 0.75  # of the time prefill GPUs work at most by default, as queues get long above it
-MOST_GPUS, MOST_TOKENS = 4096, 10**7
+LOAD = 0.75  # of what they can serve GPUs serve at most by default, as queues get long above it
+MOST_GPUS, MOST_TOKENS, MOST_RATE = 4096, 10**7, 10**6
 USUAL_NODE = 8  # GPUs
 
 
@@ -38,7 +38,9 @@ class ServingRequest:
     once; a fraction ``hit`` of the requests finds them. ``draft`` tokens are proposed per step, each accepted with a
     probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
     of each GPU stay free; ``price`` is dollars per GPU-hour, None if unknown; ``pins`` are fixed degrees;
-    ``modes`` are compared. GPUs that only prefill work a fraction ``prefill_load`` of the time at most.
+    ``modes`` are compared. No replica serves more than a fraction ``load`` of what it can serve; ``rate`` requests come
+    per second, or None. A step that decodes also takes up to ``chunk`` tokens of prompts; with 0 prompts are prefilled
+    whole.
     """
 
     model: Part
@@ -61,12 +63,24 @@ class ServingRequest:
     draft: int = 0
     acceptance: tuple[float, ...] = ()
     draft_time: float = DRAFT_TIME
-    prefill_load: float = PREFILL_LOAD
+    load: float = LOAD
+    chunk: int = 0
+    rate: float | None = None
 
     @property
     def reused(self) -> int:
         """Tokens of a prompt whose cache is there already."""
         return max(self.cached, self.prefix)
+
+    @property
+    def new(self) -> float:
+        """Tokens of a prompt that a prefill computes, on average."""
+        return self.input - self.reused * self.hit
+
+    @property
+    def chunked(self) -> bool:
+        """Whether a prompt takes more than one chunk; where it doesn't, it is prefilled whole."""
+        return 0 < self.chunk < self.new
 
     @property
     def room(self) -> float:
@@ -94,7 +108,9 @@ def request(
     speculate=0,
     acceptance=None,
     draft=DRAFT_TIME,
-    prefill_load=PREFILL_LOAD,
+    load=LOAD,
+    chunk=0,
+    rate=None,
     weights=None,
     cache=None,
     mode=None,
@@ -111,7 +127,8 @@ def request(
     ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
     ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
     ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU-hour.
-    ``prefill_load`` is the largest fraction of the time in which GPUs that only prefill may work.
+    ``load`` is the largest fraction of what it can serve that a replica may serve. ``chunk`` is the largest chunk of
+    a prompt, in tokens, that a step takes with its decodes. ``rate`` is the request rate of the peak hour, per second.
     """
     part = model if isinstance(model, Part) else clusters.found("model", str(model))
     chip = clusters.found("chip", str(gpu))
@@ -153,7 +170,9 @@ def request(
         proposed,
         _acceptance(acceptance, proposed),
         _fraction("time of a draft token, in steps", draft),
-        _load(prefill_load),
+        _load(load),
+        whole("tokens of a chunk", chunk, 0, MOST_TOKENS),
+        None if rate is None else _rate(rate),
     )
 
 
@@ -167,11 +186,22 @@ def _fraction(what: str, value) -> float:
 def _load(value) -> float:
     """A load of a queue: at 1 it would never end."""
     try:
-        found = number("prefill load", value)
+        found = number("load", value)
     except Refusal:
         found = 0.0
     if not 0 < found < 1:
-        raise Refusal(f"prefill load: {shown(value)}; expected a fraction above 0 and below 1, such as {PREFILL_LOAD}")
+        raise Refusal(f"load: {shown(value)}; expected a fraction above 0 and below 1, such as {LOAD}")
+    return found
+
+
+def _rate(value) -> float:
+    """Requests per second."""
+    try:
+        found = number("request rate, in requests per second", value)
+    except Refusal:
+        found = 0.0
+    if not 0 < found <= MOST_RATE:
+        raise Refusal(f"request rate: {shown(value)}; expected requests per second, above 0 and up to {MOST_RATE:,}")
     return found
 
 

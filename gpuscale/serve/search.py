@@ -83,34 +83,43 @@ def solve(ask: ServingRequest, top: int = 10) -> ServingPlan:
     rows, rejected = layouts(ask, model_numbers(ask, "bf16", "bf16"))
     if not len(rows):
         raise Refusal(f"no layout is left: {'; '.join(reason.words for reason in rejected)}")
-    grids = {
-        (weights, cache): evaluate_layouts(ask, rows, weights, cache, used)
-        for weights in ask.weights
-        for cache in ask.cache
-    }
-    if not any(grid.fits.any() for grid in grids.values()):
-        raise Refusal(_too_large(ask, grids))
-    found = []
-    for formats, grid in grids.items():
-        if "colocated" in ask.modes:
-            found += colocated(ask, grid, formats)
-        if "disaggregated" in ask.modes:
-            found += disaggregated(ask, grid, formats)
+    kinds = {"colocated": (colocated, ask), "disaggregated": (disaggregated, replace(ask, chunk=0))}
+    grids, found, tried = {}, [], 0
+    for mode in ask.modes:
+        best, one = kinds[mode]  # GPUs that only decode have no chunks
+        same = mode != ask.modes[0] and not ask.chunked
+        grids[mode] = grids[ask.modes[0]] if same else _grids(one, rows, used)
+        tried += 0 if same else sum(grid.batch.size for grid in grids[mode].values())
+        for formats, grid in grids[mode].items():
+            found += best(ask, grid, formats)
+    if not any(grid.fits.any() for grid in grids[ask.modes[0]].values()):
+        raise Refusal(_too_large(ask, grids[ask.modes[0]]))
     if not found:
         raise Refusal(_too_tight(ask, grids))
-    found.sort(key=lambda one: -one.throughput[EXPECTED])
-    tried = sum(grid.batch.size for grid in grids.values())
+    found.sort(key=lambda one: (one.fleet.gpus if one.fleet else 0, -one.throughput[EXPECTED]))
     return ServingPlan(ask, used, tuple(found[:top]), tuple(rejected), tried)
 
 
+def _grids(ask: ServingRequest, rows, used: EngineRates) -> dict[tuple[str, str], Grid]:
+    """The Grid of the layouts in each pair of formats."""
+    pairs = [(weights, cache) for weights in ask.weights for cache in ask.cache]
+    return {pair: evaluate_layouts(ask, rows, *pair, used) for pair in pairs}
+
+
 def colocated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> Iterator[Deployment]:
-    """The best batch of each layout whose replicas prefill and decode in turn."""
-    kept = grid.fits & (grid.token[EXPECTED] <= ask.tpot) & (grid.first[EXPECTED] <= ask.ttft)
-    rate = np.where(kept, grid.rate[EXPECTED], -1.0)
-    for i in np.flatnonzero(kept.any(axis=1)):
-        j = int(np.argmax(rate[i]))
+    """The best batch and load of each layout whose replicas prefill and decode in turn."""
+    able = grid.fits & (grid.token[EXPECTED] <= ask.tpot)
+    kept = np.stack([able & (grid.first[EXPECTED] + queue.mean <= ask.ttft) for queue in grid.queues])
+    loads = np.array([queue.load for queue in grid.queues])
+    rate = np.where(kept, grid.rate[EXPECTED] * loads[:, None, None], -1.0)
+    for i in np.flatnonzero(kept.any(axis=(0, 2))):
+        n, j = np.unravel_index(int(np.argmax(rate[:, i])), rate[:, i].shape)
         replicas = replicas_in(ask, int(grid.rows["Z"][i]), int(grid.rows["N_stages"][i]))
-        yield Deployment.both(ask, Replicas.of(ask, grid, formats, i, j, replicas), _binds(ask, grid, i, j))
+        found = grid.queues[n]
+        mean, more = (float(part[i, j]) for part in (found.mean, found.more))
+        queue = Queue(float(found.load), float(found.load), mean, mean + more)
+        binds = "time to first token" if n else _binds(ask, grid, i, int(j))
+        yield Deployment.both(ask, Replicas.of(ask, grid, formats, i, int(j), replicas), binds, queue)
 
 
 def _binds(ask: ServingRequest, grid: Grid, i: int, j: int) -> str:
@@ -119,13 +128,15 @@ def _binds(ask: ServingRequest, grid: Grid, i: int, j: int) -> str:
         return "the batch, as given"
     if grid.batch[i, j] >= grid.most[i, 0]:
         return "memory for the KV cache"
+    if ask.chunked and grid.batch[i, j] + 1 > grid.fed:
+        return "chunks of prompts"
     above = np.flatnonzero(grid.batch[i] > grid.batch[i, j])
     if not len(above):
         return "arithmetic"
     k = above[0]
     if grid.token[EXPECTED][i, k] > ask.tpot:
         return "time per output token"
-    if grid.first[EXPECTED][i, k] > ask.ttft:
+    if grid.first[EXPECTED][i, k] + grid.queues[0].mean[i, k] > ask.ttft:
         return "time to first token"
     return "arithmetic"
 
@@ -146,9 +157,9 @@ def disaggregated(ask: ServingRequest, grid: Grid, formats: tuple[str, str]) -> 
             if first > ask.ttft or not len(decoders):
                 continue
             served = {"T_svc": float(grid.service[p, 0]), "c_scv": float(grid.spread[p, 0])}
-            most = min(ask.prefill_load, _largest_load(ask.ttft - first, served))
+            most = min(ask.load, _largest_load(ask.ttft - first, served))
             others = (ask.gpus - decoders * sizes[i]) // sizes[p]
-            rate = np.minimum(others * prompts[p] * most, decoders * rates[i, j])
+            rate = np.minimum(others * prompts[p] * most, decoders * rates[i, j] * ask.load)
             n = int(np.argmax(rate))
             if rate[n] <= 0 or best and rate[n] < best[0][0]:
                 continue
@@ -221,30 +232,33 @@ def _too_tight(ask: ServingRequest, grids: dict) -> str:
 def _least_token(ask: ServingRequest, grids: dict) -> float:
     """The shortest expected time per output token of a deployment within the limit of the first token."""
     found = [np.inf]
-    for formats, grid in grids.items():
-        if "colocated" in ask.modes:
-            kept = grid.fits & (grid.first[EXPECTED] <= ask.ttft)
-            found.append(np.min(grid.token[EXPECTED], where=kept, initial=np.inf))
-        if "disaggregated" in ask.modes:
-            sent = handed_over(ask, grid, formats)
-            for sender in _senders(ask, grid):
-                lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
-                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
-                kept &= lead + grid.step[EXPECTED] <= ask.ttft
-                found.append(np.min(grid.spoken[EXPECTED], where=kept, initial=np.inf))
+    for grid in grids.get("colocated", {}).values():
+        kept = grid.fits & (_lightest(grid) <= ask.ttft)
+        found.append(np.min(grid.token[EXPECTED], where=kept, initial=np.inf))
+    for formats, grid in grids.get("disaggregated", {}).items():
+        sent = handed_over(ask, grid, formats)
+        for sender in _senders(ask, grid):
+            lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
+            kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+            kept &= lead + grid.step[EXPECTED] <= ask.ttft
+            found.append(np.min(grid.spoken[EXPECTED], where=kept, initial=np.inf))
     return float(min(found))
 
 
 def _least_first(ask: ServingRequest, grids: dict) -> float:
     """The shortest expected time to first token of a deployment."""
     found = [np.inf]
-    for formats, grid in grids.items():
-        if "colocated" in ask.modes:
-            found.append(np.min(grid.first[EXPECTED], where=grid.fits, initial=np.inf))
-        if "disaggregated" in ask.modes:
-            sent = handed_over(ask, grid, formats)
-            for sender in _senders(ask, grid):
-                lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
-                kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
-                found.append(np.min(lead + grid.step[EXPECTED], where=kept, initial=np.inf))
+    for grid in grids.get("colocated", {}).values():
+        found.append(np.min(_lightest(grid), where=grid.fits, initial=np.inf))
+    for formats, grid in grids.get("disaggregated", {}).items():
+        sent = handed_over(ask, grid, formats)
+        for sender in _senders(ask, grid):
+            lead = grid.prefill[EXPECTED][sender, 0] + sent[sender].time
+            kept = grid.fits & (grid.rows["n_gpu"] + grid.rows["n_gpu"][sender] <= ask.gpus)[:, None]
+            found.append(np.min(lead + grid.step[EXPECTED], where=kept, initial=np.inf))
     return float(min(found))
+
+
+def _lightest(grid: Grid) -> np.ndarray:
+    """The expected time to first token of replicas that do both, at the lowest load."""
+    return grid.first[EXPECTED] + grid.queues[-1].mean

@@ -7,12 +7,14 @@ from gpuscale.plan.typed import some
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.units import show
 
+TIE = "="  # in front of a row that the expected rates cannot tell from the first
 EXPECTED = 1  # of the pairs of numbers: the bound, and the expected one
 HEADS = (
     *("layout", "weights", "cache", "batch", "memory", "tokens/s/GPU", "at most"),
-    *("TPOT", "at least", "TTFT", "p95", "load", "$/M tokens", "what binds"),
+    *("TPOT", "at least", "gap p95", "TTFT", "TTFT p95", "load", "$/M tokens"),
 )
-LEFT = (0, 1, 2, 13)
+FLEET = ("GPUs", "$/hour")
+LEFT = ("layout", "weights", "cache", "what binds")
 
 
 def heading(ask: ServingRequest) -> str:
@@ -23,6 +25,10 @@ def heading(ask: ServingRequest) -> str:
         for name, limit in (("TTFT", ask.ttft), ("TPOT", ask.tpot))
         if limit < float("inf")
     ]
+    if ask.chunked:
+        cached += f" in chunks of {ask.chunk:,}"
+    if ask.rate is not None:
+        limits.append(f"{show(ask.rate)} requests/s")
     prompts = f"prompts of {some(ask.input, 'token')}{cached}, answers of {ask.output:,}"
     where = f"{ask.model.title} on {some(ask.gpus, ask.gpu.short)}"
     return f"{where}: {prompts}; {', '.join(limits) or 'no limits of latency'}"
@@ -40,18 +46,29 @@ def columns(plan) -> list[str]:
         )
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
-        "at most, at least: bounds at data-sheet rates, for an engine that hides no transfer between GPUs.",
-        "batch: sequences that a replica decodes at a time. TTFT of colocated replicas excludes the queue.",
+        "at most, at least: bounds at data-sheet rates and at this batch, if no transfer between GPUs is hidden.",
+        "batch: sequences that a replica decodes at a time, at most. TPOT and gap are those of a full batch.",
+        "gap p95: time between two steps of a sequence; 95% of the gaps are no longer.",
+        "TTFT: mean, with the queue. p95: 95% of the requests have a shorter one.",
+        "load: requests that replicas serve over those that they could serve; of prefill GPUs where there are some.",
     ]
+    if any(tied(plan)):
+        out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
     if any(row.prefill for row in plan.rows):
-        out += [
-            "A → B: replicas of layout A prefill, and replicas of layout B decode. TTFT: mean, with the queue.",
-            "load: fraction of the time in which prefill GPUs work. p95: 95% of the requests have a shorter TTFT.",
-        ]
+        out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
+    if plan.ask.rate is not None:
+        out.append(f"layout, GPUs, $/hour: what {show(plan.ask.rate)} requests per second take at that load.")
     if plan.ask.price is not None:
-        cost = f"$: output tokens at full load, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
+        cost = f"$: output tokens at that load, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
     return out
+
+
+def tied(plan) -> list[bool]:
+    """Which rows the error band cannot tell from the first, which is one of them if there are others."""
+    best = plan.rows[0].per_gpu[EXPECTED] if plan.rows else 0
+    same = [row.per_gpu[EXPECTED] * plan.engine.band > best for row in plan.rows]
+    return same if sum(same) > 1 else [False] * len(same)
 
 
 def _listed(ask) -> str:
@@ -74,26 +91,38 @@ def rate(value: float) -> str:
 
 def layout(row) -> str:
     """The replicas and their layout: "2 x TP 4", or "4 x one GPU → 1 x TP 4" if prefill has replicas of its own."""
-    parts = [one for one in (row.prefill, row.decode) if one is not None]
-    return " → ".join(f"{one.count} × {one.layout}" if one.count > 1 else one.layout for one in parts)
+    fleet = row.fleet
+    counts = (fleet.prefill, fleet.replicas) if fleet else (row.prefill and row.prefill.count, row.decode.count)
+    parts = [(n, one.layout) for n, one in zip(counts, (row.prefill, row.decode), strict=True) if one is not None]
+    return " → ".join(f"{n} × {words}" if n > 1 else words for n, words in parts)
 
 
-def cells(row) -> list[str]:
+def heads(plan) -> tuple[str, ...]:
+    """The heads of the terminal's table."""
+    return ("", *HEADS, *(FLEET if plan.ask.rate else ()), "what binds")
+
+
+def cells(row, tie: bool) -> list[str]:
     """A row of the terminal's table."""
     own = row.decode
     price = "" if row.price is None else f"{row.price[EXPECTED]:.2f}"
-    tail, load = ("", "") if row.queue is None else (show(row.tail, "s"), show(row.queue.load, "%"))
+    fleet = []
+    if row.fleet:
+        fleet = [f"{row.fleet.gpus:,}", "" if row.fleet.hour is None else f"{row.fleet.hour:,.2f}"]
     return [
+        TIE if tie else "",
         *(layout(row), format_name(own.weights), format_name(own.cache), f"{own.batch:,}", show(own.memory, "B")),
         *(rate(row.per_gpu[EXPECTED]), rate(row.per_gpu[0]), show(row.token[EXPECTED], "s"), show(row.token[0], "s")),
-        *(show(row.first[EXPECTED], "s"), tail, load, price, row.binds),
+        *(show(row.gap[EXPECTED], "s"), show(row.first[EXPECTED], "s"), show(row.tail, "s")),
+        *(show(row.queue.load, "%"), price, *fleet, row.binds),
     ]
 
 
 def text(plan, why: bool = False) -> str:
     """The plan for a terminal."""
     lines = [heading(plan.ask), "", *columns(plan), ""]
-    lines += aligned([HEADS, *map(cells, plan.rows)], LEFT)
+    names = heads(plan)
+    lines += aligned([names, *map(cells, plan.rows, tied(plan))], tuple(names.index(name) for name in LEFT))
     lines += ["", f"{plan.tried:,} deployments tried; the best batch of each layout and format is shown."]
     if why:
         lines += ["", "Why other layouts are excluded (each reason with one example):"]

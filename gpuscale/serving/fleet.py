@@ -2,6 +2,8 @@
 
 # fmt: off
 
+from sympy import ceiling
+
 from gpuscale.core.conditions import at_most
 from gpuscale.core.formula import Formula, declare
 from gpuscale.symbols import *
@@ -24,6 +26,10 @@ colocated_rate = Formula("Request rate of a GPU that prefills and decodes", lamb
     1 / ((S_in - S_hit) / r_pre + S_out / r_dec), source=_SPLIT,
     assumes="when prefill and decode take turns, each at its own rate: an upper bound if they slow each other down",
     needs=(at_most(S_hit, S_in),))
+replicas_for_rate = Formula("Replicas for a request rate", n_rep, ceiling(lambda_req / r_rep),
+    source="kleinrock1975", assumes="when each replica gets the same rate")
+hourly_price = Formula("Price of a fleet for an hour", cost_hour, n_rep * N_gpu * p_gpu, source=_DAY,
+    assumes="for n_rep replicas of N_gpu GPUs, busy or not")
 
 # The frontier
 knee_batch = Formula("Batch at the knee of the frontier", B_knee, V_w / V_seq, source=_BOOK,

@@ -312,9 +312,9 @@ def _all_reduce(row: ServingRow) -> Bounded:
 
 
 def _energy(row: ServingRow) -> Bounded:
-    """The largest power for as long as the bound of a step."""
-    times = step_times(row, row.batch)
-    return Bounded(row, "output token", row.base, _chip(row.chip).power * times.bound / row.batch, times.limit)
+    """The largest power for as long as the bound of a step. No bound: a longer step may draw less power."""
+    power = _chip(row.chip).power / row.batch
+    return Bounded(row, "output token", row.base, None, estimate=power * step_times(row, row.batch).bound)
 
 
 def _nodes(row: ServingRow) -> Bounded:

@@ -306,7 +306,9 @@ class _Reading:
     def _sizes(self) -> tuple[dict[str, int], dict[str, str]]:
         default, x, said = self.kind.default, {}, {}
         for ours, theirs in self.kind.fields.items():
-            if theirs in self.file:
+            if theirs in self.null and ours == "q_rank":  # queries without compression
+                x[ours], said[ours] = 0, f"{theirs}: null"
+            elif theirs in self.file:
                 least = 0 if ours in {"dense_layers", "shared_experts"} else 1
                 x[ours], said[ours] = self._whole(theirs, least), theirs
             elif isinstance(default.get(theirs), str):  # the same as another field

@@ -30,6 +30,10 @@ f_late = Quantity("f_late", "1", "fraction of the requests that exceed a percent
     most=1, also="quantile, p95, p99")
 T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of the requests exceed",
     r"T_\mathrm{tail}", zero=True, also="percentile, tail latency, p95, p99")
+f_slot = Quantity("f_slot", "1", "fraction of the requests that find every slot of the batch taken", r"f_\mathrm{slot}",
+    zero=True, most=1, also="probability of queueing, Erlang C")
+T_slot = Quantity("T_slot", "s", "time of a request until a slot of the batch is free", r"T_\mathrm{slot}", zero=True)
+T_line = Quantity("T_line", "s", "time of a request behind the prefills of earlier ones", r"T_\mathrm{line}", zero=True)
 f_pre = Quantity("f_pre", "1", "fraction of the requests that find their prefix in the cache", r"f_\mathrm{pre}",
     zero=True, most=1, also="prefix cache hit rate")
 T_hit = Quantity("T_hit", "s", "time of a prefill that finds its prefix in the cache", r"T_\mathrm{hit}", zero=True)
@@ -37,9 +41,13 @@ T_miss = Quantity("T_miss", "s", "time of a prefill that computes its whole prom
 
 # Steps that carry prompts
 T_mix = Quantity("T_mix", "s", "time of a step that decodes and processes a chunk of a prompt", r"T_\mathrm{mix}")
+T_chunk = Quantity("T_chunk", "s", "time of the arithmetic of a chunk of a prompt", r"T_\mathrm{chunk}", zero=True)
+f_chunk = Quantity("f_chunk", "1", "fraction of the steps that process a chunk of a prompt", r"f_\mathrm{chunk}",
+    zero=True, most=1)
 T_gap = Quantity("T_gap", "s", "time between two tokens of a sequence", r"T_\mathrm{gap}", also="worst ITL")
 V_again = Quantity("V_again", "B", "bytes of its own cache that a prompt reads back between its chunks",
     r"V_\mathrm{again}", zero=True)
+n_come = Quantity("n_come", "1", "prompts that are prefilled per decode step, on average", r"n_\mathrm{come}")
 n_stall = Quantity("n_stall", "1", "prompts whose prefill runs between two tokens of a sequence", r"n_\mathrm{stall}",
     zero=True, whole=True)
 
@@ -73,6 +81,9 @@ r_user = Quantity("r_user", "/s", "output tokens per second of one sequence", r"
     also="tok/s/user, interactivity")
 f_busy = Quantity("f_busy", "1", "tokens that a fleet serves over those that it could serve", r"f_\mathrm{busy}",
     most=1, also="utilization")
+r_rep = Quantity("r_rep", "/s", "requests per second that a replica serves at its load", r"r_\mathrm{replica}")
+n_rep = Quantity("n_rep", "1", "replicas", r"n_\mathrm{replica}", least=1, whole=True, also="instances, num_replicas")
+cost_hour = Quantity("cost_hour", "USD/h", "price of a fleet for an hour", r"\mathrm{cost}_\mathrm{hour}")
 cost_mtok = Quantity("cost_mtok", "USD", "price of a million tokens", r"\mathrm{cost}_\mathrm{Mtok}", also="$/Mtok")
 P_power = Quantity("P_power", "W", "power of one GPU, with its part of the server",
     r"P_\mathrm{power}", also="TDP, TGP")

@@ -52,8 +52,8 @@ n_norm = Quantity("n_norm", "1", "vectors of a norm: 1 for an RMS norm, 2 for a 
     least=1, whole=True)
 n_bias = Quantity("n_bias", "1", "biases in the layers: 1 where matrices have one, else 0", r"n_\mathrm{bias}", most=1,
     zero=True, whole=True)
-r_q = Quantity("r_q", "1", "width of the latent vector of the queries", r"r_\mathrm{q}", least=1, whole=True,
-    also="q_lora_rank")
+r_q = Quantity("r_q", "1", "width of the latent vector of the queries, 0 without one", r"r_\mathrm{q}", zero=True,
+    whole=True, also="q_lora_rank")
 r_kv = Quantity("r_kv", "1", "width of the latent vector of keys and values", r"r_\mathrm{kv}", least=1, whole=True,
     also="kv_lora_rank")
 d_nope = Quantity("d_nope", "1", "width of a head's key without a position", r"d_\mathrm{nope}", least=1, whole=True,

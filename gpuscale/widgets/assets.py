@@ -31,7 +31,7 @@ FIGURES = (
 )
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
-    "stage": ("player", "shapes", "stage"),
+    "stage": ("player", "brush", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
     "serve": ("deployments", "serve"),

@@ -22,13 +22,17 @@ WORDS = {
         "weights": "weights",
         "gradients": "gradients",
         "optimizer": "optimizer",
+        "master": "master copy",
+        "momentum": "momentum",
+        "variance": "variance",
         "activations": "activations",
         "logits": "logits",
         "recomputed": "recomputed",
         "buffers": "buffers",
     },
     "acts": {
-        **dict.fromkeys(("weights", "gradients", "optimizer"), "Press to shard it or to store it whole."),
+        **dict.fromkeys(("weights", "gradients"), "Press to shard it or to store it whole."),
+        **dict.fromkeys(("master", "momentum", "variance"), "Press to shard the optimizer or to store it whole."),
         **dict.fromkeys(("activations", "recomputed"), "Press to recompute more or less."),
     },
     "why": {

@@ -23,10 +23,10 @@ ROWS = [
     "Step, lower bound",
     "Step, estimate",
     "Largest batch",
-    "Compute-bound from a batch of",
+    "Smallest compute-bound batch",
     "No batch is compute-bound beyond a context of",
-    "Tokens/s per user",
-    "Tokens/s per GPU",
+    "Tokens/s per user, at most",
+    "Tokens/s per GPU, decode alone, at most",
 ]
 WORDS = {
     "unfit": "does not fit",
@@ -96,7 +96,7 @@ WORDS = {
     "latency": "mostly latency",
     "state": "batch {}, context {}",
     "call": 'split_step("{}", "{}", gpus={}, batch={}, context={}, weights="{}", latency={})',
-    "heads": ["Quantity", "Per step"],
+    "heads": ["Quantity", "Value"],
     "rows": ROWS,
 }
 

@@ -17,6 +17,13 @@ KI = 2**10
 GPUS, BATCH, LENGTHS = (8, 2**15), (128 * KI, 128 * KI**2), tuple(KI * 2**i for i in range(1, 8))
 KEPT = ("none", "selective", "full")
 WORDS = {
+    "scan": {"gpus": "GPUs, and the MFU of the best plan", "batch": "tokens per batch, and the MFU"},
+    "stop": {"gpus": "{} GPUs", "batch": "{} tokens per batch"},
+    "reaches": "{}: MFU {}. What binds is {}.",
+    "none": "{}: no layout fits.",
+    "unfit": "no fit",
+    "alone": "arithmetic",
+    "short": {"tp": "TP", "cp": "CP", "ep": "EP", "pp": "hops", "dp": "DP", "kernels": "kernels", "host": "launching"},
     "map": "Expected step time of the best plan",
     "inside": "TP inside a node",
     "across": "across nodes",

@@ -1,4 +1,4 @@
-"""All-reduces on one clock: who is first at which size.
+"""All-reduces on one clock: who is first at what size.
 
 The lanes are the steps of schedules in lockstep (``schedules.timelines.lockstep``), the curves are formulas.
 """

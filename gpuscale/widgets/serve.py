@@ -14,10 +14,11 @@ from gpuscale.widgets.stage import stage_figure
 
 GPUS, INPUT, OUTPUT = (1, 64), (16, 100_000), (16, 16_000)
 TTFT, TPOT = (0.01, 100), (0.001, 1)  # s; the largest value is no limit
-PREFIX = (10, 100_000)  # tokens; the least value is none
+PREFIX, CHUNK, RATE = (10, 100_000), (32, 16_384), (0.1, 1000)  # tokens, requests/s; the least value is none
 ACCEPTED = {f"a{i}": start for i, start in enumerate((0.8, 0.7, 0.6, 0.5, 0.4), 1)}
 MODES = {"colocated": "colocated", "disaggregated": "disaggregated", "both": "best of both"}
 USUAL = {"down": "pp", "mode": "colocated", "ttft": TTFT[1], "tpot": TPOT[1], "prefix": 0, "hit": 1, "draft": 0}
+USUAL |= {"chunk": 0, "rate": 0}
 USUAL |= ACCEPTED
 DOWN = {"pp": "PP", "dpa": "DP attention"}
 WORDS = {
@@ -34,6 +35,7 @@ WORDS = {
         "compute": "compute",
         "prefill": "prefill",
         "decode": "decode",
+        "chunk": "chunks",
     },
     "out": {
         "memory": "One sequence needs {} of the {} that a GPU has for it.",
@@ -53,13 +55,16 @@ WORDS = {
         "ttft": "the limit on <b>TTFT</b>: a larger batch would exceed it",
         "compute": "<b class=compute>arithmetic</b>: a larger batch gives no more tokens",
         "prefill": "<b class=compute>prefill</b>: its GPUs are as busy as they may be",
+        "chunk": "the <b>chunks</b> of prompts: a larger batch ends more answers than steps have chunks for",
         "decode": "<b class=memory>decode</b>: more requests would need more GPUs for it",
     },
-    "opened": "<b>{}</b>: each GPU is expected to give <b>{}</b> output tokens/s, with {} sequences per replica.",
-    "token": "TPOT is expected to be {}, and is at least {}.",
-    "first": "TTFT is expected to be {}, and is at least {}.",
+    "opened": "<b>{}</b>: each GPU is expected to give <b>{}</b> output tokens/s, with up to {} sequences per replica.",
+    "token": "With a full batch, TPOT is expected to be {}, and is at least {}.",
+    "gap": "95% of the gaps between two steps are then expected to be {} or shorter.",
     "queued": "TTFT is expected to be {} on average with its queue, and is at least {} without.",
     "tail": "95% of the requests are expected to have a TTFT of {} or less.",
+    "crowd": "{} requests/s take {}: {} GPUs.",
+    "bill": "{} requests/s take {}: {} GPUs, {} USD per hour.",
     "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
     "bind": "What binds is {}.",
     "held": "Of {} published rows of such models, nine in ten lay within a factor of {} of their estimate.",
@@ -94,8 +99,8 @@ WORDS = {
     "free_limit": "no limit",
     "handles": ("Limit on TTFT", "Limit on TPOT"),
     "heads": (
-        *("Layout", "Batch", "Tokens/s per GPU", "At most", "TPOT", "At least", "TTFT"),
-        *("TTFT, p95", "Prefill load", "Memory", "USD per M tokens", "What binds"),
+        *("Layout", "Batch", "Tokens/s per GPU", "At most", "TPOT", "At least", "Gap, p95", "TTFT"),
+        *("TTFT, p95", "Load", "Memory", "USD per M tokens", "What binds"),
     ),
 }
 
@@ -115,7 +120,8 @@ def serve_stage(
 
     It opens on ``start``: model, gpu, weights and cache by key, gpus, input and output in tokens, ttft and tpot in
     seconds, where the largest of TTFT and TPOT is no limit; and what differs from USUAL, such as the ``mode``, the
-    tokens of a cached ``prefix`` and the fraction ``hit`` of the requests that find it, the tokens of a ``draft``.
+    tokens of a cached ``prefix`` and the fraction ``hit`` of the requests that find it, the tokens of a ``draft`` or of
+    a ``chunk``, and the ``rate`` of requests per second.
     Raises ValueError for a start whose model, GPU or format is not given.
     """
     for key, group in {"model": "models", "gpu": "gpus", "weights": "formats", "cache": "formats"}.items():
@@ -143,6 +149,8 @@ def serve_stage(
             "output": Slider(*OUTPUT, start["output"], "two", label="answer, tokens"),
             "prefix": Slider(*PREFIX, PREFIX[0], "two", label="cached prefix, tokens"),
             "hit": Slider(0, 1, 1, "two", log=False, label="requests that find it", unit="%"),
+            "chunk": Slider(*CHUNK, CHUNK[0], "two", label="chunk of a prompt, tokens"),
+            "rate": Slider(*RATE, RATE[0], "two", label="peak hour, requests/s"),
             "draft": Slider(0, 5, 0, "step:1", log=False, label="draft tokens per step"),
             **{
                 name: Slider(0, 0.99, start, "two", log=False, label=f"acceptance of draft token {i}", unit="%")
@@ -151,18 +159,17 @@ def serve_stage(
             "drafted": Slider(
                 0.01, 1, given["usual"]["drafted"], "two", label="draft token, of a step's time", unit="%"
             ),
-            "load": Slider(
-                0.05, 0.95, given["usual"]["load"], "two", log=False, label="prefill load, at most", unit="%"
-            ),
+            "load": Slider(0.05, 0.95, given["usual"]["load"], "two", log=False, label="load, at most", unit="%"),
         },
         choices=choices,
         boxes=list(choices),
-        within={"tp": (0, 64), "row": (0, 64), "ttft": TTFT, "tpot": TPOT, "prefix": (0, PREFIX[1])},
+        within={"tp": (0, 64), "row": (0, 64), "ttft": TTFT, "tpot": TPOT, "prefix": (0, PREFIX[1])}
+        | {"chunk": (0, CHUNK[1]), "rate": (0, RATE[1])},
         presets=presets,
         formulas={formula.name: formula for formula in formulas},
         units={"time": "s", "bytes": "B", "part": "%"},
         words=WORDS,
-        data=dict(given) | {"ttft": TTFT, "tpot": TPOT, "prefix": PREFIX},
+        data=dict(given) | {"ttft": TTFT, "tpot": TPOT, "prefix": PREFIX, "chunk": CHUNK, "rate": RATE},
         copies={"json": "JSON", "csv": "CSV"},
         python="from gpuscale.serve import serve",
     )

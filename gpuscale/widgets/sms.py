@@ -64,6 +64,7 @@ WORDS = {
     "works": "works on tile {} of {}",
     "rests": "has no tile in wave {}",
     "open": "Open SM {}",
+    "close": "Back to all SMs",
     "period": "A warp issues {} instructions, then waits {} cycles",
     "short": "A warp issues {}, then waits {} cycles",
     "scheduler": "scheduler {}",

@@ -105,9 +105,10 @@ def test_wider_formulas_are_estimated_wider():
 def test_what_stands_in_html_and_in_data_is_set():
     one = span("a < b")
     assert typeset(f"<p>{one}.</p>") == f'<p><span class="math">{mathml("a < b")}</span>.</p>'
-    data = typeset(script_json({"ask": f"Is {one}?", "n": [1, one]}))
+    data = typeset(script_json({"ask": f'"{one}." Is it?', "n": [1, one]}))
     there = json.loads(re.search(r">(.*)</script>", data)[1])
-    assert there["ask"] == f'Is <span class="math">{mathml("a < b")}</span>?' and there["n"][0] == 1
+    made = f'<span class="math">{mathml("a < b")}</span>'
+    assert there == {"ask": f'"<span class="tie">{made}."</span> Is it?', "n": [1, made]}  # no line begins with a sign
     assert typeset("<code>a</code>") == "<code>a</code>"
 
 

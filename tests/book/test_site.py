@@ -52,10 +52,10 @@ def test_our_own_files_are_the_ones_that_are_weighed(site):
 
 # What a page may weigh more, in kB, where it loads one of these scripts and its styles.
 EXTRA = {
-    "stage.js": 19,
+    "stage.js": 28,
     "ring.js": 12,
     "race.js": 10,
-    "fabric.js": 25,
+    "fabric.js": 26,
     "filter.js": 4,
     "scores.js": 5,
     "pipeline.js": 16,
@@ -64,7 +64,7 @@ EXTRA = {
     "sms.js": 15,
     "powers.js": 11,
     "overview.js": 13,
-    "planner.js": 22,
+    "planner.js": 25,
     "journey.js": 12,
     "steps.js": 6,
     "decode.js": 15,

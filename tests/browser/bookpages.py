@@ -8,6 +8,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
+# Sheets are cards of one kind, one below the other: some stand for all where the cards' texts make no difference
+SHEETS = [name for name in PAGES if name.startswith("exercises/")]
+WHOLE = [name for name in PAGES if name not in SHEETS] + SHEETS[::6]
 SETTLE = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 CLICK = """(id) => {
   const link = Object.assign(document.createElement('a'), { href: `#${id}` });

@@ -203,6 +203,8 @@
       const a = along(p), b = along(q), give = 1.5 * Math.hypot(...n);
       return Math.max(...a) < Math.min(...b) + give || Math.max(...b) < Math.min(...a) + give;
     });
+    const around = (p) => [0, 1].map((r) => [Math.min(...p.map((c) => c[r])), Math.max(...p.map((c) => c[r]))]);
+    const meet = (a, b) => [0, 1].every((r) => a[r][0] < b[r][1] && b[r][0] < a[r][1]);  // few do: asked first
     function look(where) {
       const say = (what) => out.size < 12 && out.add(`${where}: ${what}`);
       const spoken = inputs.map((i) => i.getAttribute('aria-valuetext')).join(' ');
@@ -211,10 +213,12 @@
       if (odd) say(`“${odd.input.slice(Math.max(0, odd.index - 30), odd.index + 30)}”`);
       const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
       const beyond = ([x, y]) => x < box.left - 1.5 || x > box.right + 1.5 || y < box.top - 1.5 || y > box.bottom + 1.5;
-      const places = texts.map(frame), name = (i) => `“${texts[i].textContent}”`;
+      const places = texts.map(frame), bounds = places.map(around), name = (i) => `“${texts[i].textContent}”`;
       places.forEach((p, i) => {
         if (p.some(beyond)) say(`${name(i)} sticks out of the drawing`);
-        for (let j = 0; j < i; j++) if (!apart(p, places[j])) say(`${name(i)} lies on ${name(j)}`);
+        for (let j = 0; j < i; j++) {
+          if (meet(bounds[i], bounds[j]) && !apart(p, places[j])) say(`${name(i)} lies on ${name(j)}`);
+        }
       });
       const edge = root.getBoundingClientRect().right + 1;
       for (const el of root.querySelectorAll('.state, .call code, .sliders output, .btn')) {

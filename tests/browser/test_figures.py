@@ -58,23 +58,29 @@ MISSED = """(el) => {
 }"""
 # Shapes to press whose middle something else covers, so that no pointer presses them there.
 COVERED = """(el) => [...el.querySelectorAll('.drawn .scene :is(rect, text, circle)[data-act]')].filter((one) => {
+  if (one.getAttribute('pointer-events')) return false;      // it is for keys alone
   one.scrollIntoView({ block: 'center' });
   const box = one.getBoundingClientRect();
   const at = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
   return at && !at.closest('[data-act], .grip');
 }).map((one) => one.dataset.act)"""
-# Follows links, each from the opening state: those that throw, leave no number, or draw what has no size.
+# Follows links, each from the opening state: those that throw, leave no number, or draw what has no size. A link also
+# scrolls to its figure, which would lay out the page for each of them.
 FOLLOWED = """(el, links) => {
   const out = [], reset = el.querySelector('[data-do=reset]'), broken = /NaN|undefined|Infinity/;
+  const drawings = [...el.querySelectorAll('.drawn .scene svg')], odd = /NaN|undefined|Infinity|(width|height)="-/;
   const wrong = (one) => [...one.attributes].some(({ value }) => broken.test(value))
     || Math.min(one.getAttribute('width') ?? 0, one.getAttribute('height') ?? 0) < 0;
+  el.scrollIntoView = () => {};
   for (const link of links) try {
     reset.click();
     gpuscale.upgrade(el).load(link);
-    const seen = [...el.querySelectorAll('.drawn .scene svg *')].find(wrong);
+    const any = drawings.some((svg) => odd.test(svg.innerHTML));
+    const seen = any && [...el.querySelectorAll('.drawn .scene svg *')].find(wrong);
     const words = broken.exec(['.state', '.scene', '.call'].map((q) => el.querySelector(`.drawn ${q}`).textContent));
-    if (seen || words) out.push(`${link}: ${seen?.outerHTML ?? words}`);
+    if (seen || words) out.push(`${link}: ${seen ? seen.outerHTML : words}`);
   } catch (error) { out.push(`${link}: ${error}`); }
+  delete el.scrollIntoView;
   return out;
 }"""
 BROKEN = "nan", "", "-1", "0", "1e999", "1e300", "1e-300", "3.7", "13", "1_2_3", "{}"
@@ -253,6 +259,112 @@ def mixed(spec, many) -> list[str]:
 
     keys = [dice.sample(list(spec["start"]), dice.randint(1, len(spec["start"]))) for _ in range(many)]
     return ["&".join(f"{key}={value(key)}" for key in some) for some in keys]
+
+
+def test_a_link_that_asks_too_much_says_what_is_shown(page):
+    for figure in unlike(figures(page)):
+        spec = json.loads(figure.evaluate("(el) => el.querySelector('script[type$=json]').textContent"))
+        for key, (_, high) in spec["within"].items():
+            if isinstance(spec["start"][key], list):
+                continue
+            state = "(el, link) => { gpuscale.upgrade(el).load(link); return el.querySelector('.state').textContent; }"
+            asks = figure.evaluate(state, f"{key}={high * 2 + 1}"), figure.evaluate(STATE)["p"][key]
+            assert "The link asks for" in asks[0] and f"= {high * 2 + 1}," in asks[0], key
+            assert f"The figure shows {asks[1]}" in asks[0], key
+            kept = figure.evaluate(state, f"{key}={spec['start'][key]}")
+            assert "The link asks for" not in kept or inputs(figure)[key] != spec["start"][key], key
+        reset(figure)
+
+
+DRAWN = "(el) => el.querySelector('.drawn .shapes').innerHTML"
+HALF = "(el) => !!el.querySelector('.scene > canvas') && gpuscale.upgrade(el).state.gliding"
+RESTS = "(el) => !el.querySelector('.scene > canvas') && !gpuscale.upgrade(el).state.gliding"
+
+
+def test_what_glides_ends_as_what_jumps(page):
+    """Very many shapes glide on a canvas; their elements follow, and end as if they had been drawn at once."""
+    many = "(el) => el.querySelectorAll('.drawn .shapes > *').length > 200"
+    for figure in [one for one in unlike(figures(page)) if one.evaluate(many)]:
+        press = figure.locator("[data-choice]:visible:not([aria-pressed=true]), [data-preset]:visible").first
+        press = press.element_handle()
+        reset(figure)
+        press.click()
+        until(page, lambda figure=figure: figure.evaluate(RESTS))
+        jumped = figure.evaluate(DRAWN), inputs(figure)
+        reset(figure)
+        page.emulate_media(reduced_motion="no-preference")
+        page.wait_for_function("() => !matchMedia('(prefers-reduced-motion: reduce)').matches")
+        press.click()
+        until(page, lambda figure=figure: figure.evaluate(HALF))
+        until(page, lambda figure=figure: figure.evaluate(RESTS))
+        page.emulate_media(reduced_motion="reduce")
+        page.wait_for_function("() => matchMedia('(prefers-reduced-motion: reduce)').matches")
+        assert (figure.evaluate(DRAWN), inputs(figure)) == jumped, figure.get_attribute("id")
+        reset(figure)
+
+
+KNIFE = "[data-gpuscale=stage][data-painter=fabric]"
+
+
+def test_a_line_across_cables_cuts_them(page):
+    figure = page.locator(KNIFE)
+    if not figure.count():
+        return
+    figures(page)
+    opening = reset(figure)
+    figure.locator("div.scene").scroll_into_view_if_needed()
+    middles = """(el) => [...el.querySelectorAll('.drawn [data-group=cables]')].map((one) => {
+      const { x, y, width, height } = one.getBoundingClientRect();
+      return [+one.dataset.act, x + width / 2, y + height / 2];
+    })"""
+    first, *_, last = sorted((x, y, part) for part, x, y in figure.evaluate(middles) if x and part < 44)
+    crossed = {part for part, x, y in figure.evaluate(middles) if first[0] <= x <= last[0] and abs(y - first[1]) < 40}
+    for held, others in (("mouse", ()), ("mouse", crossed)):
+        page.mouse.move(first[0] - 6, first[1])
+        page.mouse.down()
+        page.mouse.move(last[0] + 6, first[1], steps=4)
+        assert figure.locator(".blade").count() == 1
+        page.mouse.up()
+        gone = set(inputs(figure)["gone"])
+        assert (gone and gone >= crossed and not others) or (others and not gone), held
+    assert inputs(figure) == opening
+    figure.locator(".drawn [data-group=cables][tabindex='0']").focus()
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    assert len(inputs(figure)["gone"]) == 2
+    reset(figure)
+
+
+def test_a_pinch_and_the_wheel_zoom(page):
+    figure = page.locator("[data-gpuscale=stage][data-painter=powers]")
+    if not figure.count():
+        return
+    figures(page)
+    opening = reset(figure)
+    scene = figure.locator("div.scene")
+    scene.scroll_into_view_if_needed()
+    box = scene.bounding_box()
+    x, y = box["x"] + 130, box["y"] + 12
+    page.mouse.move(x, y)
+    at = page.evaluate("scrollY")
+    page.mouse.wheel(0, -40)
+    until(page, lambda: page.evaluate("scrollY") != at)
+    assert inputs(figure) == opening  # whoever scrolls past it scrolls
+    page.mouse.wheel(0, 40)
+    until(page, lambda: page.evaluate("scrollY") == at)
+    page.mouse.click(x, y)
+    page.mouse.wheel(0, -40)
+    until(page, lambda: inputs(figure)["zoom"] > opening["zoom"])
+    reset(figure)
+    hand = page.context.new_cdp_session(page)
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    for kind, apart in (("touchStart", 20), ("touchMove", 30), ("touchMove", 40), ("touchEnd", 0)):
+        points = [{"x": x + 60 + way * apart, "y": y + 80, "id": i} for i, way in enumerate((-1, 1))] if apart else []
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    hand.send("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    hand.detach()
+    assert inputs(figure)["zoom"] == pytest.approx(opening["zoom"] + 1, abs=0.02)
+    reset(figure)
 
 
 def test_it_plays_to_the_end(page):

@@ -7,7 +7,7 @@ import zipfile
 import nbformat
 import pytest
 from browser.axe import nothing_serious
-from browser.bookpages import PAGES, SETTLE, calling, probe, said
+from browser.bookpages import PAGES, SETTLE, SHEETS, WHOLE, calling, probe, said
 
 # A phone, a small phone, a tablet, a desk: from the width at which axe leaves a page to that of the tests that follow
 WIDTHS = (390, 320, 820, 1280)
@@ -47,7 +47,7 @@ def test_it_fits_every_screen(opened):
     """With all that is folded open; and so does each formula, in text, in a table, in a card or on its own line."""
     problems = opened.evaluate(probe("raw"))
     opened.evaluate(probe("unfold"))
-    for width in WIDTHS:
+    for width in WIDTHS if opened.name not in SHEETS or opened.name in WHOLE else (390, 1280):
         opened.set_viewport_size({"width": width, "height": 900})
         opened.evaluate(SETTLE)
         found = opened.evaluate(probe("overflow")) + (opened.evaluate(probe("cut")) if width > 320 else [])
@@ -133,8 +133,8 @@ SHIFTS = """
   const add = (all) => all.getEntries().forEach((one) => { window.shift += one.value; });
   new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
 """
-SHEETS, OPENINGS = ("across_the_hierarchy", "hardware"), ("all_to_all", "tensor_parallelism", "welcome")
-OPENED = [(f"exercises/{name}", width) for name in SHEETS for width in (1280, 390)]
+OPENINGS = ("all_to_all", "tensor_parallelism", "welcome")
+OPENED = [(f"exercises/{name}", width) for name in ("across_the_hierarchy", "hardware") for width in (1280, 390)]
 OPENED += [*((f"chapters/{name}", 1280) for name in OPENINGS), ("chapters/formula_index", 390)]
 
 
@@ -219,7 +219,7 @@ def scriptless(visiting):
         yield page
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", WHOLE)
 def test_without_a_script_everything_can_be_read(scriptless, site, name):
     scriptless.set_viewport_size({"width": 1280, "height": 900})
     scriptless.goto(f"{site.as_uri()}/{name}")
@@ -227,3 +227,17 @@ def test_without_a_script_everything_can_be_read(scriptless, site, name):
     scriptless.set_viewport_size({"width": 390, "height": 900})
     assert scriptless.evaluate(probe("still")) == []
     assert scriptless.evaluate(probe("overflow")) == []
+
+
+def test_without_a_script_a_sheet_has_its_questions_and_open_solutions(site):
+    """What the browser lays out on the sheets of ``WHOLE`` is in the source of each."""
+    problems = []
+    for name in SHEETS:
+        source = (site / name).read_text(encoding="utf-8")
+        cards = re.findall(r'<form [^>]*data-gpuscale="quiz"[^>]*>(.*?)</form>', source, re.DOTALL)
+        assert cards and len(cards) == source.count('data-gpuscale="quiz"'), name
+        for card in cards:
+            asked = re.match(r'<div class="fallback"><p class="prompt"><b>[^<]+</b> \S', card)
+            if not asked or set(re.findall(r'<details class="solution"([^>]*)>', card)) - {" open"}:
+                problems.append(f"{name}: {card[:120]}")
+    assert not problems, said(problems)

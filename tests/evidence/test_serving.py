@@ -7,7 +7,7 @@ import pytest
 from gpuscale.core.html import anchor
 from gpuscale.evidence import serving_bands, serving_filter, serving_table
 from gpuscale.serving.measured import measured_bounds
-from gpuscale.serving.measured_kinds import bounded_bands, predicted, predicted_bands
+from gpuscale.serving.measured_kinds import bounded_bands, predicted_bands
 from gpuscale.specs import serving_regimes, serving_row, serving_rows
 
 PAGES = {regime: serving_table(regime) for regime in serving_regimes()}
@@ -28,20 +28,20 @@ def test_every_row_is_there_once():
 
 
 def test_a_row_says_what_was_measured_and_its_bound():
-    what, measured, bound, ratio, estimate, limit = cells("lmd-llama2_7b-b16-2048-2048")
+    what, thing, measured, bound, ratio, estimate, limit = cells("lmd-llama2_7b-b16-2048-2048")
     assert "Llama 2 7B, 1 A100 SXM" in what and "batch 16, 2,048 tokens in, 2,048 out" in what
     assert "LMDeploy (TurboMind) 0.1.0a1; InternLM, LMDeploy, docs/en/benchmark/a100_fp16.md at 3e391df" in what
-    assert (measured.replace("\N{NO-BREAK SPACE}", " "), ratio) == ("25.0 ms", "1.31")
+    assert (thing, measured.replace("\N{NO-BREAK SPACE}", " "), ratio) == ("decode step", "25.0 ms", "1.31")
     assert bound.replace("\N{NO-BREAK SPACE}", " ") == "19.1 ms" and float(estimate) < 1.1 and limit == "cache"
 
 
-def test_flags_and_assumptions_are_said_and_only_predicted_rows_have_an_estimate():
+def test_flags_and_assumptions_are_said_and_every_estimate_is_shown():
     assert "Flagged: shorter than the matmuls" in row("aic1150-mix-2048-b4")
     assert "Assumed: sizes in bytes" in PAGES["all_reduce"].html and "Assumed" not in row("sgl2904-ar-tp2-32768")
     assert "Assumed: attention in fp8" in row("trtlat-dsr1-b200_sxm-1024-1024")
     for key, one in measured_bounds().items():
-        assert (cells(key)[4] == "–") == (not predicted(one) and one.bound is not None), key
-    assert cells("pope-chat")[2:] == ["–"] * 4
+        assert (cells(key)[5] == "–") == (one.estimate is None), key
+    assert cells("pope-chat")[3:] == ["–"] * 4
 
 
 @pytest.mark.parametrize("field", ["engine", "model", "gpu", "limit"])
@@ -56,4 +56,4 @@ def test_bands_have_a_line_each():
     assert len(lines) == len(kinds) + sum(len(band.rows) > 1 for band in bounded_bands())
     for line, band in zip(lines, kinds.values(), strict=False):
         assert line.startswith(f"{band.title} | {len(band.rows)} | estimate")
-    assert "one sequence, other rows | 7 | bound" in lines[len(kinds)]
+    assert "one sequence, all others | 7 | bound" in lines[len(kinds)]

@@ -86,6 +86,7 @@ WRONG = {
     "who needs": "small arrays want fewer steps",
     "name both": "the one costs nothing any more, and the other makes the GPU wait",
     "the name of": "a widely read playbook prints them",
+    "by what factor": "By which factor is it faster?",
     "the American": "the neighbour's colour is grey",
 }
 

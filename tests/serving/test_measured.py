@@ -55,7 +55,6 @@ ELSEWHERE = {
     "deepep-ll-dispatch-64": 132.46464 * US,
     "deepep-ll-combine-256": 284.42624 * US,
     "sgl2904-ar-tp4-32768": 0.10922667 * US,
-    "mlenergy-l8b-b64-v3": 0.0627,
 }
 # How many sequences fit, by the same script.
 FIT = {
@@ -133,6 +132,8 @@ def test_a_day_of_a_fleet_follows_from_its_rates():
     assert nodes.over_estimate == pytest.approx(226.75 / 226.86, rel=1e-4)
     assert money.estimate == pytest.approx(87_072) == money.measured
     million = BOUNDS["lmsys-ep-cost"]
+    energy = BOUNDS["mlenergy-l8b-b64-v3"]
+    assert (energy.bound, energy.estimate) == (None, pytest.approx(0.0627, rel=1e-3))
     assert million.estimate == pytest.approx(8 * 2 / 3600 / 22282 * 1e6) and round(million.estimate, 2) == 0.20
 
 

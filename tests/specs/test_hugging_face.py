@@ -101,6 +101,12 @@ CONFIGS = {
         | {"topk_group": 3, "topk_method": "group_limited_greedy"},
         235_741_434_880,
     ),
+    "deepseek_v2_lite": (
+        sizes("deepseek_v2", 27, 2048, 10944, 16, 16, 102400, **DEEPSEEK | {"num_experts_per_tok": 6}, n_group=1)
+        | {"n_routed_experts": 64, "n_shared_experts": 2, "first_k_dense_replace": 1, "moe_intermediate_size": 1408}
+        | {"topk_group": 1, "topk_method": "greedy", "q_lora_rank": None},
+        15_706_484_224,
+    ),
     "deepseek_v3": (
         sizes(
             "deepseek_v3",
@@ -186,6 +192,18 @@ def test_shipped_models_are_those_of_their_configurations(put, name):
     for field in theirs.fields:
         assert field in FREE or ours.get(field, 1) == theirs.get(field), field
     assert not {f for f in ours.fields if not f.startswith("train") and f not in FREE} - set(theirs.fields)
+
+
+def test_queries_without_compression_have_one_matrix(put):
+    """DeepSeek-V2-Lite: 15.7 billion parameters, of which 2.4 work on a token (embedding aside)."""
+    config, _ = CONFIGS["deepseek_v2_lite"]
+    found = counts(specs.model(put(config)))
+    queries, latent, result = 2048 * 16 * 192, 2048 * 576 + 512 * 16 * 256, 16 * 128 * 2048
+    assert found.P_attn == queries + latent + result
+    assert f"{found.P / 1e9:.1f}" == "15.7" and f"{int(found.P_act / 1e8) / 10}" == "2.4"
+    missing = {name: value for name, value in config.items() if name != "q_lora_rank"}
+    with pytest.raises(specs.SpecError, match="field 'q_lora_rank': is missing"):
+        specs.model(put(missing))
 
 
 def test_a_folder_and_a_path_are_as_good_as_a_name(put, tmp_path):
@@ -280,7 +298,7 @@ REFUSED = {
     "only": (Q | {"mlp_only_layers": [3]}, r"field 'mlp_only_layers': value \[3\]; expected the first layers"),
     "active": (Q | {"num_experts_per_tok": 129}, "field 'num_experts_per_tok': value 129; expected at most 128"),
     "shared": (M | {"shared_expert_intermediate_size": 5000}, "expected a multiple of 1408"),
-    "latent": (D | {"q_lora_rank": None}, "field 'q_lora_rank': is null"),
+    "latent": (D | {"kv_lora_rank": None}, "field 'kv_lora_rank': is null"),
     "two windows": (
         CONFIGS["gemma2_9b"][0] | {"sliding_window_size": 8192},
         "field 'sliding_window_size': value 8192; expected 4096, as sliding_window says",

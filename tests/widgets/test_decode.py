@@ -237,8 +237,8 @@ def test_words_say_the_same_numbers(shown):
         assert rows["Weights read"] == say(own.w, "B") and rows["KV cache read"] == say(own.kv, "B")
         assert rows["Step, lower bound"] == say(own.total, "s") and rows["Step, estimate"] == say(own.estimate, "s")
         assert rows["Largest batch"] == f"{page['full']:,}"
-        assert rows["Tokens/s per user"] == say(1 / own.total)
-        assert rows["Tokens/s per GPU"] == say(state["B"] / state["N"] / own.total)
+        assert rows["Tokens/s per user, at most"] == say(1 / own.total)
+        assert rows["Tokens/s per GPU, decode alone, at most"] == say(state["B"] / state["N"] / own.total)
         assert rows["All-reduces"] == say(own.comm, "s") and rows["Attention"] == say(own.attention, "s")
         assert say(own.matmul, "s") in plain(page["told"]["math"]) and say(own.attention, "s") in plain(
             page["told"]["math"]

@@ -1,6 +1,7 @@
 """The planner of the page in a JavaScript engine, against the planner of the library."""
 
 import json
+import random
 import re
 
 import numpy as np
@@ -28,6 +29,13 @@ OPEN = """(spec) => {
     const view = gpuscale.seen(spec, p);
     const { planner } = gpuscale.figures, copied = ['json', 'csv'].map((what) => planner.copied(view, what));
     return JSON.stringify({ ...planner.numbers(view), call: planner.call(view), copied });
+  };
+  globalThis.bars = (p) => {
+    const view = Object.assign(gpuscale.seen(spec, p), { width: 690 });
+    const drawn = gpuscale.figures.planner.draw(view).flat(Infinity);
+    const found = drawn.filter((s) => s?.act?.includes(':'));
+    const high = (act) => drawn.find((s) => s?.key === `bar-${act.replace(':', '')}`).height;
+    return JSON.stringify(found.map(({ act, label }) => [...act.split(':'), label, high(act)]));
   };
   const { call, data } = gpuscale.seen(spec);
   globalThis.data = data;
@@ -168,6 +176,28 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
     assert opened > STATES / 2
 
 
+def test_the_bars_are_the_best_plans_of_other_requests(engine):
+    """A bar for each number of GPUs and each batch is as high as the MFU that plan() gives, and names what binds."""
+    heights = []
+    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0}
+    for kind, stop, label, high in json.loads(engine.eval(f"bars({json.dumps(seen)})")):
+        state = seen | {kind: int(stop)}
+        assert label.startswith(f"{int(stop):,} "), label
+        try:
+            found = solve(asked(state), 1).rows
+        except Refusal:
+            found = []
+        if not found:
+            assert label.endswith("no layout fits."), (state, label)
+            continue
+        (of,) = found
+        assert f"MFU {show(of.mfu[2], '%', digits=2)}." in label, (state, label)
+        named = re.search(r"What binds is (.*)\.", label)[1]
+        assert of.binds.startswith({"hops": "transfers between stages"}.get(named, named)), (state, label, of.binds)
+        heights.append(high / of.mfu[2])
+    assert len(heights) > 12 and heights == pytest.approx([heights[0]] * len(heights))
+
+
 def test_what_is_copied_is_the_plan(numbers):
     """As Python it is the same plan, as JSON and CSV all plans of the map with their columns."""
     copied = 0
@@ -215,6 +245,29 @@ def test_the_page_refuses_what_the_library_refuses(engine, config, said):
     field = re.search("field '(.*?)'|(unknown fields .*?);|(1%)", said)
     named = next((part for part in (field.groups() if field else ()) if part), "")
     assert named.removeprefix("unknown fields ") in page["wrong"]
+
+
+def test_the_page_means_the_names_that_the_library_means(engine, tmp_path):
+    """Names with letters changed, left out or doubled, in files of every kind of model."""
+    dice, meant, path = random.Random(3), 0, tmp_path / "config.json"
+    for _ in range(150):
+        config = dice.choice([FILES[name] for name in sorted(FILES)])
+        name = list(dice.choice(list(config)))
+        for _ in range(dice.randrange(1, 5)):
+            place = dice.randrange(len(name))
+            name[place : place + dice.randrange(2)] = dice.choice(["", "x", "e", "_", name[place] * 2])
+        typed = config | {"".join(name): 1}
+        if typed.keys() == config.keys():
+            continue
+        path.write_text(json.dumps(typed))
+        try:
+            specs.model(path)
+        except specs.SpecError as error:
+            ours = re.search("unknown field (.*?);", str(error))
+            if ours:
+                assert f"Unknown fields: {ours[1]}." in read(engine, json.dumps(typed))["wrong"]
+                meant += "did you mean" in ours[1]
+    assert 50 < meant < 140
 
 
 @pytest.mark.parametrize(

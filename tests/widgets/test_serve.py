@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,7 @@ BINDS = {
     "arithmetic": "compute",
     "prefill GPUs": "prefill",
     "decode GPUs": "decode",
+    "chunks of prompts": "chunk",
 }
 SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const serve = gpuscale.figures.serve, view = Object.assign(gpuscale.seen(spec, p), { width: p.width });
@@ -70,6 +72,8 @@ def states(many: int) -> list[dict]:
             "load": dice.choice([0.75, round(dice.uniform(0.1, 0.95), 2)]),
             "prefix": 0,
             "hit": dice.choice([1, round(dice.uniform(0, 1), 2)]),
+            "chunk": dice.choice([0, 0, 2 ** dice.randrange(6, 13)]),
+            "rate": dice.choice([0, limit(0.3, 900)]),
             "draft": dice.choice([0, 0, dice.randrange(1, 6)]),
             "drafted": limit(0.02, 0.5),
             **{f"a{i}": round(dice.uniform(0, 0.99), 2) for i in range(1, 6)},
@@ -87,7 +91,8 @@ def asked(state):
     limits = {name: state[name] for name, (_, top) in (("ttft", TTFT), ("tpot", TPOT)) if state[name] < top}
     formats = {name: state[name] for name in ("weights", "cache")}
     place = node_of(state["gpu"]) | {"mode": None if state["mode"] == "both" else state["mode"]}
-    place |= {"prefill_load": state["load"], "cached_prefix": state["prefix"], "hit": state["hit"]}
+    place |= {"load": state["load"], "chunk": state["chunk"], "rate": state["rate"] or None}
+    place |= {"cached_prefix": state["prefix"], "hit": state["hit"]}
     if state["draft"]:
         accepted = [state[f"a{i}"] for i in range(1, state["draft"] + 1)]
         place |= {"speculate": state["draft"], "acceptance": accepted, "draft": state["drafted"]}
@@ -103,11 +108,14 @@ class Worked:
         self.ask = request(*given, **more)
         formats = state["weights"], state["cache"]
         rows, _ = layouts(self.ask, model_numbers(self.ask, "bf16", "bf16"))
-        self.grid = evaluate_layouts(self.ask, rows, *formats, engine_of(self.ask.model))
+        used = engine_of(self.ask.model)
+        self.grid = evaluate_layouts(self.ask, rows, *formats, used)
+        self.whole = evaluate_layouts(replace(self.ask, chunk=0), rows, *formats, used)  # GPUs that only decode
         self.down = {"pp": "N_stages", "dpa": "n_dpa"}[state["down"]]
         self.cells, self.sent = {}, handed_over(self.ask, self.grid, formats)
-        kinds = {"colocated": colocated, "disaggregated": disaggregated}
-        for one in (one for mode in self.ask.modes for one in kinds[mode](self.ask, self.grid, formats)):
+        kinds = {"colocated": (colocated, self.grid), "disaggregated": (disaggregated, self.whole)}
+        found = (kinds[mode][0](self.ask, kinds[mode][1], formats) for mode in self.ask.modes)
+        for one in (one for each in found for one in each):
             key = one.decode.tp, {"pp": one.decode.pp, "dpa": one.decode.dpa}[state["down"]]
             was = self.cells.get(key)
             if not was or one.throughput[1] > was.throughput[1]:
@@ -124,10 +132,11 @@ class Worked:
         fits = grid.fits & rows[:, None]
         if "colocated" in self.ask.modes:
             token.append(np.min(grid.token[1], where=fits, initial=np.inf))
-            first.append(np.min(grid.first[1], where=fits, initial=np.inf))
+            first.append(np.min(grid.first[1] + grid.queues[-1].mean, where=fits, initial=np.inf))
+        grid = self.whole
         if "disaggregated" in self.ask.modes:
             for p in np.flatnonzero(grid.fits[:, 0]):
-                both = fits & (sizes + sizes[p] <= self.ask.gpus)[:, None]
+                both = grid.fits & rows[:, None] & (sizes + sizes[p] <= self.ask.gpus)[:, None]
                 lead = grid.prefill[1][p, 0] + self.sent[p].time
                 token.append(np.min(grid.spoken[1], where=both, initial=np.inf))
                 first.append(np.min(lead + grid.step[1], where=both, initial=np.inf))
@@ -167,14 +176,16 @@ def test_every_cell_has_the_deployment_of_the_library(shown):
                     assert point["perGpu"][1] == pytest.approx(wanted.per_gpu[1], rel=1e-9)  # a tie
                     continue
                 assert (before["count"], before["own"]) == (ahead.count, pytest.approx(ahead.weights_bytes, rel=1e-9))
-                queue = (before["load"], before["wait"], before["tail"], before["sent"], page["handed"])
-                ours = wanted.queue.load, wanted.queue.mean, wanted.tail, wanted.handover.time, wanted.handover.size
+                queue = (before["wait"], before["sent"], page["handed"])
+                ours = wanted.queue.mean, wanted.handover.time, wanted.handover.size
                 assert queue == pytest.approx(ours, rel=1e-9), state
                 split += 1
             assert (best["count"], point["alive"]) == (replicas.count, replicas.batch), state
             assert point["perGpu"] == pytest.approx(wanted.per_gpu, rel=1e-9)
             assert point["token"] == pytest.approx(wanted.token, rel=1e-9)
             assert point["first"] == pytest.approx(wanted.first, rel=1e-9)
+            assert point["gap"] == pytest.approx(wanted.gap, rel=1e-9), state
+            assert (point["load"], point["tail"]) == pytest.approx((wanted.queue.load, wanted.tail), rel=1e-9), state
             assert (point["memory"], best["own"]) == pytest.approx((replicas.memory, replicas.weights_bytes), rel=1e-9)
             assert best["binds"] == BINDS[wanted.binds], state
             plans, bound = plans + 1, bound | {best["binds"]}
@@ -232,16 +243,19 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
         one = own.cells[at["tp"], at["row"]]
         assert f"give {plain(rate(one.per_gpu[1]))} output tokens/s" in sentence, state
         said = [f"TPOT is expected to be {show(one.token[1], 's')}, and is at least {show(one.token[0], 's')}."]
+        said.append(f"95% of the gaps between two steps are then expected to be {show(one.gap[1], 's')} or shorter.")
         expected, least = (show(v, "s") for v in (one.first[1], one.first[0]))
+        said.append(f"TTFT is expected to be {expected} on average with its queue, and is at least {least} without.")
+        said.append(f"95% of the requests are expected to have a TTFT of {show(one.tail, 's')} or less.")
+        if one.fleet:
+            fleet, price = one.fleet, one.fleet.hour
+            assert page["fleet"] == pytest.approx(vars(fleet)), state
+            bill = "" if price is None else f", {show(price)} USD per hour"
+            said.append(f"{show(fleet.gpus, 'count')} GPUs{bill}.")
+            assert f"{show(state['rate'])} requests/s take " in sentence
         if one.prefill:
-            said.append(
-                f"TTFT is expected to be {expected} on average with its queue, and is at least {least} without."
-            )
-            said.append(f"95% of the requests are expected to have a TTFT of {show(one.tail, 's')} or less.")
             busy = f"{show(one.prefill.count * one.prefill.gpus, 'count')} prefill, {show(one.queue.load, '%')} busy"
             assert plain(page["words"]["gpre"]) == plain(busy)
-        else:
-            said.append(f"TTFT is expected to be {expected}, and is at least {least}.")
         assert all(each in page["sentence"] for each in said), (said, page["sentence"])
         assert (one.price is not None) == ("USD" in sentence)
         if one.price:
@@ -284,10 +298,11 @@ def test_the_frontier_is_every_batch_of_the_layout(shown):
         row = at["best"]["row"]
         names = ("Y", "N_stages", "n_dpa", "n_ep")
         [i, *_] = np.flatnonzero(np.all([own.grid.rows[name] == row[name] for name in names], axis=0))
-        batches, places = np.unique(own.grid.batch[i], return_index=True)
+        grid = own.whole if at["best"]["from"] else own.grid
+        batches, places = np.unique(grid.batch[i], return_index=True)
         assert [point["batch"] for point in page["points"]] == batches.tolist()
         for kind in (0, 1):
-            assert [point["token"][kind] for point in page["points"]] == pytest.approx(own.grid.token[kind][i, places])
+            assert [point["token"][kind] for point in page["points"]] == pytest.approx(grid.token[kind][i, places])
         seen += 1
     assert seen > 40
 
@@ -316,7 +331,8 @@ def test_the_records_are_those_of_python(shown):
         for one in page["records"]:
             wanted = own.cells[one["tp"], one[state["down"]]]
             assert one["mode"] == wanted.mode and one["per_gpu_expected"] == pytest.approx(wanted.per_gpu[1], rel=1e-9)
-            assert (one["first_p95"] == "") == (wanted.tail is None)
+            assert one["first_p95"] == pytest.approx(wanted.tail, rel=1e-9)
+            assert one.get("gpus") == (wanted.fleet and wanted.fleet.gpus)
 
 
 @pytest.mark.parametrize("change", [{"model": "gpt2"}, {"gpu": "v100"}, {"weights": "fp3"}])

@@ -279,7 +279,9 @@ def test_words_inside_an_sm_say_the_same_numbers(inside):
 
 def test_an_sm_is_opened_by_a_press_and_takes_what_can_be_allocated():
     page = engine("sms")
-    assert json.loads(page.eval("JSON.stringify(gpuscale.figures.sms.act(null, '40'))")) == {"level": "sm", "sm": 40}
+    press = "JSON.stringify(gpuscale.figures.sms.act({{ p: {{ level: '{}' }} }}, '40'))"
+    assert json.loads(page.eval(press.format("die"))) == {"level": "sm", "sm": 40}
+    assert json.loads(page.eval(press.format("sm"))) == {"level": "die"}
     odd = json.dumps({"R": 33, "S": 1500, "w_block": 7})
     fitted = json.loads(page.eval(f"JSON.stringify(gpuscale.figures.sms.fit({odd}))"))
     assert fitted == {"R": 32, "S": 1024, "w_block": 8}

@@ -1,8 +1,9 @@
 /* The memory of one GPU as a column, the GPUs that share its bytes, and the same column over the time of a step. */
 {
-  const KINDS = ['weights', 'gradients', 'optimizer', 'activations', 'logits', 'recomputed', 'buffers'];
-  const STATE = { weights: 3, gradients: 2, optimizer: 1 };  // the ZeRO stage that shards each
-  const TONE = { weights: ['memory', 80], gradients: ['memory', 58], optimizer: ['memory', 32], activations: ['compute', 40], logits: ['compute', 66], recomputed: ['compute', 18], buffers: ['scaleout', 50] };
+  const KINDS = ['weights', 'gradients', 'master', 'momentum', 'variance', 'activations', 'logits', 'recomputed', 'buffers'];
+  const STATE = { weights: 3, gradients: 2, master: 1, momentum: 1, variance: 1 };  // the ZeRO stage that shards each
+  const OPTIMIZER = ['master', 'momentum', 'variance'];
+  const TONE = { weights: ['memory', 80], gradients: ['memory', 58], master: ['memory', 44], momentum: ['memory', 32], variance: ['memory', 22], activations: ['compute', 40], logits: ['compute', 66], recomputed: ['compute', 18], buffers: ['scaleout', 50] };
   const ROWS = { dp: 'scaleout', tp: 'scaleup', pp: 'scaleout', cp: 'scaleout' };
   const CLOSED = 30, HOST = 66, TOP = 30, TALL = 336, SPAN = 7;    // heights of the drawing [px]; seconds that a step plays
   const log2 = Math.log2, doubled = (n) => 2 ** round(log2(max(1, n)));
@@ -79,6 +80,11 @@
         names.push({ key: `${k}-name`, tag: 'text', class: `name ${g.narrow ? 'tight' : ''}`, x: chip ? 22 : 7, y: ty, words: words.names[k] }, { key: `${k}-size`, tag: 'text', class: `name ${g.narrow ? 'tight' : ''}`, x: g.col - 6, y: ty, 'text-anchor': 'end', words: GB(now[k]) });
       } else if (h > .6 && !g.narrow) outside.push([k, mid]);
     }
+    const parts = OPTIMIZER.map((k) => now[k] / g.most * TALL), high = parts.reduce((x, y) => x + y);
+    if (g.narrow && high > 14.5 && max(...parts) <= 14.5) {   // too low for a name each: one for all
+      const y = g.y(now.weights + now.gradients) - high / 2;
+      names.push({ key: 'optimizer-name', tag: 'text', class: 'name tight', x: 7, y, words: words.names.optimizer }, { key: 'optimizer-size', tag: 'text', class: 'name tight', x: g.col - 6, y, 'text-anchor': 'end', words: GB(all(now, OPTIMIZER)) });
+    }
     const line = g.y(data.hbm), top = g.y(sum);
     if (sum > data.hbm) out.push({ key: 'over', tag: 'rect', class: 'over', fill: view.hatch, x: 0, y: top, width: g.col, height: line - top });
     const taken = [top - 10, ...names.map((s) => s.y)], clear = [line - 9, line + 10].find((y) => !g.narrow || y < g.base - 8 && taken.every((other) => abs(other - y) > 14));
@@ -122,8 +128,8 @@
   function host(view, g) {
     const { p, words, solved } = view, wide = g.end - g.x + 3, w = (wide - 8) / 2, out = [{ key: 'host', tag: 'text', class: 'strong', x: g.x, y: g.host - 1, words: words.host }];
     ['optimizer', 'activations'].forEach((k, i) => {
-      const on = p[`host_${k}`], x = g.x + i * (w + 8), bytes = solved.host[k];
-      out.push({ key: `host-${k}`, tag: 'rect', class: `away ${on ? hue(k).class : ''}`, style: hue(k).style, x, y: g.host + 9, width: w, height: g.base - g.host - 10, rx: 3, act: `host_${k}`, group: 'host', pressed: !!on, label: words.offload[k], from: k },
+      const on = p[`host_${k}`], as = k === 'optimizer' ? 'momentum' : k, x = g.x + i * (w + 8), bytes = solved.host[k];
+      out.push({ key: `host-${k}`, tag: 'rect', class: `away ${on ? hue(as).class : ''}`, style: hue(as).style, x, y: g.host + 9, width: w, height: g.base - g.host - 10, rx: 3, act: `host_${k}`, group: 'host', pressed: !!on, label: words.offload[k], from: as },
         { key: `host-${k}-of`, tag: 'text', class: `${on ? 'name' : 'soft'} ${g.narrow ? 'tight' : ''}`, x: x + w / 2, y: g.host + 9 + (g.base - g.host - 10) / 2, 'text-anchor': 'middle', words: on ? GB(bytes) : g.narrow ? words.short[k] : words.offload[k] });
     });
     return out;
@@ -166,7 +172,7 @@
     solve(p, call, data) {
       const c = valued(p, call, data), away = p.host_activations, last = c.last + c.logits >= c.first;
       const stretch = away ? c.offload : 0, tF = max(c.forward, stretch), tB = max(c.backward, stretch), tU = p.host_optimizer ? c.host_update : c.update, each = c.layers * c.layer;
-      const state = { weights: c.weights, gradients: c.gradients, optimizer: p.host_optimizer ? 0 : c.optimizer };
+      const here = 1 - p.host_optimizer, state = { weights: c.weights, gradients: c.gradients, master: here * c.master, momentum: here * c.moment, variance: here * c.moment };
       const run = stored({ stages: p.pp, last, tF, tB, tU, each, most: away ? c.last : Infinity, logits: last ? c.logits : 0, forward: c.gathered, backward: c.gathered + c.bucket, again: c.again, layers: c.layers });
       const sums = run.points.map((q) => all({ ...state, ...q })), top = max(...sums), peak = { ...state, ...run.points[sums.findIndex((v) => v > top * (1 - 1e-9))] };
       const replicas = p.dp * p.cp, held = (c.weights + c.gradients + c.optimizer) * replicas, once = valued({ ...p, zero: 3 }, call, data), least = (once.weights + once.gradients + once.optimizer) * replicas;

@@ -25,12 +25,37 @@ function twice(text) {
     }
   }
 }
+/** How alike two words are, 0 to 1: twice what they have in common, by the longest common parts one after another, over
+ *  their lengths. The twin of difflib's ratio, which Python asks. */
+function alike(a, b) {
+  const common = (al, ah, bl, bh) => {
+    let best = [0, 0, 0];
+    for (let i = al; i < ah; i++) for (let j = bl; j < bh; j++) {
+      let n = 0;
+      while (i + n < ah && j + n < bh && a[i + n] === b[j + n]) n++;
+      if (n > best[0]) best = [n, i, j];
+    }
+    const [n, i, j] = best;
+    return n ? n + common(al, i, bl, j) + common(i + n, ah, j + n, bh) : 0;
+  };
+  return 2 * common(0, a.length, 0, b.length) / (a.length + b.length);
+}
+/** The name that is most like a word, if one is like it enough. */
+function closest(word, names) {
+  let best = null;
+  for (const name of new Set(names)) {
+    if (2 * min(word.length, name.length) < .85 * (word.length + name.length)) continue;
+    const score = alike(name, word);
+    if (score >= .85 && !(best && (score < best[0] || score === best[0] && name <= best[1]))) best = [score, name];
+  }
+  return best?.[1];
+}
 const isTable = (v) => typeof v === 'object' && v !== null && !Array.isArray(v);
 function modelOf(found, data) {
   const { kinds, inside, ignored, aside, window: listed, most, said } = data.files, fail = (...parts) => { throw new Unread(worded(...parts)); };
   const knows = (file, names) => {
-    const strange = keys(file).filter((name) => !names.includes(name)).sort();
-    if (strange.length) fail(said.strange, strange.join(', '));
+    const strange = keys(file).filter((name) => !names.includes(name)).sort(), near = (name) => { const one = closest(name, names); return one ? worded(said.meant, name, one) : name; };
+    if (strange.length) fail(said.strange, strange.map(near).join(', '));
   };
   if (!isTable(found)) fail(said.table);
   const bad = (from, field, words) => fail(said.field, field, JSON.stringify(from[field]) ?? NEVER, words);
@@ -56,7 +81,8 @@ function modelOf(found, data) {
   const x = {};                                            // the sizes, by the library's names
   for (const [ours, theirs] of entries(fields)) {
     const usual = kind.default[theirs];
-    if (theirs in file) x[ours] = whole(theirs, ours === 'dense_layers' || ours === 'shared_experts' ? 0 : 1);
+    if (ours === 'q_rank' && found[theirs] === null) x[ours] = 0;                // queries without compression
+    else if (theirs in file) x[ours] = whole(theirs, ours === 'dense_layers' || ours === 'shared_experts' ? 0 : 1);
     else if (typeof usual === 'string') x[ours] = whole(usual);
     else if (Number.isInteger(usual)) x[ours] = usual;
     else if (!(theirs in kind.default) && ours !== 'max_tokens') wrong(theirs, said.whole, 1);

@@ -26,7 +26,7 @@ function slide(body, params, { value, unit, set }, on) {
     if (q) set({ [t.dataset.k]: snapped(q, scale(q).inv(+t.value)) }, t);
   });
   on(body, 'keydown', (e) => {                             // one press, one value, however coarse the snapping
-    const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, ArrowLeft: -4, ArrowDown: -4 }[e.key];
+    const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, PageUp: 100, ArrowLeft: -4, ArrowDown: -4, PageDown: -100 }[e.key];
     if (!q || !way) return;
     e.preventDefault();
     let n = scale(q)(value(k)), v;

@@ -317,7 +317,7 @@ function around(view, g, word) {
   const [a, z, low, high] = wedge(g), tip = a + (z - a) / p.taper;
   out.push({ key: 'wedge', tag: 'path', class: 'wedge', d: `M${g.at(a, low)}L${g.at(z, low)}L${g.at(tip, high)}L${g.at(a, high)}Z` }, word('ratio', g.tall ? (a + z) / 2 + 4 : (a + z) / 2, g.tall ? low - 6 : low + 15, taperText(view), g.tall ? 'end' : 'middle', 'small rate scaleout'));
   const d = cutPath(f, cut, g);
-  out.push({ key: `cut ${d}`, tag: 'g', class: g.tall ? 'cut tall' : 'cut', words: `<path d="${d}"/><path d="${d}"/>` });
+  out.push(...['', 'over'].map((cls) => ({ key: `cut ${cls} ${d}`, tag: 'path', class: `cut ${cls} ${g.tall ? 'tall' : ''}`, d })));
   out.push(word('cutname', g.tall ? g.last + 24 : clamp(middle(f, cut, g), 150, g.width - 110), g.tall ? 0 : g.end + 20, worded(w.cut, show(cut.cables, COUNT), rateText(view, cut.capacity)), g.tall ? 'start' : 'middle', 'small strong'));
   const k = busiest(s), worst = s.asked[k], at = k % f.links;
   if (!g.tall && worst > f.cap[at] * (1 + HAIR) && p.gpu < 0) { const [x, , top] = ends(f, at, g), right = x < g.width - 190; out.push(word('tag', x + (right ? 1 : -1) * (g.wide * worst / f.W / 2 + 6), at < f.up ? g.leaf + g.leafHigh + 15 : max(top, g.top) + 22, worded(w.load, rateText(view, worst), rateText(view, f.cap[at])), right ? 'start' : 'end', 'small strong tag')); }
@@ -372,7 +372,18 @@ figures.fabric = {
     const g = places(view.width, view.solved.f), [a, z] = wedge(g);
     return (z - a) / max(1, (g.tall ? y : x) - a);
   },
+  cuts: 'cables',
+  /** The cables that a line crosses. */
+  crossed(view, from, to) {
+    const { f } = view.solved, g = places(view.width, f), [[a, b], [c, d]] = g.tall ? [[from[1], from[0]], [to[1], to[0]]] : [from, to];
+    return range(f.nvl).filter((k) => {
+      const [x, low, high] = ends(f, k, g), y = b + (d - b) * (x - a) / (c - a || HAIR);
+      return (x - a) * (x - c) <= 0 && y >= (k < f.up ? min(low, high) : g.top) && y <= max(low, high);
+    }).map((k) => partOf(f, k));
+  },
+  /** A press removes a part or restores it; a knife removes all that it crosses, or restores them if none is left. */
   act({ p }, what) {
+    if (what instanceof Array) { const all = what.map(Number), rest = p.gone.filter((k) => !all.includes(k)); return { gone: all.every((k) => p.gone.includes(k)) ? rest : [...rest, ...all] }; }
     return what[0] === 'g' ? { gpu: p.gpu === +what.slice(1) ? -1 : +what.slice(1) } : { gone: toggled(p, +what) };
   },
   uses: (p, name) => name !== 'seed' || p.routes !== SPREAD || p.traffic === PERMUTED,

@@ -11,18 +11,51 @@ const rectangle = (key, cls, x, y, width, height, more) => ({ key, tag: 'rect', 
 const label = (key, cls, x, y, words, anchor = 'start', more) => ({ key, tag: 'text', class: cls, x, y, words: String(words), 'text-anchor': anchor, ...more });
 const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, ...more });
 
+/** The degrees of TP and PP on the map of a request. */
+const axes = ({ p: { gpus }, x: { G }, model }) => ({ across: powers(min(max(16, G), gpus)), down: powers(min(DEEPEST, gpus, model.x.L)) });
+
 let last = null;                                           // the search of the request that was asked last
+const known = new Map();                                   // searches by request
+const MANY_KNOWN = 200;
+const given = (p) => JSON.stringify([p.model, p.model === PASTED && p.config, p.cluster, p.gpus, p.batch, p.seq, p.recipe, p.zero, p.recompute]);
+/** Searches all cells of a request, one at a time. */
+function* searching(p, call, data) {
+  const model = p.model === PASTED ? readModel(p.config, data) : data.models[p.model], cells = [];
+  if (model.wrong) return { data, wrong: model.wrong, cells, across: [], down: [] };
+  const ask = asked(p, model, call, data), { across, down } = axes(ask);
+  for (const pp of down) for (const tp of across) {
+    if (tp * pp > p.gpus) cells.push({ Y: tp, N_stages: pp, tried: 0, fit: 0 }); else { cells.push(cellOf(ask, tp, pp)); yield; }
+  }
+  const ranked = cells.filter((c) => c.best).sort((a, b) => before(a.best.order, b.best.order) ? -1 : 1);
+  return { data, ask, model, cells, across, down, ranked, best: ranked[0], tried: cells.reduce((n, c) => n + c.tried, 0), fit: cells.reduce((n, c) => n + c.fit, 0) };
+}
+/** The same with a place to keep it. */
+function* kept(p, call, data) {
+  const found = yield* searching(p, call, data);
+  if (known.size >= MANY_KNOWN) known.clear();
+  known.set(given(p), found);
+}
 /** All cells of a request, computed once. */
 function searched(p, call, data) {
-  const given = JSON.stringify([p.model, p.model === PASTED && p.config, p.cluster, p.gpus, p.batch, p.seq, p.recipe, p.zero, p.recompute]);
-  if (last?.given === given && last.data === data) return last;
-  const model = p.model === PASTED ? readModel(p.config, data) : data.models[p.model];
-  if (model.wrong) return last = { given, data, wrong: model.wrong, cells: [], across: [], down: [] };
-  const ask = asked(p, model, call, data), G = ask.x.G;
-  const across = powers(min(max(16, G), p.gpus)), down = powers(min(DEEPEST, p.gpus, model.x.L));
-  const cells = down.flatMap((pp) => across.map((tp) => tp * pp > p.gpus ? { Y: tp, N_stages: pp, tried: 0, fit: 0 } : cellOf(ask, tp, pp)));
-  const ranked = cells.filter((c) => c.best).sort((a, b) => before(a.best.order, b.best.order) ? -1 : 1);
-  return last = { given, data, ask, model, cells, across, down, ranked, best: ranked[0], tried: cells.reduce((n, c) => n + c.tried, 0), fit: cells.reduce((n, c) => n + c.fit, 0) };
+  if (last?.data !== data) known.clear();
+  if (!known.has(given(p))) for (const _ of kept(p, call, data));
+  return last = known.get(given(p));
+}
+
+/* Other numbers of GPUs and other batches: what their best plans reach is searched in between, and then is there at once */
+const STOPS_OF = { gpus: range(13).map((i) => 8 << i), batch: range(11).map((i) => 2 ** (17 + i)) }, HIGH = 52, MOST_MFU = .7, BARS = 116;
+const brief = (n) => n >= 2 ** 20 ? `${n / 2 ** 20}M` : n >= 2 ** 10 ? `${n / 2 ** 10}k` : `${n}`;
+const possible = (p, data) => p.batch >= p.seq && p.gpus >= data.clusters[p.cluster].x.G;
+/** The best plan at a stop: null if there is none, undefined if nothing is known of it yet. */
+function bestAt({ p, call, data }, k, n) {
+  const to = { ...p, [k]: n }, found = known.get(given(to));
+  if (!possible(to, data)) return null;
+  return found && (found.top ??= found.best ? outcome(found.ask, found.best.best.row, call) : null);
+}
+/** Searches all stops that nothing is known of, the nearest first. */
+function* left(view) {
+  const { p, call, data } = view, far = ([k, n]) => abs(Math.log2(n / p[k])), all = keys(STOPS_OF).flatMap((k) => STOPS_OF[k].map((n) => [k, n]));
+  for (const [k, n] of all.sort((a, b) => far(a) - far(b))) if (bestAt(view, k, n) === undefined) yield* kept({ ...p, [k]: n }, call, data);
 }
 const nice = (v) => { const e = 10 ** floor(Math.log10(v)); return e * STOPS.find((s) => s * e >= v * .999); };
 
@@ -40,9 +73,9 @@ figures.planner = {
   height(view) { return this.places(view).end; },
   /** Where the parts of the drawing are. */
   places({ width, solved: { down, out, wrong } }) {
-    const wide = width >= 560, map = { x: 30, y: 62, w: (wide ? width - 246 : width) - 30 };
+    const wide = width >= 560, off = wrong ? 0 : wide ? BARS : 2 * BARS, map = { x: 30, y: 62 + off, w: (wide ? width - 246 : width) - 30 };
     const mapEnd = map.y + max(5, down.length) * ROW;
-    const memory = wide ? { x: width - 216, y: 62, w: 216, h: mapEnd - 62 } : { x: 0, y: mapEnd + 76, w: width, h: 190 };
+    const memory = wide ? { x: width - 216, y: map.y, w: 216, h: mapEnd - map.y } : { x: 0, y: mapEnd + 76, w: width, h: 190 };
     const times = { x: 0, y: max(mapEnd, memory.y + memory.h) + 62, w: width };
     const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 }, next = lanes.y + 6 * STRIP + 74;
     lanes.w = width - lanes.x - 8;
@@ -51,12 +84,51 @@ figures.planner = {
   draw(view) {
     const { solved, words, width } = view, at = this.places(view);
     if (solved.wrong) return [label('wrong', 'wrong', 0, 20, escape(words.unread))];
-    return [this.map(view, at), solved.out && [this.memory(view, at), this.times(view, at), this.lanes(view, at), this.next(view, at)]];
+    if (!view.svg) this.later(view, Infinity);
+    return [this.bars(view, at), this.map(view, at), solved.out && [this.memory(view, at), this.times(view, at), this.lanes(view, at), this.next(view, at)]];
+  },
+  /** Works out what the bars show, for some milliseconds; whether anything is left. */
+  later(view, time = 4) {
+    const { p } = view;
+    if (view.solved.wrong) return false;
+    if (view.scan?.p !== p) view.scan = { p, rest: left(view) };
+    const end = Date.now() + time;
+    let done;
+    do ({ done } = view.scan.rest.next()); while (!done && Date.now() < end);
+    return !done;
+  },
+  /** What the best plan reaches at each stop of the two sliders, and what binds it. */
+  bars(view, { wide }) {
+    const { p, words, width } = view, room = wide ? (width - 28) / 2 : width, shapes = [];
+    keys(STOPS_OF).forEach((k, panel) => {
+      const x0 = wide ? panel * (room + 28) : 0, y0 = wide ? 0 : panel * BARS, base = y0 + 84, each = room / STOPS_OF[k].length, found = STOPS_OF[k].map((n) => bestAt(view, k, n));
+      shapes.push(label(`bars-${k}`, 'small strong', x0, y0 + 12, words.scan[k]), line(`base-${k}`, 'lane', `M${px(x0)} ${base}H${px(x0 + room)}`));
+      let run = null;
+      STOPS_OF[k].forEach((n, i) => {
+        const one = found[i], x = x0 + i * each, on = p[k] === n, mid = x + each / 2, [hue, why] = one ? this.cause(view, one) : ['wait', words.unfit], high = one ? HIGH * min(1, one.c.mfu_expected / MOST_MFU) : 7;
+        if (one !== undefined) shapes.push(rectangle(`bar-${k}${n}`, one ? `scan ${hue} ${on ? 'on' : ''}` : 'bubble', x + 2, base - high, each - 4, high, one ? { rx: 1.5 } : { fill: view.hatch }));
+        if (on && one) shapes.push(label(`of-${k}`, 'small strong halo', mid, base - high - 4, show(one.c.mfu_expected, SHARE, false, 2), 'middle'));
+        if (on || i % 2 === 0) shapes.push(label(`stop-${k}${n}`, on ? 'stop strong' : 'stop', mid, base + 14, brief(n), 'middle'));
+        shapes.push(rectangle(`hit-${k}${n}`, 'row', x, y0 + 18, each, 82, { act: `${k}:${n}`, told: `${k}:${n}`, group: k, pressed: on, label: this.stopSaid(view, k, n) }));
+        if (run?.why !== why || one === undefined) shapes.push(this.tab(run, y0, k)), run = one === undefined ? null : { why, hue, from: x, key: i };
+        if (run) run.to = x + each;
+      });
+      shapes.push(this.tab(run, y0, k));
+    });
+    return shapes;
+  },
+  /** The name of what binds over the bars that it binds, if there is room. */
+  tab(run, y0, k) {
+    return run && run.why.length * 6.2 < run.to - run.from && [label(`tab-${k}${run.key}`, `stop rate ${run.hue}`, (run.from + run.to) / 2, y0 + 27, run.why, 'middle')];
+  },
+  stopSaid(view, k, n) {
+    const { words } = view, one = bestAt(view, k, n), head = worded(words.stop[k], show(n, COUNT));
+    return one ? worded(words.reaches, head, show(one.c.mfu_expected, SHARE, false, 2), this.cause(view, one)[1]) : one === null ? worded(words.none, head) : head;
   },
   map(view, { map, wide }) {
     const { p, solved: { cells, across, down, best, ask, at }, words } = view, G = ask.x.G, wall = across.some((tp) => tp > G) ? 9 : 0;
     const w = (map.w - wall) / across.length, X = (tp) => map.x + across.indexOf(tp) * w + (tp > G ? wall : 0), Y = (pp) => map.y + down.indexOf(pp) * ROW;
-    const inside = across.filter((tp) => tp <= G), shapes = [label('map', 'head', 0, 14, words.map)];
+    const inside = across.filter((tp) => tp <= G), shapes = [label('map', 'head', 0, map.y - 48, words.map)];
     shapes.push(label('inside', 'small scaleup rate', X(1) + inside.length * w / 2, map.y - 24, words.inside, 'middle'));
     if (wall) shapes.push(label('across', 'small scaleout rate', map.x + map.w, map.y - 24, words.across, 'end'), line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 18}V${map.y + down.length * ROW}`));
     shapes.push(label('PP', 'small soft', map.x - 8, map.y - 8, words.pp, 'end'));
@@ -183,12 +255,21 @@ figures.planner = {
     return shapes;
   },
   act({ p, solved: { best, at } }, key) {
+    if (key.includes(':')) return { [key.split(':')[0]]: +key.split(':')[1] };
     const [tp, pp] = key.split('x').map(Number), follow = (best?.Y === tp && best?.N_stages === pp) || (p.tp === tp && p.pp === pp);
     return follow ? { tp: 0, pp: 0 } : { tp, pp };
   },
   hover(view, el) {
+    if (el.dataset.told.includes(':')) return this.stopSaid(view, el.dataset.told.split(':')[0], +el.dataset.told.split(':')[1]);
     const c = view.solved.cells.find((one) => `${one.Y}x${one.N_stages}` === el.dataset.told);
     return c && this.said(view, c);
+  },
+  /** What binds a plan: its hue, and its name where there is little room. */
+  cause({ words, spec: { data } }, out) {
+    const { worst } = out;
+    if (out.spent[worst] / out.step < .02) return ['compute', words.alone];
+    const level = ['tp', 'cp', 'ep', 'dp'].includes(worst);
+    return [level ? words.hues[+out.inside(worst)] : words.hue[worst] ?? words.hue.other, words.short[worst] ?? (worst === 'extra' ? words.extra[+(out.row[9] > 0)] : data.causes[worst])];
   },
   binds({ words, solved: { out, ask }, spec: { units, data } }) {
     const of = (v) => show(v / out.step, SHARE, false, 2), { worst } = out;

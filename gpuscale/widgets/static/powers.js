@@ -65,7 +65,7 @@ function flight(m, t) {
 }
 
 figures.powers = {
-  steady: true, smooth: ['zoom'], glide: 1100,
+  steady: true, smooth: ['zoom'], zooms: 'zoom', glide: 1100,
   solve(p, call, { memories }) {
     const all = memories.map((m) => {
       const takes = (V) => call('time', { V, W: m.W, alpha: m.latency }), arrivals = range(PACKETS).map((i) => takes(p.V * (i + 1) / PACKETS));

@@ -1,5 +1,5 @@
 /* Five all-reduces on one clock. A lane has a row for each drawn rank: latency, bytes of growing sums, bytes that complete
-   some. Below, time over size, and who is first at which size. */
+   some. Below, time over size, and who is first at what size. */
 const ROW = 4, TALL = 67, LOW = 26, ROWS = 8;   // pixels of a row, of a lane, and of one that is not in the race; how many rows a lane has at most
 const runnersIn = (p, data) => data.runners.map((r, i) => ({ ...r, i })).filter(({ i }) => !p.out[i]);
 const size = (view, v, short) => show(v, view.spec.units.V, short), time = (view, v, short) => show(v, view.spec.units.alpha, short);
@@ -29,7 +29,7 @@ function moment(lane, t) {
   }
   return { steps, rows: lane.at(-1).to.rows, least: lane.at(-1).to.least };
 }
-/** Who is first at which size: [{ i, from, to }], by bisection between sizes at which the first one differs. */
+/** Who is first at what size: [{ i, from, to }], by bisection between sizes at which the first one differs. */
 function winners(p, call, data) {
   const all = runnersIn(p, data), [lo, hi] = data.sizes, first = (V) => all.reduce((best, r) => call(r.key, inputs(p, V)) < call(best.key, inputs(p, V)) ? r : best).i;
   const out = [{ i: first(lo), from: lo }], n = 60, at = (k) => lo * (hi / lo) ** (k / n);

@@ -126,7 +126,7 @@ figures.scheduler = {
     // where every step has a full chunk of prompts, and so many sequences decode as their prompts begin and answers end
     const filled = chunk < Infinity ? call('filled', { ...x, S_chunk: chunk }) : Infinity, busy = cost(filled, chunk, filled * context + (p.S_in - c) / 2, filled * context + chunk * (p.S_in + 1) / 2);
     const byChunk = filled < room ? call('chunks', { ...x, S_chunk: chunk, T_mix: busy }) : Infinity;
-    const limits = { continuous: byChunk < Infinity ? byChunk : byRoom, static: once([data.draw.most, ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))) };
+    const limits = { continuous: byChunk < Infinity ? byChunk : byRoom, get static() { return once([data.draw.most, ...same].join(), () => served(all('static', p.slots * ceil(data.backlog / p.slots)))); } };   // played when it is drawn: two runs at once keep a page from opening
     let batch = room / 2;
     for (const _ of range(30)) { const next = call('batch', closed(batch)); if (!(next > 0)) { batch = NaN; break; } const to = min(next, 2 * room), near = abs(to - batch) < 1e-6 * to; batch = (batch + to) / 2; if (near) break; }
     const peak = data.peaks.find((v) => v >= 1.1 * full) ?? data.peaks.at(-1), stable = p.kind === 'continuous' && p.rate < limits.continuous && batch <= room;

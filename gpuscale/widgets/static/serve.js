@@ -2,7 +2,7 @@
    over their batches; the memory of a GPU; the two latencies with their limits. The search is in deployments.js.      */
 {
 const ROW = 36, GAP = 3, SHADES = [.15, .3, .5, .7, .9], LABELED = [1, 8, 64, 512, 4096], OTHERS = 3, ALL = 9999;
-const HUE = { memory: 'memory', compute: 'compute', tpot: 'wait', ttft: 'plain', prefill: 'compute', decode: 'memory' };
+const HUE = { memory: 'memory', compute: 'compute', tpot: 'wait', ttft: 'plain', prefill: 'compute', decode: 'memory', chunk: 'compute' };
 const rectangle = (key, cls, x, y, width, height, more) => ({ key, tag: 'rect', class: cls, x, y, width: max(0, width), height: max(0, height), ...more });
 const label = (key, cls, x, y, words, anchor = 'start', more) => ({ key, tag: 'text', class: cls, x, y, words: String(words), 'text-anchor': anchor, 'pointer-events': 'none', ...more });
 const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, 'pointer-events': 'none', ...more });
@@ -14,21 +14,22 @@ const id = (c) => `${c.tp}x${c.row}`;
 
 figures.serve = {
   solve(p, call, data) {
-    const found = searched(p, call, data), { at, ask, ranked, within } = found, rate = at?.best?.point.perGpu, { price } = ask.place;
+    const found = searched(p, call, data), { at, ask, ranked, within } = found;
     for (const c of [at, ...ranked.slice(0, OTHERS + 1)]) if (c?.best) c.best.curve = curved(ask, c.best, within);
     const one = this.opened({ solved: found }), free = { ...within, ttft: Infinity };   // outside of the limits it has a curve as well
-    if (one && !one.point) one.curve = p.mode === 'disaggregated' ? one.points.map((c) => parted({ ...ask, senders: ask.free }, one, c, free)).filter(Boolean) : one.points;
-    return { ...found, price: rate && price ? call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: rate[1] }) : null };
+    if (one && !one.point) one.curve = p.mode === 'disaggregated' ? one.apart.points.map((c) => parted({ ...ask, senders: ask.free }, one.apart, c, free)).filter(Boolean) : curved(ask, one, within);
+    return { ...found, fleet: at?.best ? fleet(ask, at.best) : null, price: at?.best ? priced(ask, at.best) : null };
   },
   fit(p, was, data) {
     const model = data.models[p.model], [least] = data.prefix, input = min(p.input, (model.most ?? Infinity) - p.output), away = was && ['down', 'model'].some((k) => was[k] !== p[k]) && was.tp === p.tp && was.row === p.row;
-    const prefix = p.prefix > least ? p.prefix : p.prefix && !was?.prefix ? 2 * least : 0;   // its slider ends at none
-    return { ...p, down: model.experts ? p.down : 'pp', gpus: min(p.gpus, data.gpus[p.gpu].most), input, prefix: min(prefix, input - 1), ...(away && { tp: 0, row: 0 }) };
+    const prefix = p.prefix > least ? p.prefix : p.prefix && !was?.prefix ? 2 * least : 0;   // its slider ends at none, as others do
+    const ending = (name, least) => p[name] > least ? p[name] : p[name] && !was?.[name] ? 2 * least : 0, chunk = ending('chunk', data.chunk[0]), rate = ending('rate', data.rate[0]);
+    return { ...p, chunk, rate, down: model.experts ? p.down : 'pp', gpus: min(p.gpus, data.gpus[p.gpu].most), input, prefix: min(prefix, input - 1), ...(away && { tp: 0, row: 0 }) };
   },
   uses(p, name) {
     const place = ACCEPTED.indexOf(name);
     if (place >= 0) return place < p.draft;
-    return { down: kept?.data.models[p.model].experts, hit: p.prefix > 0, drafted: p.draft > 0, load: p.mode !== 'colocated' }[name] ?? true;
+    return { down: kept?.data.models[p.model].experts, hit: p.prefix > 0, drafted: p.draft > 0, chunk: p.mode !== 'disaggregated' }[name] ?? true;
   },
   height(view) { return this.places(view).end; },
   places(view) {
@@ -208,33 +209,35 @@ figures.serve = {
     return c && this.said(view, c);
   },
   sentence(view) {
-    const { p, solved: { at, first, price, leastToken, leastFirst, leastMemory, ask, fits }, words, spec: { units } } = view, time = (v) => show(v, units.time);
+    const { p, solved: { at, first, price, fleet: crowd, leastToken, leastFirst, leastMemory, ask, fits }, words, spec: { units } } = view, time = (v) => show(v, units.time);
     if (!fits) return worded(words.nothing, show(leastMemory, units.bytes), show(ask.place.room, units.bytes));
     if (!first && !at) return leastToken < Infinity ? `${words.none} ${worded(words.least, time(leastToken), time(leastFirst))}` : words.out.all;
     if (!at.best) return this.said(view, at);
-    const { point, binds, from } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(from ? words.queued : words.first, time(point.first[1]), time(point.first[0]))];
-    if (from) out.push(worded(words.tail, time(from.tail)));
+    const { point, binds, from } = at.best, out = [worded(words.opened, this.named(view, at.best), tokens(point.perGpu[1]), show(point.alive, COUNT)), worded(words.token, time(point.token[1]), time(point.token[0])), worded(words.gap, time(point.gap[1])), worded(words.queued, time(point.first[1]), time(point.first[0])), worded(words.tail, time(point.tail))];
+    if (crowd) out.push(worded(crowd.hour === null ? words.crowd : words.bill, show(p.rate), this.named(view, { ...at.best, count: crowd.replicas, from: from && { ...from, count: crowd.prefill } }), show(crowd.gpus, COUNT), show(crowd.hour ?? 0)));
     if (price) out.push(worded(words.price, show(price), show(ask.place.price)));
     out.push(worded(words.bind, words.binds[binds]), ask.model.chips.includes(p.gpu) ? worded(words.held, ask.model.rows, show(ask.model.band)) : worded(words.unmeasured, ask.place.title));
     return out.join(' ');
   },
   table(view) {
-    const { words, solved: { ranked, ask }, call, spec: { units } } = view, time = (v) => show(v, units.time), { price } = ask.place;
+    const { words, solved: { ranked, ask }, spec: { units } } = view, time = (v) => show(v, units.time);
     return [words.heads, ...ranked.map(({ best }) => {
-      const { point, binds, from } = best, dollars = price ? show(call('dollars_per_million', { p_gpu: price, f_busy: 1, r_tok: point.perGpu[1] })) : '';
-      return [this.named(view, best), show(point.alive, COUNT), tokens(point.perGpu[1]), tokens(point.perGpu[0]), time(point.token[1]), time(point.token[0]), time(point.first[1]), from ? time(from.tail) : '', from ? show(from.load, units.part) : '', show(point.memory, units.bytes), dollars, words.short[binds]];
+      const { point, binds } = best, price = priced(ask, best), dollars = price ? show(price) : '';
+      return [this.named(view, best), show(point.alive, COUNT), tokens(point.perGpu[1]), tokens(point.perGpu[0]), time(point.token[1]), time(point.token[0]), time(point.gap[1]), time(point.first[1]), time(point.tail), show(point.load, units.part), show(point.memory, units.bytes), dollars, words.short[binds]];
     })];
   },
   /** The call of the library for a state; where a cell is opened that is not the best one, its row of the plan. */
   call({ p, spec: { data }, solved: { at, first, ttft, tpot } }) {
-    const one = at?.best, aside = at && at !== first, apart = aside && !!one?.from, { row } = one ?? {};
+    const one = at?.best, aside = at && (at !== first || p.rate), apart = aside && !!one?.from, { row } = one ?? {};
     const sizes = row && [['tp', row.Y], ['pp', row.N_stages], ['dpa', row.n_dpa], ['ep', row.n_ep]], named = [];
     if (p.mode !== 'both') named.push(['mode', p.mode]);
-    else if (aside && one && !apart) named.push(['mode', 'colocated']);
+    else if (aside && one) named.push(['mode', apart ? 'disaggregated' : 'colocated']);
     named.push(['ttft', ttft], ['tpot', tpot]);
     if (p.prefix) named.push(['cached_prefix', p.prefix], ['hit', p.hit]);
     if (p.draft) named.push(['speculate', p.draft], ['acceptance', ACCEPTED.slice(0, p.draft).map((k) => p[k]).join()], ['draft', p.drafted]);
-    if (p.mode !== 'colocated') named.push(['prefill_load', p.load]);
+    if (p.chunk && p.mode !== 'disaggregated') named.push(['chunk', p.chunk]);
+    named.push(['load', p.load]);
+    if (p.rate) named.push(['rate', p.rate]);
     if (apart) named.push(['top', ALL]);                             // a split is picked from all rows by how it decodes
     else if (aside) named.push(...(sizes ?? [['tp', at.tp], [p.down, at.row]]));
     const said = named.filter(([, v]) => v !== null && v !== Infinity).map(([k, v]) => `, ${k}=${real(v) ? +v.toPrecision(6) : `"${v}"`}`).join('');
@@ -247,7 +250,7 @@ figures.serve = {
     const ahead = (from) => fromEntries(['tp', 'pp', 'dpa', 'ep', 'count'].map((k) => [`prefill_${k}`, from ? sizes(from)[k] : '']));
     return {
       request: p,
-      rows: ranked.map(({ best, best: { point, from } }) => ({ mode: from ? 'disaggregated' : 'colocated', ...sizes(best), ...ahead(from), batch: point.alive, memory: point.memory, ...pair('per_gpu', point.perGpu), ...pair('token', point.token), ...pair('first', point.first), first_p95: from?.tail ?? '', prefill_load: from?.load ?? '', handover: from ? ask.V_hand : '', binds: best.binds })),
+      rows: ranked.map(({ best, best: { point, from } }) => ({ mode: from ? 'disaggregated' : 'colocated', ...sizes(best), ...ahead(from), batch: point.alive, memory: point.memory, ...pair('per_gpu', point.perGpu), ...pair('token', point.token), ...pair('gap', point.gap), ...pair('first', point.first), first_p95: point.tail, load: point.load, ...(p.rate && fleet(ask, best)), handover: from ? ask.V_hand : '', binds: best.binds })),
       refused: cells.filter((c) => !c.best).map(({ tp, row, out }) => ({ tp, [p.down]: row, out })),
     };
   },
@@ -256,8 +259,8 @@ figures.serve = {
     return what === 'csv' ? [heads, ...found.rows.map(Object.values)].map((row) => row.join()).join('\n') : JSON.stringify(found, null, 1);
   },
   numbers(view) {
-    const { solved: { cells, at, price, leastToken, leastFirst, ask } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds, from: c.best.from ?? null } : null };
-    return { cells: cells.map(told), at: told(at) ?? null, price, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [], curve: at?.best?.curve ?? [], records: this.records(view).rows, handed: ask.V_hand };
+    const { solved: { cells, at, price, leastToken, leastFirst, ask, fleet: crowd } } = view, told = (c) => c && { tp: c.tp, row: c.row, out: c.out ?? null, why: c.why?.[0] ?? null, token: c.token, first: c.first, need: c.need, best: c.best ? { row: c.best.row, count: c.best.count, own: c.best.own, most: c.best.most, point: c.best.point, binds: c.best.binds, from: c.best.from ?? null } : null };
+    return { cells: cells.map(told), at: told(at) ?? null, price, fleet: crowd, leastToken, leastFirst, band: ask.model.band, room: ask.place.room, hbm: ask.place.hbm, sentence: this.sentence(view), table: this.table(view), points: at?.best?.points ?? [], curve: at?.best?.curve ?? [], records: this.records(view).rows, handed: ask.V_hand };
   },
 };
 }

@@ -7,12 +7,12 @@
      act, label       a press (or Enter) on it asks the figure's act(); label names it for a screen reader
      group            shapes of one group are one stop of the Tab key, with arrows from one to the next
      pressed          whether it is chosen
-     from             the key of the shape that it grows out of, when it is new                                       */
+     from             the key of the shape that it grows out of, when it is new, or its attributes then                                       */
 const lerp = (a, b, u) => a + (b - a) * u;
 const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
 /** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
 function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
-const AT_ONCE = 90;       // shapes that a slow phone makes within a frame
+const SOME = 40, CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
@@ -43,27 +43,25 @@ function stops(shapes) {
 const alike = (a, b) => a === b || keys(a).length === keys(b).length && keys(b).every((k) => a[k] === b[k]);
 const told = (v) => real(v) ? +v.toFixed(2) : v;
 
-/** Draws lists of shapes into an element, each time by what has changed. */
-function sketch(scene) {
-  const kept = new Map();                                  // by key: { el, shown, words }
+/** Draws lists of shapes into an element, each time by what has changed. Where much has, a brush paints them until they rest,
+ *  and the elements follow over some frames. */
+function sketch(scene, brush) {
+  const kept = new Map();                                  // by key: { el, shown, words, of, stops }
+  let seen;                                                // what the brush has painted of each
   let was = null, changes;                                 // where a glide began, and what it changes in each shape
-  function put(key, tag, words, shown) {
+  function put(key, { tag, words, shown }) {
     let it = kept.get(key);
     if (it?.el.tagName !== tag) { it?.el.remove(); kept.set(key, it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }); }
     for (const k of keys(it.shown)) if (!(k in shown)) it.el.removeAttribute(k);
     for (const [k, v] of entries(shown)) if (it.shown[k] !== v) it.el.setAttribute(k, told(v));
     it.shown = shown;
     if (it.words !== words) it.el[/[<&]/.test(it.words = words) ? 'innerHTML' : 'textContent'] = spans(words);
-    return it.el;
+    return it;
   }
-  /** A shape on its way, or at its end; one that is as it was need not be drawn again. */
-  function drawn(s, stop, u) {
-    const it = kept.get(s.key), stops = stop.has(s.key);
-    if (!was && it?.of && it.stops === stops && alike(it.of, s)) { it.of = s; return it.el; }
-    const to = attributes(s, stops), old = was && (was.get(s.key) ?? was.get(s.from));
-    const el = put(s.key, s.tag, s.words ?? '', !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u });
-    Object.assign(kept.get(s.key), { of: was ? null : s, stops });
-    return el;
+  /** A shape on its way, or at its end. */
+  function looks(s, stops, u) {
+    const to = attributes(s, stops), old = was && (was.get(s.key) ?? (typeof s.from === 'object' ? s.from : was.get(s.from)));
+    return { tag: s.tag, words: s.words ?? '', shown: !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u } };
   }
   /** What changes from one state to the other is found once for each shape of a glide. */
   function onWay(s, old, to, u) {
@@ -74,26 +72,37 @@ function sketch(scene) {
   }
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
-    depart() { was = new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
-    /** Draws them; without `whole` only so many new ones AT_ONCE, and says whether some are left for the next frame. */
-    paint(shapes, u = 1, whole = true) {
-      const most = whole || !kept.size ? Infinity : kept.size + AT_ONCE;
-      let left = false;
-      const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key));
+    depart() { was = brush.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
+    /** Draws them. Of very many elements that change only so many as there is room for do, and it says whether any are left. */
+    paint(shapes, u = 1, room = Infinity) {
       if (u >= 1) was = null;
-      for (const [key, it] of kept) if (!here.has(key)) {
-        if (was?.has(key)) put(key, it.el.tagName, it.words, { ...it.shown, opacity: (was.get(key).opacity ?? 1) * (1 - u) });
-        else { it.el.remove(); kept.delete(key); }
+      const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key)), gone = [...kept].filter(([key]) => !here.has(key));
+      const rests = (s) => { const it = kept.get(s.key); return it?.of && it.stops === stop.has(s.key) && alike(it.of, s); };
+      const late = new Set(was ? list : list.filter((s) => !rests(s))), many = late.size + gone.length;
+      const fading = ([key, it]) => ({ tag: it.el.tagName, words: it.words, shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) } });
+      if (!kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
+      if (was && room < Infinity) room = 0;
+      if (!room || many > room) {
+        const painted = list.map((s) => looks(s, false, u));
+        seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
+        brush.paint([...was ? gone.map(fading) : [], ...painted]);
+      }
+      if (!room) return true;
+      for (const [key, it] of gone) {
+        if (was) put(key, fading([key, it]));
+        else if (room-- > 0) { it.el.remove(); kept.delete(key); }
       }
       let next = scene.firstChild;
       for (const s of list) {
-        if (kept.size >= most && !kept.has(s.key)) { left = true; continue; }
-        const el = drawn(s, stop, u);
+        if (late.has(s) && room-- > 0) Object.assign(put(s.key, looks(s, stop.has(s.key), u)), { of: was ? null : s, stops: stop.has(s.key) });
+        const el = kept.get(s.key)?.el;
+        if (!el) continue;
         while (next && !here.has(next.key)) next = next.nextSibling;
         el.key = s.key;
         if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
       }
-      return left;
+      if (room >= 0) brush.rest();
+      return room < 0;
     },
   };
 }

@@ -126,8 +126,9 @@ const inside = {
     out.push(label('one', 0, 13, worded(small ? words.short : words.period, p.n_run, p.n_wait), 'strong'), path('empty', line(filled, end), '', { fill: hatch }), path('own', n ? line(0, p.n_run) : '', 'compute solid'));
     out.push(path('others', joined(range(max(0, ceil(filled / p.n_run) - 1)), (i) => line((i + 1) * p.n_run + .5 / L.k, min(filled, (i + 2) * p.n_run))), 'compute tiles past'), { key: 'wait', tag: 'rect', x: 0, y: L.line, width: X(end), height: 18, class: 'edge' });
     for (const [name, c] of entries(data.loads)) { const x = X(p.n_run + c); out.push(path(`at${name}`, `M${px(x)} ${L.line + 19}v6`, 'spine'), label(`load${name}`, min(x, width), L.line + 38, `${name} ${c}`, c === p.n_wait ? 'strong small' : 'small soft', x > width - 30 ? 'end' : 'middle')); }
+    const warp = out.length;                               // from here on it is what opens in the place of the SM
     // the SM: a scheduler has its slots, its registers with a row per warp, and the rows' time
-    out.push({ key: `sm${p.sm}`, tag: 'rect', x: .5, y: L.frame, width: width - 1, height: L.h - L.frame - 1, rx: 6, class: 'sm open' });
+    out.push({ key: `sm${p.sm}`, tag: 'rect', x: .5, y: L.frame, width: width - 1, height: L.h - L.frame - 1, rx: 6, class: 'sm open', act: p.sm, group: 'sm', 'pointer-events': 'none', label: words.close });
     const high = solved.each * L.file, T = (c) => L.regs + 6 + clamp(c / (2 * period), 0, 1) * L.time, at = now % (2 * period), hot = bursts.find((b) => b.from <= now && now < b.to)?.w;
     const kinds = { runs: '', ready: '', rests: '', slots: '' }, gap = high > 4 ? 1 : .3;
     for (const b of bursts) {
@@ -137,7 +138,7 @@ const inside = {
     const blocks = (odd) => joined(range(n), (r) => floor(r * n_sub / w_block) % 2 === odd ? box(0, 20 + r * high, L.regs, high - gap) : ''), free = L.file - n * high;
     for (const q of range(n_sub)) {
       const [x, y] = L.quad(q), move = { transform: `translate(${px(x)} ${px(y)})` }, put = (key, d, cls, more) => out.push(path(`${key}${q}`, d, cls, { ...move, ...more }));
-      out.push(label(`scheduler${q}`, x, y - 9, worded(words.scheduler, q + 1)), { key: `file${q}`, tag: 'rect', x, y: y + 20, width: L.regs, height: L.file, class: 'memory file', from: `sm${p.sm}` });
+      out.push(label(`scheduler${q}`, x, y - 9, worded(words.scheduler, q + 1)), { key: `file${q}`, tag: 'rect', x, y: y + 20, width: L.regs, height: L.file, class: 'memory file' });
       put('slotsidle', box(L.regs + 6, 0, L.time, 12), '', { fill: hatch }); put('slotsback', kinds.slots, 'back'); put('slots', kinds.slots, 'compute solid');
       put('even', blocks(0), 'memory solid rows'); put('odd', blocks(1), 'memory solid rows odd'); put('free', free > 1 ? box(0, 20 + n * high, L.regs, free) : '', '', { fill: hatch });
       put('rests', kinds.rests, 'wait solid'); put('ready', kinds.ready, 'compute ready'); put('runs', kinds.runs, 'compute solid');
@@ -148,7 +149,8 @@ const inside = {
     const wide = solved.block * (width - 24), many = solved.warps / w_block, y = L.h - 32;
     out.push(label('shared', 12, y - 10, worded(small ? words.block : words.shared, show(p.S, data.kib, true)), 'memory small name'), label('registers', width - 12, y - 10, worded(words.registers, p.R), 'memory small name', 'end'));
     out.push(path('block', joined(range(many), (i) => box(12 + i * wide, y, max(.5, wide - 1), 18)), 'memory solid rows'), path('unused', box(12 + many * wide, y, max(0, width - 24 - many * wide), 18), '', { fill: hatch }), { key: 'smem', tag: 'rect', x: 12, y, width: width - 24, height: 18, class: 'memory file' });
-    return out;
+    const grow = growing(view, L);
+    return out.map((s, i) => i > warp ? grow(s) : s);
   },
 
   handles(view) {
@@ -190,6 +192,14 @@ function turns(n, run, wait, until) {
   }
   return out;
 }
+/** What is in an SM grows out of its place on the chip, and keeps its proportions to it on the way. */
+function growing(view, L) {
+  const { s, sm } = layout(view), [x, y] = sm(view.p.sm), kx = s / (view.width - 1), ky = s / (L.h - L.frame - 1), six = (v) => +v.toFixed(6);
+  return (shape) => {
+    const [, a, b] = /\(([-\d.]+) ([-\d.]+)/.exec(shape.transform) ?? [0, 0, 0];
+    return { ...shape, transform: `translate(${a} ${b}) scale(1 1)`, from: { transform: `translate(${px(x + (a - .5) * kx)} ${px(y + (b - L.frame) * ky)}) scale(${six(kx)} ${six(ky)})`, opacity: 0 } };
+  };
+}
 /** Where the parts of the SM stand. */
 function room(view) {
   const { width, data } = view, h = die.height(view), line = 32, frame = 82, regs = width < 540 ? 22 : 34, w = (width - 36) / 2, high = (h - 64 - frame) / 2;
@@ -202,7 +212,7 @@ figures.sms = {
   solve: (p, call, data) => (p.level === 'die' ? die : inside).solve(p, call, data), pace: (p, solved) => solved.pace,
   /** Registers and shared memory are set in the units in which they are allocated. */
   fit: (p) => ({ ...p, R: 8 * round(p.R / 8), S: 1024 * round(p.S / 1024), w_block: 4 * round(p.w_block / 4) }),
-  act: (view, i) => ({ level: 'sm', sm: +i }),
+  act: ({ p }, i) => p.level === 'sm' ? { level: 'die' } : { level: 'sm', sm: +i },
   uses: (p, name) => !({ tile: 'sm', w_block: 'die' }[name] === p.level),
 };
 globalThis.gpuscale.wake?.();

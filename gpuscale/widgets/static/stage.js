@@ -11,6 +11,7 @@
      numbers(view, t)     all numbers that are shown, for tests
      call(view)           the call that gives this state in Python
    and where it has them:
+     later(view)          works for some milliseconds on what is shown once it is there; true while there is more
      pace(p, solved)      how long one second of computed time takes on the page [s]; without it there is no clock
      place(view, t)       where the clock stands, in words
      handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, grid, value, words }]; the id 'share.1' is p.share[1], a
@@ -18,6 +19,9 @@
      pull(view, id, x, y) the value that the handle has at a point
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
+     zooms                the id of the handle that a pinch moves, and the wheel once the drawing was pressed
+     cuts                 the group of shapes that a drag across them presses together, as does Shift with an arrow from one
+                          to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
      fit(p, was, data)    the inputs made possible; was are those before
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
@@ -35,6 +39,8 @@ const PLACES = 1000;      // of the scrubber
 const SPEEDS = [1, 2, 4];
 const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
 const FAR = 1000;         // how many times as much as at the start an input without bounds can be, or as little, such as W
+const REST = 150;         // milliseconds until the elements of a drawing follow what is painted
+const HELD = 300, FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
 const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -100,8 +106,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene);
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, way = 1, list = [];
+  const shapes = sketch(scene, brush(svg, scene));
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, later = 0, way = 1, list = [], unlike = '';   // unlike: what a link asks for and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
@@ -114,10 +120,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
   }
-  /** Under a hand many new shapes come over some frames, each of which shows the ones before it first. */
-  function paint() {
-    cancelAnimationFrame(coming);
-    if (shapes.paint(list, way, way < 1 || calm.matches)) coming = requestAnimationFrame(() => { coming = requestAnimationFrame(paint); });
+  /** Elements that are late follow frame by frame, once nothing has moved for a while. */
+  function paint(follow = ticking.runs) {
+    clearTimeout(resting); cancelAnimationFrame(coming);
+    if (!way) return;                                      // at the start of a glide nothing has moved
+    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
+    const on = () => paint(true);
+    if (follow) coming = requestAnimationFrame(on); else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
@@ -129,21 +138,27 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
-    write(words, figure.sentence(view, now()));
+    write(words, figure.sentence(view, now()) + unlike);
     write(code, figure.call(view), 'textContent');
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
-    for (const b of $$('[data-choice]', body)) { b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v; b.parentElement.hidden = !used(b.dataset.choice); }
-    for (const el of $$('[data-box]', body)) { el.value = view.p[el.dataset.box]; el.parentElement.hidden = !used(el.dataset.box); }
+    for (const b of $$('[data-choice]', body)) b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v;
+    for (const el of $$('[data-box]', body)) el.value = view.p[el.dataset.box];
     for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
-    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
+    offer();
     for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
     if (numbers.open) listed();
     clearTimeout(speak);
     speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
+  /** Shows the controls that have a meaning now. */
+  function offer() {
+    for (const b of $$('[data-choice]', body)) b.parentElement.hidden = !used(b.dataset.choice);
+    for (const el of $$('[data-box]', body)) el.parentElement.hidden = !used(el.dataset.box);
+    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
+  }
   const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
   function listed() {
     const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
@@ -154,7 +169,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   /** Takes new inputs. */
   function change(to, source, u = 1) {
-    cancelAnimationFrame(gliding); way = u;
+    cancelAnimationFrame(gliding); way = u; unlike = '';
     view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
@@ -169,6 +184,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
     place();
     tellState(source);
     frame();                                               // last: a readout asks for its width, and so for a layout
+    if (figure.later) ponder();
+  }
+  /** What takes long is worked out in between, once nothing moves, and then shown. */
+  function ponder(worked = false) {
+    clearTimeout(later);
+    later = setTimeout(() => {
+      const more = way < 1 || figure.later(view);
+      later = 0;
+      if (more) ponder(worked || way === 1); else if (worked) glide({});
+    }, worked ? 0 : REST);
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
@@ -179,10 +204,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else { way = e; paint(); }
+      else { way = e; paint(false); }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
+    cancelAnimationFrame(gliding); gliding = requestAnimationFrame(() => { gliding = requestAnimationFrame(beat); });   // the frame of the press has enough to do
   }
 
   /* Handles: the same value by mouse, finger and key */
@@ -213,7 +239,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
     else if (pointed) tell(); else tells.hidden = true;
   });
-  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was && figure.settles) glide({}); });
+  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was) figure.settles ? glide({}) : paint(); });
   on(area, 'pointerleave', () => { pointed = null; tells.hidden = true; });
   on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
   on(grips, 'keydown', (e) => {
@@ -222,6 +248,29 @@ function stage(root, spec, { notebook, onChange } = {}) {
     e.preventDefault();
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
+  /* A pinch, by fingers or on a trackpad, moves a handle as well, and so does the wheel of who has pressed the drawing */
+  let awake = false, apart = 0, spare = 0;                 // spare: what is less than the grid of the handle
+  function zoomed(e, by) {
+    const { value, lo, hi, grid } = handle(figure.zooms), to = clamp(value + by + spare, lo, hi);
+    spare = to - round(to / grid) * grid;
+    if (to === value && !spare) return;                              // at its end the page scrolls on
+    e.preventDefault();
+    put(figure.zooms, to);
+  }
+  if (figure.zooms) {
+    const hard = { signal, passive: false }, spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    on(svg, 'click', () => { awake = true; });
+    on(area, 'pointerleave', () => { awake = false; });
+    svg.addEventListener('wheel', (e) => { if (awake || e.ctrlKey) zoomed(e, clamp(-e.deltaY * (e.ctrlKey ? .02 : .003), -.3, .3)); }, hard);
+    on(svg, 'touchstart', (e) => { apart = e.touches.length === 2 ? spread(e) : 0; });
+    svg.addEventListener('touchmove', (e) => {
+      if (!apart || e.touches.length !== 2) return;
+      const was = apart;
+      apart = spread(e);
+      e.preventDefault();
+      zoomed(e, Math.log2(apart / was));
+    }, hard);
+  }
   function tell() {
     const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
     tells.hidden = !said; write(readout, said ?? '');
@@ -239,6 +288,30 @@ function stage(root, spec, { notebook, onChange } = {}) {
     glide(to);
     if (runs && !calm.matches) play();
   }
+  /* A knife: a line across shapes presses what it crosses. A finger rests before it cuts, for at once it scrolls. */
+  let from = null, rests = 0;
+  const blade = make('<svg><path class="blade"/></svg>').firstChild;
+  function sheathe() { clearTimeout(rests); from = null; blade.remove(); }
+  if (figure.cuts) {
+    on(svg, 'pointerdown', (e) => {
+      const take = (at = point(e)) => { from = at; };
+      if (e.button || !e.isPrimary || e.target.closest('.grip')) return;
+      if (e.pointerType === 'touch') rests = setTimeout(take, HELD, point(e)); else take();
+    });
+    on(svg, 'pointermove', (e) => {
+      const at = point(e);
+      if (!from || !blade.isConnected && hypot(at[0] - from[0], at[1] - from[1]) < FEW) return;
+      if (!blade.isConnected) { svg.append(blade); svg.setPointerCapture(e.pointerId); }
+      blade.setAttribute('d', `M${from.map(px).join(' ')}L${at.map(px).join(' ')}`);
+    });
+    on(svg, 'pointerup', (e) => {
+      const crossed = blade.isConnected ? figure.crossed(view, from, point(e)) : [];
+      sheathe();
+      if (crossed.length) pressed(figure.act(view, crossed), '');
+    });
+    on(svg, 'pointercancel', sheathe);
+    svg.addEventListener('touchmove', (e) => { if (from) e.preventDefault(); else clearTimeout(rests); }, { signal, passive: false });
+  }
   /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
   const nearest = (e) => { for (const r of REACHES) for (const turn of range(8)) { const el = doc.elementFromPoint(e.clientX + r * Math.cos(turn * Math.PI / 4), e.clientY + r * Math.sin(turn * Math.PI / 4))?.closest('[data-act]'); if (el && scene.contains(el)) return el; } };
   on(svg, 'click', (e) => { const el = e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e)); if (el) press(el); });
@@ -251,7 +324,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const mid = (one) => { const b = rect(one); return [b.left + b.width / 2, b.top + b.height / 2]; }, [x, y] = mid(el);
     const far = (one) => { const [u, v] = mid(one), on = (u - x) * dx + (v - y) * dy; return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity; };
     const near = $$(`[data-group="${el.dataset.group}"]`, scene).map((one) => [far(one), one]).sort((a, b) => a[0] - b[0])[0];
-    if (near[0] < Infinity) near[1].focus();
+    if (near[0] === Infinity) return;
+    near[1].focus();
+    if (e.shiftKey && figure.cuts === el.dataset.group) pressed(figure.act(view, [near[1].dataset.act]), '');
   });
   on(scene, 'focusin', (e) => {                            // what the pointer hears, the keyboard hears as well
     const el = e.target.closest('[data-told]');
@@ -310,6 +385,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     return out;
   }
+  /** Whether an input is what a link says. */
+  const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
+  offer();                                                 // before there is a drawing: what is below it must not move
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
     set(to) {
@@ -320,12 +398,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
     load(query) {
       const to = fromEntries(new URLSearchParams(query)), at = +to.at;
       change(read(to));
+      unlike = joined(entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])), ([k, v]) => ` ${worded(ROUNDED, (choices[k] ?? params[k])?.label ?? k, escape(v.replaceAll('_', ', ')), choices[k]?.of.find(([own]) => own === view.p[k])?.[1] ?? [view.p[k]].flat().join(', '))}`);
+      if (unlike) tellState();
       if (real(at)) { share = clamp(at, 0, 1); draw(); }
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
-    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 }; },
-    destroy() { end(); stop(); clearTimeout(speak); },
+    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 }; },
+    destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); clearTimeout(later); cancelAnimationFrame(coming); },
   };
 }
 Object.assign(KINDS, { stage });

@@ -36,7 +36,8 @@ def routed(draw, latent=False):
     experts = draw(st.integers(1, 5))
     values = {"experts": experts, "active_experts": draw(st.integers(1, experts)), "d_ff_dense": draw(SMALL)}
     if latent:
-        values |= {name: draw(SMALL) for name in ("q_rank", "kv_rank", "nope_dim", "rope_dim", "value_dim")}
+        values |= {name: draw(SMALL) for name in ("kv_rank", "nope_dim", "rope_dim", "value_dim")}
+        values["q_rank"] = draw(st.integers(0, 3))
         values |= {"shared_experts": draw(st.integers(0, 2)), "dense_layers": draw(st.integers(0, m.layers))}
     return shapes.Model(**(vars(m) | values))
 

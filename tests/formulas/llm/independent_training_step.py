@@ -468,7 +468,9 @@ def tensors_that_stay(lib, case):
     assert at(lib.few_latent_attention, r_q=wide, r_kv=narrow, d_rope=top) == sum([wide, narrow, top])
     up = [(wide, heads * (narrow + top)), (groups, heads * narrow), (groups, heads * shared)]
     named = {"r_q": wide, "r_kv": groups, "d_nope": narrow, "d_rope": top, "d_v": shared, "n_q": heads}
-    assert at(lib.latent_up_params, **named) == sum(map(prod, up))
+    assert at(lib.latent_up_params, **named, D=top) == sum(map(prod, up))
+    up[0] = (top + 1, heads * (narrow + top))  # queries come from the model's vector
+    assert at(lib.latent_up_params, **named | {"r_q": 0}, D=top + 1) == sum(map(prod, up))
     for count in (2, 3):
         entering = [(wide,)] * (count - 1)  # all but the one that the activation function makes
         assert at(lib.few_mlp, n_mat=count, F=wide) == sum(map(prod, entering))

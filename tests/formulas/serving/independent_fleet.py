@@ -98,3 +98,14 @@ def an_hour_of_a_gpu(lib, case):
     assert at(lib.dollars_per_million, p_gpu=price, r_tok=rate, f_busy=used) == price / (served * used) * 1_000_000
     joules = sum(price for _ in range(60 * 60))  # the same number as watts
     assert at(lib.tokens_per_joule, r_tok=rate, P_power=price) == served / joules
+
+
+@checks("replicas_for_rate", "hourly_price", over=st.tuples(RATE, RATE, st.fractions(Fraction(1, 9), 1), SMALL, SMALL))
+def replicas_added_until_the_rate_is_met(lib, case):
+    rate, own, load, gpus, price = case
+    many = 1
+    while many * load * own < rate:
+        many += 1
+    assert at(lib.replicas_for_rate, lambda_req=rate, r_rep=load * own) == many
+    bill = sum(price for _ in range(many) for _ in range(gpus))
+    assert at(lib.hourly_price, n_rep=many, N_gpu=gpus, p_gpu=price) == bill

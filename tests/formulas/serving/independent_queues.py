@@ -98,3 +98,40 @@ def prefills_one_by_one(lib, case):
     given = {"f_pre": hits / len(times), "T_hit": short, "T_miss": short + more}
     close(lib.mean_prefill(**given), np.mean(times))
     np.testing.assert_allclose(lib.prefill_spread(**given), np.var(times) / np.mean(times) ** 2, rtol=1e-9, atol=1e-12)
+
+
+def all_taken(slots: int, load: float) -> float:
+    """The fraction of the requests that find every slot taken: a chain of requests in the system, in balance."""
+    states = [1.0]
+    for n in range(1, slots + 4000):
+        states.append(states[-1] * slots * load / min(n, slots))
+    return sum(states[slots:]) / sum(states)
+
+
+SLOTS = st.sampled_from([1, 2, 4, 8, 16, 32])
+
+
+@checks("slot_taken", "slot_queue", over=st.tuples(SLOTS, st.sampled_from([0.6, 0.9, 0.95])))
+def a_chain_of_slots(lib, case):
+    """Exponential times in a slot: whoever finds all taken is behind as many as are queued. A cautious approximation,
+    and a close one at a high load."""
+    slots, load = case
+    met, time = all_taken(slots, load), 3.0
+    ours = lib.slot_taken(f_load=load, B_seq=slots)
+    if load < 0.8:
+        assert met * (1 - 1e-9) <= ours <= 6 * met
+    else:
+        close(ours, met, 0.035 if load < 0.95 else 0.01)
+    behind = sum(met * (1 - load) * load**n * (n + 1) for n in range(3000)) * time / slots
+    close(lib.slot_queue(f_slot=met, T_req=time, c_scv=1, B_seq=slots, f_load=load), behind, 1e-6)
+    if slots == 1 and load < 0.8:  # equal times
+        even = lib.slot_queue(f_slot=met, T_req=time, c_scv=0, B_seq=slots, f_load=load)
+        close(even, queued(load / time, ((time, 1.0),)), 1e-6)
+
+
+@checks("replica_queue", over=st.tuples(TIME, TIME, TIME, st.integers(1, 9)))
+def a_request_at_every_moment_of_a_step(lib, case):
+    """It waits for the end of the step, then for a slot, then for the prompts before it."""
+    slot, line, step, moments = case
+    waits = [step - step * (2 * i + 1) / (2 * moments) + slot + line for i in range(moments)]
+    close(lib.replica_queue(T_slot=slot, T_line=line, T_dec=step), np.mean(waits))
