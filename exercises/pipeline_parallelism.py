@@ -99,7 +99,7 @@ questions = QuestionSet(
                 "The first stage stores that many; this one has fewer stages after it.": N_stages,
             },
             solution=[
-                "It runs ahead by as many microbatches as stages come after it, and stores the one it is working on.",
+                "It runs ahead by one microbatch for every stage after it, and stores the one it is working on.",
                 pipeline.one_f_one_b_held,
             ],
         ),

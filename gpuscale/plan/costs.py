@@ -45,7 +45,13 @@ class TapeStep(NamedTuple):
     @property
     def expr(self) -> sympy.Expr:
         """The formula's right side at what is given."""
-        return self.formula.rhs.xreplace(self.given)
+        return _at(self.formula.rhs, frozenset(self.given.items()))
+
+
+@cache
+def _at(rhs: sympy.Expr, given: frozenset) -> sympy.Expr:
+    """An expression with parts replaced; sympy takes long to compare the arguments of a new maximum."""
+    return rhs.xreplace(dict(given))
 
 
 class Tape:
@@ -281,7 +287,29 @@ def program(schedule: str, latent: bool, wanted: tuple[str, ...] = NAMES):
 def printed(steps: list[TapeStep], wanted: list):
     """Steps as one numpy function that gives the wanted values, and the names of its inputs in order."""
     lines, names = ordered(steps, wanted)
-    lines = [(value, of_two(expr)) for value, expr in lines]
+    return _function(names, [(value, of_two(expr)) for value, expr in lines], wanted)
+
+
+@cache
+def in_two(schedule: str, latent: bool, wanted: tuple[str, ...], late: frozenset[str]):
+    """``program`` as two functions, each with its names: what no ``late`` input changes, computed once; and the wanted
+    columns from its values, under the names of the second function's first inputs, and from late inputs."""
+    steps, out = compose(schedule, latent)
+    columns = [out[name] for name in wanted]
+    lines, names = ordered(steps, columns)
+    lines, moving = [(value, of_two(expr)) for value, expr in lines], {name for name in names if name.name in late}
+    for value, expr in lines:
+        if expr.free_symbols & moving:
+            moving.add(value)
+    second = [(value, expr) for value, expr in lines if value in moving]
+    used = set(columns).union(*(expr.free_symbols for _, expr in second))
+    kept = [value for value in [*names, *(value for value, _ in lines)] if value in used - moving]
+    first = _function([name for name in names if name not in moving], [one for one in lines if one not in second], kept)
+    return first, _function([*kept, *(name for name in names if name in moving)], second, columns)
+
+
+def _function(names: list, lines: list[tuple], wanted: list):
+    """A numpy function of inputs, line by line, and the names of its inputs."""
     function = sympy.lambdify(names, wanted, modules="numpy", cse=lambda exprs: (lines, exprs))
     return function, tuple(name.name for name in names)
 

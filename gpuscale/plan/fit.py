@@ -20,7 +20,6 @@ from gpuscale.plan.errors import Refusal
 from gpuscale.plan.held_out import held_out
 from gpuscale.plan.likeness import AXES, Kinds
 from gpuscale.plan.memory_fit import fit_memory
-from gpuscale.plan.programs import program
 from gpuscale.plan.run_inputs import run_inputs
 from gpuscale.plan.runs import Run, read_runs
 from gpuscale.plan.typed import some
@@ -35,8 +34,15 @@ class Problem:
     """Runs as arrays, and their expected times for any constants."""
 
     def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str, network: Calibration | None = None):
-        latent, self._known = run_inputs(runs, place, recipe)
-        self._function, self._names = program("1f1b", latent, ("step_expected",))
+        from gpuscale.plan.costs import in_two  # imports sympy
+
+        latent, known = run_inputs(runs, place, recipe)
+        constants = frozenset(FIXED.keys() | PRIORS.keys())
+        (early, names), (self._steps, steps_names) = in_two("1f1b", latent, ("step_expected",), constants)
+        with np.errstate(all="ignore"):
+            kept = early(*(known[name] for name in names))
+        self._known = [np.broadcast_to(value, len(runs)) for value in kept]  # all that no constant changes
+        self._names = steps_names[len(kept) :]
         self.fixed, self.priors = dict(FIXED), dict(PRIORS)
         for name in () if network is None else network.constants.keys() - set(network.unknown):
             if name in self.fixed:
@@ -48,14 +54,16 @@ class Problem:
         self._spread = np.array([self.priors[name].spread for name in self.free])
         self._slow_host = np.array([np.log(5) * (name == "t_host") for name in self.free])
         self.seconds = np.array([run.seconds for run in runs])
-        self.experts = bool(np.any(self._known["E"] > 1))
+        self.experts = bool(np.any(known["E"] > 1))
 
     def expected(self, logs: np.ndarray, part) -> np.ndarray:
         """Seconds of a step of the runs in a part."""
+        return self._expected(logs, [value[part] for value in self._known])
+
+    def _expected(self, logs: np.ndarray, known: list[np.ndarray]) -> np.ndarray:
         given = self.fixed | dict(zip(self.free, self.constants(logs), strict=True))
         with np.errstate(all="ignore"):
-            found = self._function(*(given[n] if n in given else self._known[n][part] for n in self._names))
-        return found[0]
+            return self._steps(*known, *(given[name] for name in self._names))[0]
 
     def constants(self, logs: np.ndarray) -> np.ndarray:
         """The constants; a fraction is at most 1."""
@@ -88,10 +96,10 @@ class Problem:
     def _solve(self, part, start, faster: float = 1):
         from scipy.optimize import least_squares  # takes a second to import
 
-        measured = np.log(self.seconds[part])
+        measured, known = np.log(self.seconds[part]), [value[part] for value in self._known]
 
         def residuals(logs):
-            off = (np.log(self.expected(logs, part)) - measured) / NOISE
+            off = (np.log(self._expected(logs, known)) - measured) / NOISE
             off = np.where(off > 0, off * faster, off)
             robust = np.sign(off) * np.sqrt(np.log1p(off * off))  # Cauchy's loss: a run far off counts little
             return np.concatenate([robust, (logs - self._center) / self._spread])

@@ -65,7 +65,7 @@ EQUALS = "equals the formula"
 TO_START, ONE_BACK, ONE_ON, PLAY, PAUSE = "To the start", "One step back", "One step forward", "Play", "Pause"
 DATA, TIME = "The numbers", "Time"
 SPEED, SLOWED, FASTER = "Speed {}×", "Time runs {} times slower here.", "Time runs {} times faster here."
-ROUNDED = "The link asks for {} = {}, which is not possible here. The figure shows {}."
+ROUNDED = "In the link, {} is {}, which is not possible here. The figure shows {}."
 FORMULA_SAYS, SENT_OF = "formula: {} = {}", "{} of {}"
 
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"

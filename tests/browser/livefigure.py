@@ -6,6 +6,14 @@ from urllib.parse import parse_qsl, urlencode
 from browser import twin
 from browser.bookpages import probe, said
 
+# Focuses a slider, and notes what it is like each time a key is released.
+WATCHED = """(el) => {
+  el.seen = [];
+  const look = () => ({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value });
+  el.onkeyup = () => el.seen.push(look());
+  el.focus();
+}"""
+
 
 class Figure:
     """A live figure of the site: what it shows, and ways to move it."""
@@ -25,11 +33,13 @@ class Figure:
         view = next((v for v in self.spec["views"] if v["name"] == name), {})
         return {k: float(v) for k, v in pairs.items()}, view
 
-    def slider(self, key: str) -> dict:
-        """What a slider shows, what it speaks, and where it is."""
-        return self.at.locator(f"input[data-k={key}]").evaluate(
-            "(el) => ({ value: el.nextElementSibling.textContent, spoken: el.ariaValueText, position: +el.value })"
-        )
+    def typed(self, key: str, keys: list[str]) -> list[dict]:
+        """What a slider shows, what it speaks, and where it is, after each of the keys that are pressed on it."""
+        slider = self.at.locator(f"input[data-k={key}]")
+        slider.evaluate(WATCHED)
+        for one in keys:
+            self.tab.keyboard.press(one)
+        return slider.evaluate("(el) => { el.onkeyup = null; return el.seen; }")
 
     def put(self, **to) -> "Figure":
         """Press a view and a preset by number, set sliders to thousandths of their way (``at``)."""

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
+import nbformat
 import pytest
 from browser.bookpages import ROOT, until
 
@@ -47,7 +47,11 @@ def lab(tmp_path_factory):
     pytest.importorskip("jupyterlab", reason="JupyterLab is not installed: make lab installs it")
     home = tmp_path_factory.mktemp("lab")
     (home / "work").mkdir()
-    shutil.copy(ROOT / "chapters" / CHAPTER, home / "work")
+    chapter = nbformat.read(ROOT / "chapters" / CHAPTER, as_version=4)
+    chapter.cells = [cell for cell in chapter.cells if cell.cell_type == "code"]
+    for cell in chapter.cells:
+        cell.outputs = []
+    nbformat.write(chapter, home / "work" / CHAPTER)  # JupyterLab takes seconds to typeset the text, which is not ours
     settings = {
         "notebook-extension/tracker": {"windowingMode": "none"},
         "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},

@@ -43,14 +43,10 @@ def keys_move(figure):
     """All sliders have one way to take keys, so the first and the last stand for those between."""
     for key in {key: 0 for key in (*figure.spec["params"],)[:: max(1, len(figure.spec["params"]) - 1)]}:
         figure.reset()
-        figure.at.locator(f"input[data-k={key}]").focus()
-        seen = []
-        for press in KEYS:
-            figure.tab.keyboard.press(press)
-            seen.append(figure.slider(key))
-            if not seen[-1]["value"] or seen[-1]["value"] != seen[-1]["spoken"]:
-                yield f"{key}: {press}: {seen[-1]}"
-        home, right, up, left, down, end, less, least, back, _, page, low = (s["position"] for s in seen)
+        for press, seen in zip(KEYS, states := figure.typed(key, KEYS), strict=True):
+            if not seen["value"] or seen["value"] != seen["spoken"]:
+                yield f"{key}: {press}: {seen}"
+        home, right, up, left, down, end, less, least, back, _, page, low = (seen["position"] for seen in states)
         if not 0 == home < right < up > left > down >= 0 or not 1000 == end > less > least < back:
             yield f"{key}: {', '.join(KEYS)} lead to {home, right, up, left, down, end, less, least, back}"
         if not page > low >= 0:  # however coarse the values are

@@ -39,6 +39,7 @@ def test_it_has_one_title_single_ids_and_words_for_pictures(opened):
     assert opened.evaluate("() => document.documentElement.lang") == "en"
 
 
+@pytest.mark.parametrize("opened", [*WHOLE, "search.html"], indirect=True)
 def test_axe_finds_nothing_serious(opened):
     nothing_serious(opened, opened.name)
 

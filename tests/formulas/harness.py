@@ -38,6 +38,18 @@ class Library:
         return self._replaced.get(name) or FORMULAS[name]
 
 
+class Once:
+    """The functions of a module, each called once with the same arguments: all mutants of a formula meet the same
+    cases. What they return must not be changed."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        found = self.__dict__[name] = functools.cache(getattr(self._module, name))
+        return found
+
+
 class Check(NamedTuple):
     check: Callable
     names: tuple[str, ...]

@@ -1,6 +1,7 @@
 """Mutants of formulas: copies with one part changed, such as a sum without an addend or Min in place of Max."""
 
 import dataclasses
+import functools
 import math
 from collections import Counter
 
@@ -125,30 +126,36 @@ def _everywhere(expr):
                 yield label, _made(expr.func, (*expr.args[:i], new, *expr.args[i + 1 :]))
 
 
+_said = functools.cache(str)  # mutants share most of their nodes
+
+
 def _here(expr):
-    args = expr.args
+    args, whole = expr.args, _said(expr)
     without = [(part, args[:i] + args[i + 1 :]) for i, part in _parts(expr)]
     if expr.is_Add:
         for part, rest in without:
-            yield f"without {part} in {expr}", expr.func(*rest)
+            yield f"without {_said(part)} in {whole}", expr.func(*rest)
             for said, factor in FACTORS.items():
-                yield f"{said} {part} in {expr}", expr.func(*rest, factor * part)
+                yield f"{said} {_said(part)} in {whole}", expr.func(*rest, factor * part)
     elif expr.is_Mul:
         for part, rest in without:
-            yield f"without the factor {part} in {expr}", expr.func(*rest)
+            yield f"without the factor {_said(part)} in {whole}", expr.func(*rest)
     elif isinstance(expr, sympy.Max | sympy.Min):
         for part, rest in without:
-            yield f"without {part} in {expr}", _made(expr.func, rest)
+            yield f"without {_said(part)} in {whole}", _made(expr.func, rest)
     elif isinstance(expr, sympy.Piecewise):
         yield from _branches(expr)
     if expr.func in SWAPPED:
-        yield f"{SWAPPED[expr.func].__name__} for {expr}", _made(SWAPPED[expr.func], args)
+        yield f"{SWAPPED[expr.func].__name__} for {whole}", _made(SWAPPED[expr.func], args)
 
 
 def _branches(expr):
-    pairs = list(expr.args)
+    pairs, whole = list(expr.args), _said(expr)
     for i, (value, _) in enumerate(pairs[:-1]):
-        yield f"without {value} in {expr}", sympy.Piecewise(*pairs[:i], *pairs[i + 1 :])
+        yield f"without {_said(value)} in {whole}", sympy.Piecewise(*pairs[:i], *pairs[i + 1 :])
         after = pairs[i + 1]
         swapped = [(after.expr, pairs[i].cond), (value, after.cond)]
-        yield f"{value} and {after.expr} swapped in {expr}", sympy.Piecewise(*pairs[:i], *swapped, *pairs[i + 2 :])
+        yield (
+            f"{_said(value)} and {_said(after.expr)} swapped in {whole}",
+            sympy.Piecewise(*pairs[:i], *swapped, *pairs[i + 2 :]),
+        )

@@ -14,9 +14,10 @@ from support.reference_planner import Slow
 import gpuscale.plan
 from gpuscale.catalogue import sweep
 from gpuscale.plan import Choice, evaluate_choice, evaluation, layouts, request
+from gpuscale.plan.batch import possible_rows
 from gpuscale.plan.choice import RECOMPUTE
 from gpuscale.plan.columns import GROUPS, NAMES, Costs, ExpectedTimes, StepTimes, explained
-from gpuscale.plan.costs import compose
+from gpuscale.plan.costs import compose, in_two, program
 from gpuscale.plan.requests import SCHEDULES
 
 KINDS = [(schedule, latent) for schedule in SCHEDULES for latent in (False, True)]
@@ -56,6 +57,7 @@ NO_COST = {
     "clusters.own_cluster": "a GPU brings its own NIC",
     "columns.StepTimes.extra": "the difference of two columns, for print",
     "costs.Tape.value": "sets of names",
+    "costs.in_two": "sets of symbols",
     "costs.ordered": "sets of symbols",
     "evaluation.costs": "the size of a block of rows",
     "clusters.Cluster.part": "GPUs of a node",
@@ -192,6 +194,22 @@ def test_every_column_says_what_it_is():
         assert column.metadata["meaning"] in told and f"  {name} " in told
     values = [float(i) for i in range(len(NAMES))]
     assert list(Costs.of(values).record().items()) == list(zip(NAMES, values, strict=True))
+
+
+@pytest.mark.parametrize("run", ["experts", "latent"])
+def test_a_program_in_two_computes_the_same(run):
+    """The second function alone gets the late inputs, and all other lines are computed in the first."""
+    ask, wanted, late = request(*RUNS[run]), ("step_expected", "memory"), frozenset({"eta_mat", "t_host", "gamma_net"})
+    latent = "kv_rank" in ask.model
+    choices = [Choice(dp=ask.gpus // 16, pp=2, ep=8, tp=8), Choice(dp=ask.gpus // 8, ep=8, tp=8, zero=3)]
+    known = evaluation.known(ask, possible_rows(ask, choices)[0])
+    (early, first), (rest, second) = in_two("1f1b", latent, wanted, late)
+    whole, names = program("1f1b", latent, wanted)
+    with np.errstate(all="ignore"):
+        kept = early(*(known[name] for name in first))
+        found = rest(*kept, *(known[name] for name in second[len(kept) :]))
+        np.testing.assert_array_equal(found, whole(*(known[name] for name in names)))
+    assert set(second[len(kept) :]) == late and not late & set(first)
 
 
 @pytest.mark.parametrize("recompute", RECOMPUTE)

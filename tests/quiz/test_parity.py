@@ -40,15 +40,21 @@ def plain_signs(html):
     return html.replace("&#38;", "&amp;").replace("&#60;", "&lt;").replace("&#62;", "&gt;").replace("&#34;", '"')
 
 
-def graded(page, name, variant, text):
-    """The page's verdict and message."""
-    call = f"JSON.stringify(grading.judge(SPECS[{json.dumps(name)}], {variant}, {json.dumps(text)}))"
-    out = json.loads(page.eval(call))
-    return out["verdict"], plain_signs(out["message"])
+def graded(page, cases):
+    """The page's verdict and message for each (spec, variant, text), asked in one call, which takes long."""
+    listed = ",".join(f"[{spec}, {variant}, {json.dumps(text)}]" for spec, variant, text in cases)
+    found = json.loads(page.eval(f"JSON.stringify([{listed}].map((one) => grading.judge(...one)))"))
+    return [(out["verdict"], plain_signs(out["message"])) for out in found]
 
 
-def same(page, name, text, variant=0):
-    assert graded(page, name, variant, text) == grading.judge(SPECS[name], variant, text)
+def all_same(page, name, texts, variant=0):
+    found = graded(page, [(f"SPECS[{json.dumps(name)}]", variant, text) for text in texts])
+    for text, out in zip(texts, found, strict=True):
+        assert out == grading.judge(SPECS[name], variant, text), text
+
+
+def same(page, name, text):
+    all_same(page, name, [text])
 
 
 CORPUS = """
@@ -73,9 +79,8 @@ ODD = ["", "   ", "x" * 300, "(" * 60, "-" * 90 + "1", "2^" * 60, "\ud800 us", "
 
 @pytest.mark.parametrize("name", list(SPECS))
 def test_the_same_texts_get_the_same_verdict_and_message(page, name):
-    for text in [*TEXTS, *ODD]:
-        same(page, name, text)
-        same(page, name, text, len(SPECS[name]["variants"]) - 1)
+    for variant in {0, len(SPECS[name]["variants"]) - 1}:
+        all_same(page, name, [*TEXTS, *ODD], variant)
 
 
 def test_the_corpus_meets_every_verdict():
@@ -146,10 +151,14 @@ def test_sha256(page, text):
     assert page.eval(f"grading.sha256({json.dumps(text)})") == hashlib.sha256(text.encode()).hexdigest()
 
 
-def on_page(page, text, unit):
-    """What the page reads a text as: an amount and whether in bits, or why it is refused."""
-    read = f"JSON.stringify(grading.number({json.dumps(text)}, {json.dumps(unit)}, 'SOMETHING'))"
-    return json.loads(page.eval(f'(() => {{ try {{ return {read}; }} catch (e) {{ return `"${{e.message}}"`; }} }})()'))
+READ = """(all) => JSON.stringify(all.map(([text, unit]) => {
+  try { return grading.number(text, unit, 'SOMETHING'); } catch (e) { return e.message; }
+}))"""
+
+
+def on_page(page, *typed):
+    """What the page reads each (text, unit) as: an amount and whether in bits, or why it is refused."""
+    return json.loads(page.eval(f"({READ})({json.dumps(typed)})"))
 
 
 def in_python(text, unit):
@@ -160,12 +169,15 @@ def in_python(text, unit):
 
 
 def test_every_unit_has_one_size_and_one_name(page):
-    for unit, (_, base) in SCALE.items():
-        for typed in (unit, unit.lower(), unit.upper(), unit.swapcase()):
-            assert on_page(page, f"3 {typed}", base) == in_python(f"3 {typed}", base), typed
+    spelt = [
+        (f"3 {typed}", base)
+        for unit, (_, base) in SCALE.items()
+        for typed in (unit, unit.lower(), unit.upper(), unit.swapcase())
+    ]
+    for one, found in zip(spelt, on_page(page, *spelt), strict=True):
+        assert found == in_python(*one), one
     for name in NUMBERS:
-        for unit in SCALE:
-            same(page, name, f"3 {unit}")
+        all_same(page, name, [f"3 {unit}" for unit in SCALE])
 
 
 CASES = st.sampled_from([str, str.lower, str.upper, str.swapcase, str.capitalize])
@@ -190,7 +202,7 @@ ASKED = st.sampled_from(["s", "B", "B/s", "1", "%", "FLOP", "FLOP/s", "FLOP/B", 
 @example("about ", ("0.48", 0.48), "", "", str, "/", "1", "")
 def test_spellings_are_read_alike(page, hedge, number, gap, unit, case, per, asked, end):
     text = hedge + number[0] + gap + case(unit).replace("/", per) + end
-    assert on_page(page, text, asked) == in_python(text, asked)
+    assert on_page(page, (text, asked)) == [in_python(text, asked)]
 
 
 @pytest.mark.parametrize("name", sets())
@@ -206,10 +218,9 @@ def test_the_books_questions_are_graded_alike_and_as_meant(page, name):
             spellings = asked.spellings() if q.kind == "formula" else []
             expected |= dict.fromkeys([asked.right(variant), *spellings], ("right", remark))
             shown = [q.show(q.value(e, variant)) for e in (q.expr, *q.amounts.values())] if q.kind == "number" else []
-            for text in [*expected, *shown, "0", "1", "2", "3 us", "1 GB", "2 V/W"]:
-                call = f"JSON.stringify(grading.judge(BOOK_{name}[{i}], {variant}, {json.dumps(text)}))"
-                out = json.loads(page.eval(call))
-                verdict, message = out["verdict"], plain_signs(out["message"])
+            texts = [*expected, *shown, "0", "1", "2", "3 us", "1 GB", "2 V/W"]
+            found = graded(page, [(f"BOOK_{name}[{i}]", variant, text) for text in texts])
+            for text, (verdict, message) in zip(texts, found, strict=True):
                 assert (verdict, message) == grading.judge(asked.spec, variant, text), (asked.item.id, text)
                 if text in expected:
                     meant, says = expected[text]

@@ -28,7 +28,7 @@ def gpipe(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, oldest_first: b
 
 
 def one_f_one_b(stages: int, microbatches: int, t_F=1, t_B=2, t_hop=0, eager: bool = False) -> PipelineRun:
-    """1F1B: a rank runs ahead by as many forward passes as stages follow it, then one forward, one backward.
+    """1F1B: a rank runs ahead by one forward pass for every stage after it, then one forward, one backward.
 
     ``eager``: it runs ahead twice as far, so that transfers hide behind other microbatches.
     """

@@ -108,7 +108,8 @@ figures.planner = {
         const one = found[i], x = x0 + i * each, on = p[k] === n, mid = x + each / 2, [hue, why] = one ? this.cause(view, one) : ['wait', words.unfit], high = one ? HIGH * min(1, one.c.mfu_expected / MOST_MFU) : 7;
         if (one !== undefined) shapes.push(rectangle(`bar-${k}${n}`, one ? `scan ${hue} ${on ? 'on' : ''}` : 'bubble', x + 2, base - high, each - 4, high, one ? { rx: 1.5 } : { fill: view.hatch }));
         if (on && one) shapes.push(label(`of-${k}`, 'small strong halo', mid, base - high - 4, show(one.c.mfu_expected, SHARE, false, 2), 'middle'));
-        if (on || i % 2 === 0) shapes.push(label(`stop-${k}${n}`, on ? 'stop strong' : 'stop', mid, base + 14, brief(n), 'middle'));
+        const next = STOPS_OF[k].indexOf(p[k]);
+        if (on || i % 2 === 0 && (next < 0 || abs(next - i) > 1)) shapes.push(label(`stop-${k}${n}`, on ? 'stop strong' : 'stop', mid, base + 14, brief(n), 'middle'));
         shapes.push(rectangle(`hit-${k}${n}`, 'row', x, y0 + 18, each, 82, { act: `${k}:${n}`, told: `${k}:${n}`, group: k, pressed: on, label: this.stopSaid(view, k, n) }));
         if (run?.why !== why || one === undefined) shapes.push(this.tab(run, y0, k)), run = one === undefined ? null : { why, hue, from: x, key: i };
         if (run) run.to = x + each;

@@ -72,7 +72,7 @@ function sketch(scene, brush) {
   }
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
-    depart() { was = brush.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
+    depart() { was = brush?.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
     /** Draws them. Of very many elements that change only so many as there is room for do, and it says whether any are left. */
     paint(shapes, u = 1, room = Infinity) {
       if (u >= 1) was = null;
@@ -80,7 +80,7 @@ function sketch(scene, brush) {
       const rests = (s) => { const it = kept.get(s.key); return it?.of && it.stops === stop.has(s.key) && alike(it.of, s); };
       const late = new Set(was ? list : list.filter((s) => !rests(s))), many = late.size + gone.length;
       const fading = ([key, it]) => ({ tag: it.el.tagName, words: it.words, shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) } });
-      if (!kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
+      if (!brush || !kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
       if (was && room < Infinity) room = 0;
       if (!room || many > room) {
         const painted = list.map((s) => looks(s, false, u));
@@ -101,7 +101,7 @@ function sketch(scene, brush) {
         el.key = s.key;
         if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
       }
-      if (room >= 0) brush.rest();
+      if (room >= 0) brush?.rest();
       return room < 0;
     },
   };

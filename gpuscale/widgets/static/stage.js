@@ -106,8 +106,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene, brush(svg, scene));
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, later = 0, way = 1, list = [], unlike = '';   // unlike: what a link asks for and the figure cannot show
+  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene));
+  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, later = 0, way = 1, list = [], unlike = '';   // unlike: what a link states and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */

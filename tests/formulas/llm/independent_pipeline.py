@@ -3,12 +3,14 @@
 from fractions import Fraction
 
 import numpy as np
-from formulas.harness import at, checks
+from formulas.harness import Once, at, checks
 from hypothesis import strategies as st
-from support.timetables import check
+from support import timetables
 
 from gpuscale.schedules.collectives import ring
 from gpuscale.schedules.pipelines import both_ways, orders
+
+orders, both_ways, check = Once(orders), Once(both_ways), Once(timetables).check
 
 TIME = st.fractions(Fraction(1, 4), 6, max_denominator=4)
 STAGES, MICROBATCHES = st.integers(1, 5), st.integers(1, 9)
@@ -325,7 +327,7 @@ def slots_of_a_slow_last_stage(lib, case):
     p, slow = p + 1, slow + 1
     given = {"N_stages": p, "N_MB": m, "g_stage": slow}
     for schedule in (orders.gpipe, orders.one_f_one_b):
-        run = schedule(p, m, [t_F] * (p - 1) + [slow * t_F], [t_B] * (p - 1) + [slow * t_B])
+        run = schedule(p, m, (t_F,) * (p - 1) + (slow * t_F,), (t_B,) * (p - 1) + (slow * t_B,))
         assert at(lib.uneven_overhead, **given) == run.bubble_overhead
 
 
