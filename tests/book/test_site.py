@@ -191,6 +191,14 @@ def test_ids_are_unique_and_headings_in_order(chapters):
         assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False)), name
 
 
+def test_folded_code_stands_below_what_it_shows(pages):
+    """So a page that is still coming does not move it, and the keyboard reaches it in the order of the eye."""
+    cells = [cell for page in pages.values() for cell in page.select("div.tag_hide-input")]
+    folds = [cell.find_all(recursive=False)[-1] for cell in cells]
+    assert len(folds) > 300 and all(fold.name == "details" and "hide" in fold["class"] for fold in folds)
+    assert not [cell for cell in cells if cell.select(":scope > .cell_input")]
+
+
 def test_what_no_page_needs_is_not_there(site, pages):
     """A page has 227 kB on average with its notebook, 13 kB of them mathematics, and 27 kB in the indexes of words
     and questions, which a search and a review load; what all share has 1.79 MB, with the library and its runs."""
