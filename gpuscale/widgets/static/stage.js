@@ -386,7 +386,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     return out;
   }
   /** Whether an input is what a link says. */
-  const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
+  const same = (said, v) => Array.isArray(v) ? said.split('_').filter(String).map(Number).join() === v.join() : said === String(v) || +said === v;
   offer();                                                 // before there is a drawing: what is below it must not move
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
