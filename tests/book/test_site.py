@@ -57,7 +57,7 @@ EXTRA = {
     "ring.js": 12,
     "race.js": 10,
     "fabric.js": 26,
-    "filter.js": 4,
+    "filter.js": 5,
     "scores.js": 5,
     "pipeline.js": 16,
     "layer.js": 13,
