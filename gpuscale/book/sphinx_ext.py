@@ -144,8 +144,13 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
         if setup:
             cell.children[0].insert(0, setup)
             setup = []
+
+
+def put_code_last(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Folded code comes after what it shows, also while a page is still coming. By now it is folded (by myst_nb)."""
+    for cell in [node for node in doctree.findall(nodes.container) if "tag_hide-input" in node.get("classes", ())]:
         if len(cell.children) == 2:
-            cell.append(cell.pop(0))  # the folded code comes after what it shows, also while the page is still coming
+            cell.append(cell.pop(0))
 
 
 def mark_cell(cell: nodes.Element) -> None:
@@ -279,6 +284,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", mark_parts)
     app.connect("doctree-read", link_terms)
     app.connect("doctree-read", tie)
+    app.connect("doctree-resolved", put_code_last)
     app.connect("html-page-context", fit_page, priority=900)
     app.connect("build-finished", finish, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
