@@ -386,7 +386,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
     return out;
   }
   /** Whether an input is what a link says. */
-  const same = (said, v) => { const a = said.split('_'), b = [v].flat(); return a.length === b.length && a.every((one, i) => one === String(b[i]) || +one === b[i]); };
+  const near = (a, b) => abs(a - b) <= 1e-9 * abs(b), same = (said, v) => {
+    if (!Array.isArray(v)) return said === String(v) || near(+said, v);
+    const all = said.split('_').filter(String);
+    return all.length === v.length && all.every((one, i) => near(+one, v[i]));
+  };
   offer();                                                 // before there is a drawing: what is below it must not move
   fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
   return {
@@ -401,6 +405,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       unlike = joined(entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])), ([k, v]) => ` ${worded(ROUNDED, (choices[k] ?? params[k])?.label ?? k, escape(v.replaceAll('_', ', ')), choices[k]?.of.find(([own]) => own === view.p[k])?.[1] ?? [view.p[k]].flat().join(', '))}`);
       if (unlike) tellState();
       if (real(at)) { share = clamp(at, 0, 1); draw(); }
+      clearTimeout(resting); shapes.paint(list);             // all elements at once: nothing moves
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
