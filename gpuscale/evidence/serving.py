@@ -10,7 +10,7 @@ from gpuscale.specs import chips, models, serving_metrics, serving_regimes, serv
 from gpuscale.specs.measured_serving import ServingRow
 from gpuscale.units import show, spelled
 
-COLUMNS = ("Measurement", Head("Time of", "", "time of"), Head("Measured", "num", "measured"))
+COLUMNS = ("Measurement", Head("Measured", "num", "measured"))
 COLUMNS += (Head("Bound", "num", "bound"),)
 COLUMNS += (Head("Over bound", "num", "over the bound"), Head("Over estimate", "num", "over the estimate"))
 COLUMNS += (Head("Limit", "", "limit"),)
@@ -74,8 +74,8 @@ def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:
     measured = _amount(row, one.measured) if one else _printed(row)
     bound = _amount(row, one.bound) if one and one.bound else "–"
     limit = element("span", escape(one.limit), data_limit=one.limit) if one and one.limit else "–"
-    thing = escape(one.thing) if one and row.unit not in NOT_TIMES else "–"
-    return first, thing, escape(measured), escape(bound), _ratio(one), _estimate(one), limit
+    timed = element("small", escape(one.thing)) if one and row.unit not in NOT_TIMES else ""
+    return first, f"{escape(measured)} {timed}", escape(bound), _ratio(one), _estimate(one), limit
 
 
 def _shared(series: str) -> tuple[str, ...]:

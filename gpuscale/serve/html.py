@@ -6,7 +6,7 @@ from gpuscale.core.html import Head, details, element, escape, table
 from gpuscale.serve import text
 from gpuscale.units import show
 
-_NUMBERS = ("Tokens/s per GPU", "Time per token", "Gap, p95", "First token", "Batch", "Memory", "USD per M tokens")
+_NUMBERS = ("Tokens/s per GPU", "Time per token", "Gap, p95", "First token", "Batch", "USD per M tokens")
 _FLEET = ("GPUs", "USD per hour")
 
 
@@ -31,8 +31,7 @@ def _row(row, tie: bool) -> tuple[str, ...]:
         _pair(show(row.token[text.EXPECTED], "s"), f"at least {show(row.token[0], 's')}"),
         _pair(show(row.gap[text.EXPECTED], "s"), f"at least {show(row.gap[0], 's')}"),
         _pair(show(row.first[text.EXPECTED], "s"), f"at least {show(row.first[0], 's')}", f"p95 {show(row.tail, 's')}"),
-        _pair(f"{own.batch:,}", f"load {show(row.queue.load, '%')}"),
-        show(own.memory, "B"),
+        _pair(f"{own.batch:,}", show(own.memory, "B"), f"load {show(row.queue.load, '%')}"),
         price,
         *fleet,
         escape(row.binds),

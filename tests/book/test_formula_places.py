@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[2]
 # Files whose formulas no chapter shows, and why
 UNSHOWN = {
     "gpuscale.llm.memory_traffic": "the planner adds up what small kernels read and write",
-    "gpuscale.llm.realistic_step": "the planner composes the expected time of a step",
     "gpuscale.llm.step_memory": "the planner composes the memory of a step",
     "gpuscale.llm.training_step": "the planner composes the time of a step at the peaks",
     "gpuscale.serving.replica": "the planner for serving composes a replica of many GPUs",

@@ -429,6 +429,8 @@ def test_the_page_tells_what_did_not_fit_from_what_was_not_tried():
     found = plan("llama3_8b", "h100_superpod", 64, 2**19)
     page = found._repr_html_()
     full, impossible = page[page.index("why others don't") :].split("Not tried")
-    counts = [sum(int(n.replace(",", "")) for n in re.findall(r"<li>([\d,]+): ", part)) for part in (full, impossible)]
+    counts = [
+        sum(int(n.replace(",", "")) for n in re.findall(r"<li>([\d,]+)[:;] ", part)) for part in (full, impossible)
+    ]
     assert counts[0] == found.tried - found.fit > 0
     assert counts[1] > 0
