@@ -7,7 +7,7 @@ from gpuscale.serve import text
 from gpuscale.units import show
 
 _NUMBERS = ("Tokens/s per GPU", "Time per token", "Gap, p95", "First token", "Batch", "USD per M tokens")
-_FLEET = ("GPUs", "USD per hour")
+_FLEET = ("GPUs",)
 
 
 def _heads(plan) -> tuple:
@@ -23,7 +23,8 @@ def _row(row, tie: bool) -> tuple[str, ...]:
     own, price = row.decode, "–" if row.price is None else f"{row.price[text.EXPECTED]:.2f}"
     fleet = []
     if row.fleet:
-        fleet = [f"{row.fleet.gpus:,}", "–" if row.fleet.hour is None else f"{row.fleet.hour:,.2f}"]
+        hour = [] if row.fleet.hour is None else [f"{row.fleet.hour:,.2f} USD per hour"]
+        fleet = [_pair(f"{row.fleet.gpus:,}", *hour)]
     formats = f"weights {text.format_name(own.weights)}, cache {text.format_name(own.cache)}"
     return (
         f"{escape(text.layout(row))}<br><small>{escape(formats)}</small>",
