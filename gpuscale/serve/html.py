@@ -16,7 +16,7 @@ def _heads(plan) -> tuple:
 
 
 def _pair(expected: str, *below: str) -> str:
-    return f"{expected}<br><small>{', '.join(below)}</small>"
+    return f"{expected}<br><small>{'<br>'.join(below)}</small>"
 
 
 def _row(row, tie: bool) -> tuple[str, ...]:
