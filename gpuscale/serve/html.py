@@ -23,14 +23,15 @@ def _row(row, tie: bool) -> tuple[str, ...]:
     own, price = row.decode, "–" if row.price is None else f"{row.price[text.EXPECTED]:.2f}"
     fleet = []
     if row.fleet:
-        hour = [] if row.fleet.hour is None else [f"{row.fleet.hour:,.2f} USD per hour"]
+        hour = [] if row.fleet.hour is None else [f"{row.fleet.hour:,.0f} USD", "per hour"]
         fleet = [_pair(f"{row.fleet.gpus:,}", *hour)]
     formats = f"weights {text.format_name(own.weights)}, cache {text.format_name(own.cache)}"
+    layout = escape(text.layout(row)).replace("P ", "P&nbsp;")  # no line ends between TP and its degree
     return (
-        f"{escape(text.layout(row))}<br><small>{escape(formats)}</small>",
+        f"{layout}<br><small>{escape(formats)}</small>",
         _pair(text.rate(row.per_gpu[text.EXPECTED]), f"at most {text.rate(row.per_gpu[0])}", *["tie"] * tie),
         _pair(show(row.token[text.EXPECTED], "s"), f"at least {show(row.token[0], 's')}"),
-        _pair(show(row.gap[text.EXPECTED], "s"), f"at least {show(row.gap[0], 's')}"),
+        show(row.gap[text.EXPECTED], "s"),
         _pair(show(row.first[text.EXPECTED], "s"), f"at least {show(row.first[0], 's')}", f"p95 {show(row.tail, 's')}"),
         _pair(f"{own.batch:,}", show(own.memory, "B"), f"load {show(row.queue.load, '%')}"),
         price,

@@ -59,7 +59,8 @@ def columns(plan) -> list[str]:
     if plan.ask.rate is not None:
         out.append(f"layout, GPUs, $/hour: what {show(plan.ask.rate)} requests per second take at that load.")
     if plan.ask.price is not None:
-        cost = f"$: output tokens at that load, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
+        at = "load" if plan.ask.rate is None else "rate"
+        cost = f"$: output tokens at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
     return out
 
