@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from gpuscale.printed import serving
 from gpuscale.printed.calling import value
-from gpuscale.serve.evaluation import LATE, Grid
+from gpuscale.serve.evaluation import Grid
 from gpuscale.serve.requests import ServingRequest
+from gpuscale.serving.step_percentile import LATE
 
 Pair = tuple[float, float]  # the bound, and the expected value
 

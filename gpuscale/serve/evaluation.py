@@ -16,12 +16,11 @@ from gpuscale.printed.calling import arrays, value
 from gpuscale.serve.engines import EngineRates
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.serving.decode_numbers import decode_inputs, peak
-from gpuscale.serving.step_percentile import stalls
+from gpuscale.serving.step_percentile import LATE, stalls
 
 BATCHES = np.unique(np.round(np.geomspace(1, 16384, 84)).astype(int))  # sequences of a group in a stage that are tried
 B_ACT = 2  # bytes per element of activations
 PAGE = 16  # tokens of a block of the cache
-LATE = 0.05  # of the requests queue longer than the 95th percentile, and of the gaps are longer
 LOADS = tuple(round(0.9**n, 4) for n in range(29))  # of the largest load: the first that keeps the limits is taken
 NOTHING = 1e-9  # bytes that take no time
 

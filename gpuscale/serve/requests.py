@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from gpuscale.plan import clusters
@@ -185,23 +185,24 @@ def _fraction(what: str, value) -> float:
 
 def _load(value) -> float:
     """A load of a queue: at 1 it would never end."""
-    try:
-        found = number("load", value)
-    except Refusal:
-        found = 0.0
-    if not 0 < found < 1:
-        raise Refusal(f"load: {shown(value)}; expected a fraction above 0 and below 1, such as {LOAD}")
-    return found
+    expected = f"a fraction above 0 and below 1, such as {LOAD}"
+    return _where("load", value, lambda found: 0 < found < 1, expected)
 
 
 def _rate(value) -> float:
     """Requests per second."""
+    expected = f"requests per second, above 0 and up to {MOST_RATE:,}"
+    return _where("request rate", value, lambda found: 0 < found <= MOST_RATE, expected)
+
+
+def _where(what: str, value, holds: Callable[[float], bool], expected: str) -> float:
+    """A number for which something holds. One message says what was expected, whether it is a number or not."""
     try:
-        found = number("request rate, in requests per second", value)
+        found = number(what, value)
     except Refusal:
-        found = 0.0
-    if not 0 < found <= MOST_RATE:
-        raise Refusal(f"request rate: {shown(value)}; expected requests per second, above 0 and up to {MOST_RATE:,}")
+        found = None
+    if found is None or not holds(found):
+        raise Refusal(f"{what}: {shown(value)}; expected {expected}")
     return found
 
 

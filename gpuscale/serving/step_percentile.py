@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-LATE = 0.05  # of the steps may have more
+LATE = 0.05  # of the steps may have more; of the requests, may queue longer than the 95th percentile
 MOST = 40  # prompts in the table
 DIGITS = 6
 
