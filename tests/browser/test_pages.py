@@ -7,7 +7,7 @@ import zipfile
 import nbformat
 import pytest
 from browser.axe import nothing_serious
-from browser.bookpages import PAGES, SETTLE, SHEETS, WHOLE, calling, probe, said
+from browser.bookpages import PAGES, SETTLE, SHEETS, WHOLE, calling, probe, said, until
 
 # A phone, a small phone, a tablet, a desk: from the width at which axe leaves a page to that of the tests that follow
 WIDTHS = (390, 320, 820, 1280)
@@ -178,12 +178,24 @@ def test_the_theme_is_chosen_and_kept(page):
     assert set(seen) == {"auto", "light", "dark"}
     assert seen["dark"][0] == "dark" and seen["light"][0] == "light" == seen["auto"][0]
     assert seen["dark"][1] != seen["light"][1]
-    while page.evaluate("() => document.documentElement.dataset.mode") != "dark":
-        page.click(".theme-switch-button")
-    page.reload()  # a browser stores what a page keeps in another process, a moment later
-    assert page.evaluate(ground) == seen["dark"][1]
+    choose_dark(page)
+    page.reload()
+    if page.evaluate(ground) != seen["dark"][1]:  # once in hundreds of times Chromium, without a disk here, drops all
+        choose_dark(page)  # that a page has stored; a page that stores nothing fails below
+    until(page, lambda: page.reload() and page.evaluate(ground) == seen["dark"][1])  # storage may lag behind a reload
     page.open(PAGES[2])
     assert page.evaluate(ground) == seen["dark"][1]
+
+
+def choose_dark(page):
+    while page.evaluate("() => document.documentElement.dataset.mode") != "dark":
+        page.click(".theme-switch-button")
+
+
+def test_a_page_that_is_opened_stores_no_theme(page):
+    """What another tab has chosen in the meantime is not overwritten."""
+    page.open(PAGES[1])
+    assert page.evaluate("() => localStorage.getItem('mode')") is None
 
 
 def test_on_a_phone_the_contents_open_and_close(page):

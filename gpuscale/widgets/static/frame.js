@@ -4,13 +4,13 @@ function framing() {
   const colors = (mode) => {
     const own = system.matches ? 'dark' : 'light';
     look.mode = mode; look.theme = mode === 'auto' ? own : mode;
-    try { localStorage.setItem('mode', mode); } catch { /* the choice lasts as long as the page */ }
   };
   colors(look.mode ?? 'auto');
   system.onchange = () => colors(look.mode);
   $('.theme-switch-button').onclick = () => {   // the first press changes what is seen
     const modes = system.matches ? ['auto', 'light', 'dark'] : ['auto', 'dark', 'light'];
     colors(modes[(modes.indexOf(look.mode) + 1) % modes.length]);
+    try { localStorage.setItem('mode', look.mode); } catch { /* the choice lasts as long as the page */ }
   };
   const contents = $('div.toc'), drawer = $('dialog.toc'), toggle = $('.primary-toggle');
   toggle.onclick = () => { drawer.append(...contents.childNodes); drawer.showModal(); };
