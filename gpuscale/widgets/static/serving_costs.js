@@ -71,7 +71,7 @@ function worked(ask, own, tokens, batch, groups, prompt) {
   const { call, model, place, p } = ask, checked = call('verified_batch', { B_seq: batch, n_draft: tokens - 1 }), fed = checked + (prompt ? p.chunk : 0), k = { ...own, B_seq: batch, B: fed * groups };
   k.E_hit = call('experts_touched', k); k.V_w = call('replica_weights_read', k); k.V_kv = call('replica_cache', k); k.V_read = call('bytes_read', k); k.B_seq = checked;
   k.P_act = call('replica_params', k); k.ops_kv = call(model.latent ? 'attention_flop_absorbed' : 'attention_flop_decode', k); k.ops_kv = call('replica_attention', k);
-  const moved = exchange(ask, k, fed), { reach } = place, slow = { L: k.L_stage, t_layer: model.layer[p.weights], C: reach[p.weights] * k.C, C_attn: reach[p.cache] * k.C_attn };
+  const moved = exchange(ask, k, checked), { reach } = place, slow = { L: k.L_stage, t_layer: model.layer[p.weights], C: reach[p.weights] * k.C, C_attn: reach[p.cache] * k.C_attn };
   const chunk = prompt?.map((t) => call('chunk_time', { ...k, T_pre: t / k.N_stages })), [bound, expected] = prompt ? ['mixed_bound', 'mixed_estimate'] : ['decode_bound', 'decode_estimate'];
   return [call(bound, Object.assign(k, { N_gpu: 1, T_chunk: chunk?.[0] })) + moved, call(expected, { ...k, ...slow, T_chunk: chunk?.[1] }) + moved];
 }
