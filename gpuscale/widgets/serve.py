@@ -1,6 +1,6 @@
 """The planner of serving of the page: a map of layouts, and one of them opened into its frontier, memory and times.
 
-The page's script evaluates layouts as ``gpuscale.serve`` does (``static/deployments.js``), with formulas that the
+The page's script evaluates layouts as ``gpuscale.serve`` does (``static/serving_costs.js``), with formulas that the
 library prints for it, and draws what it finds (``static/serve.js``).
 """
 
@@ -67,8 +67,8 @@ WORDS = {
     "bill": "{} requests/s take {}: {} GPUs, {} USD per hour.",
     "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
     "bind": "What binds is {}.",
-    "held": "Of {} published rows of such models, nine in ten lay within a factor of {} of their estimate.",
-    "unmeasured": "No published row behind the estimate ran on the {}: only the bounds hold for it.",
+    "held": "Of {} published measurements of such models, nine in ten lay within a factor of {} of their estimate.",
+    "unmeasured": "No published measurement behind the estimate ran on the {}: only the bounds hold for it.",
     "layout": {"Y": "TP {}", "N_stages": "PP {}", "n_dpa": "DP attention {}", "n_ep": "EP {}"},
     "one": "one GPU",
     "times": "{} × {}",
