@@ -12,10 +12,11 @@ from gpuscale.llm.model_counts import counts
 from gpuscale.plan import scripts
 from gpuscale.printed.engines import DRAFT_TIME
 from gpuscale.serve.engines import engine_of
-from gpuscale.serve.evaluation import B_ACT, BATCHES, LOADS, PAGE
+from gpuscale.serve.evaluation import BATCHES, LOADS, PAGE
 from gpuscale.serve.layouts import CONSTRAINTS, MOST_STAGES
 from gpuscale.serve.printing import SHARED
 from gpuscale.serve.requests import LOAD, MOST_GPUS, TRIED, ServingRequest, request
+from gpuscale.serve.stages import B_ACT
 from gpuscale.serving.decode_numbers import FORMATS, decode_inputs, peak
 from gpuscale.serving.step_percentile import LATE, stall_means
 from gpuscale.specs.entry import Part

@@ -55,7 +55,7 @@ class ServingPlan:
         return {
             "request": text.heading(self.ask),
             "tried": self.tried,
-            "rows": [row.record() for row in self.rows],
+            "rows": [row.record() | {"tie": tie} for row, tie in zip(self.rows, text.tied(self), strict=True)],
             "rejected": [vars(reason) for reason in self.rejected],
         }
 

@@ -34,7 +34,7 @@ SCRIPTS = {
     "stage": ("player", "brush", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
     "planner": ("layouts", "config", "planner"),
-    "serve": ("deployments", "serve"),
+    "serve": ("serving_costs", "deployments", "serve"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
     "practice": ("practice",),

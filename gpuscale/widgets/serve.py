@@ -1,6 +1,6 @@
 """The planner of serving of the page: a map of layouts, and one of them opened into its frontier, memory and times.
 
-The page's script evaluates layouts as ``gpuscale.serve`` does (``static/deployments.js``), with formulas that the
+The page's script evaluates layouts as ``gpuscale.serve`` does (``static/serving_costs.js``), with formulas that the
 library prints for it, and draws what it finds (``static/serve.js``).
 """
 

@@ -4,7 +4,8 @@
 
   /** What makes a page scroll sideways: elements that stick out of it and are in no box that scrolls. */
   overflow(slack = 0) {
-    const wide = document.documentElement.clientWidth, whole = document.scrollingElement.scrollWidth;
+    const wide = document.documentElement.clientWidth;
+    const whole = document.scrollingElement.scrollWidth;
     if (whole <= wide + slack) return [];
     const loose = [...document.body.querySelectorAll('*')].filter((el) => {
       if (el.getBoundingClientRect().right <= wide + 1) return false;
@@ -17,13 +18,18 @@
   },
 
   /** Pictures without words: each has a text, or is hidden from who cannot see it, or stands in a named control. */
-  wordless: () => [...document.querySelectorAll('img, svg')].filter((el) => {
-    if (el.closest('[aria-hidden=true], [hidden], noscript')) return false;
-    if (el.matches('img')) return !el.getAttribute('alt')?.trim();
-    const words = el.getAttribute('aria-label') || el.querySelector(':scope > title')?.textContent;
-    const control = el.closest('button, a');
-    return !(words?.trim() && (control || ['img', 'group'].includes(el.getAttribute('role')))) && !control?.ariaLabel;
-  }).map((el) => el.outerHTML.slice(0, 120)),
+  wordless: () =>
+    [...document.querySelectorAll('img, svg')]
+      .filter((el) => {
+        if (el.closest('[aria-hidden=true], [hidden], noscript')) return false;
+        if (el.matches('img')) return !el.getAttribute('alt')?.trim();
+        const words = el.getAttribute('aria-label') || el.querySelector(':scope > title')?.textContent;
+        const control = el.closest('button, a');
+        return (
+          !(words?.trim() && (control || ['img', 'group'].includes(el.getAttribute('role')))) && !control?.ariaLabel
+        );
+      })
+      .map((el) => el.outerHTML.slice(0, 120)),
 
   twice() {
     const ids = [...document.querySelectorAll('[id]')].map((el) => el.id);
@@ -36,17 +42,21 @@
   unfold() {
     const folded = [...document.querySelectorAll('details:not([open])')];
     for (const el of folded) el.open = true;
-    window.foldBack = () => { for (const el of folded) el.open = false; };
+    window.foldBack = () => {
+      for (const el of folded) el.open = false;
+    };
   },
 
   /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
   cut() {
-    const out = [], apart = ['inline', 'contents'];
+    const out = [];
+    const apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
       let column = el.closest('.equation, div.math') ?? el.parentElement;
       while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
-      const room = column.getBoundingClientRect(), frame = column.closest('.equation, div.math, .expr, .approx');
+      const room = column.getBoundingClientRect();
+      const frame = column.closest('.equation, div.math, .expr, .approx');
       let worst = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
       for (const sign of el.querySelectorAll('mi, mn, mo, mtext, mfrac, msqrt')) {
         const at = sign.getBoundingClientRect();
@@ -59,7 +69,8 @@
 
   /** Mathematics that is not set: TeX as text, a formula without a sign, or one without its TeX. */
   raw() {
-    const words = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_TEXT), out = [];
+    const words = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_TEXT);
+    const out = [];
     while (words.nextNode()) {
       const el = words.currentNode.parentElement;
       if (el.closest('annotation, script, template, code, pre')) continue;
@@ -75,7 +86,8 @@
 
   /** What a page lacks where no script runs. */
   still() {
-    const seen = (el) => !!el && el.checkVisibility() && el.getBoundingClientRect().height > 0, out = [];
+    const seen = (el) => !!el && el.checkVisibility() && el.getBoundingClientRect().height > 0;
+    const out = [];
     for (const el of document.querySelectorAll('[data-gpuscale=live]')) {
       const pictures = [...el.querySelectorAll('.fallback svg')].filter(seen);
       if (pictures.length !== 1) out.push(`${el.id}: ${pictures.length} pictures`);
@@ -96,14 +108,16 @@
 
   /** What is cut, missing or idle on paper. */
   paper() {
-    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().width > 0, out = [];
+    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().width > 0;
+    const out = [];
     for (const el of document.querySelectorAll('.card, .still')) {
       const name = el.id || el.className;
       if (!seen(el)) out.push(`${name}: not on paper`);
       for (const svg of [...el.querySelectorAll('svg')].filter(seen)) {
         const at = svg.getBoundingClientRect();
         for (let box = svg.parentElement; box && box !== document.body; box = box.parentElement) {
-          const b = box.getBoundingClientRect(), cuts = getComputedStyle(box).overflowX !== 'visible';
+          const b = box.getBoundingClientRect();
+          const cuts = getComputedStyle(box).overflowX !== 'visible';
           if (cuts && (at.right > b.right + 1 || at.left < b.left - 1)) out.push(`${name}: cut`);
         }
         if (at.right > document.documentElement.clientWidth + 1) out.push(`${name}: wider than the paper`);
@@ -120,22 +134,26 @@
       if (seen(el)) out.push(`a control is printed: ${el.className || el.outerHTML}`);
     }
     for (const el of document.querySelectorAll('pre, .scroll')) {
-      if (el.scrollWidth > el.clientWidth + 1) out.push(`${el.scrollWidth - el.clientWidth} px cut: ${el.innerText.slice(0, 40)}`);
+      if (el.scrollWidth > el.clientWidth + 1)
+        out.push(`${el.scrollWidth - el.clientWidth} px cut: ${el.innerText.slice(0, 40)}`);
     }
     return out;
   },
 
   /** Solutions that paper has elsewhere than at its end, or folded, or without the name of their question. */
   unsolved(count) {
-    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().height > 0, out = [];
-    const all = [...document.querySelectorAll('.solution')].filter(seen), last = document.querySelector('article').lastElementChild;
+    const seen = (el) => el.checkVisibility() && el.getBoundingClientRect().height > 0;
+    const out = [];
+    const all = [...document.querySelectorAll('.solution')].filter(seen);
+    const last = document.querySelector('article').lastElementChild;
     if (all.length !== count) out.push(`${all.length} solutions of ${count}`);
     for (const el of all) {
       const name = el.previousElementSibling?.innerText ?? '';
       if (el.closest('section') !== last) out.push(`not at the end: ${el.innerText.slice(0, 40)}`);
       if (!el.open || !seen(el.lastElementChild)) out.push(`folded: ${el.innerText.slice(0, 40)}`);
       if (!/^(Prediction \d+|\d+)\.$/.test(name)) out.push(`of which question: ${name}`);
-      else if (![...document.querySelectorAll('.prompt b')].some((b) => seen(b) && b.innerText === name)) out.push(`no question ${name}`);
+      else if (![...document.querySelectorAll('.prompt b')].some((b) => seen(b) && b.innerText === name))
+        out.push(`no question ${name}`);
     }
     return out;
   },
@@ -151,7 +169,11 @@
       dots: all('.plot svg > circle', (c) => [c.getAttribute('cx'), c.getAttribute('cy')].join()),
       dot: all('.plot svg > circle[r="7.5"]', (c) => [+c.getAttribute('cx'), +c.getAttribute('cy')])[0] ?? null,
       labels: all('.plot svg text', (t) => t.textContent),
-      ends: root.querySelector('.plot svg path.spine').getAttribute('d').match(/[\d.]+/g).map(Number),
+      ends: root
+        .querySelector('.plot svg path.spine')
+        .getAttribute('d')
+        .match(/[\d.]+/g)
+        .map(Number),
       sentence: root.querySelector('.state').innerText,
       code: root.querySelector('.call code').textContent,
       values: sliders((i) => i.nextElementSibling.textContent),
@@ -182,38 +204,63 @@
     }
   },
 
-  follow: (hash) => new Promise((done) => {
-    history.replaceState(null, '', location.pathname);
-    addEventListener('hashchange', done, { once: true });
-    location.hash = hash;
-  }),
+  follow: (hash) =>
+    new Promise((done) => {
+      history.replaceState(null, '', location.pathname);
+      addEventListener('hashchange', done, { once: true });
+      location.hash = hash;
+    }),
 
   /** Corners of a figure's states: its sliders at their ends, two at a time, in each view, and each preset.
    *  Texts have to be sane and inside the drawing; labels may touch, but not overlap. */
   corners(root) {
-    const inputs = [...root.querySelectorAll('.sliders input')], views = [...root.querySelectorAll('[data-view]')];
-    const svg = root.querySelector('.plot svg'), out = new Set(), slack = 2.5;
-    const frame = (t) => {                                 // a text's corners on the screen, turned as it is
-      const b = t.getBBox(), m = t.getScreenCTM(), top = b.y + slack, low = b.y + b.height - slack;
-      return [[b.x, top], [b.x + b.width, top], [b.x + b.width, low], [b.x, low]]
-        .map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
+    const inputs = [...root.querySelectorAll('.sliders input')];
+    const views = [...root.querySelectorAll('[data-view]')];
+    const svg = root.querySelector('.plot svg');
+    const out = new Set();
+    const slack = 2.5;
+    const frame = (t) => {
+      // a text's corners on the screen, turned as it is
+      const b = t.getBBox();
+      const m = t.getScreenCTM();
+      const top = b.y + slack;
+      const low = b.y + b.height - slack;
+      return [
+        [b.x, top],
+        [b.x + b.width, top],
+        [b.x + b.width, low],
+        [b.x, low],
+      ].map(([x, y]) => [m.a * x + m.c * y + m.e, m.b * x + m.d * y + m.f]);
     };
-    const apart = (p, q) => [[p, 0], [p, 1], [q, 0], [q, 1]].some(([r, i]) => {
-      const n = [r[i + 1][0] - r[i][0], r[i + 1][1] - r[i][1]], along = (s) => s.map((c) => c[0] * n[0] + c[1] * n[1]);
-      const a = along(p), b = along(q), give = 1.5 * Math.hypot(...n);
-      return Math.max(...a) < Math.min(...b) + give || Math.max(...b) < Math.min(...a) + give;
-    });
+    const apart = (p, q) =>
+      [
+        [p, 0],
+        [p, 1],
+        [q, 0],
+        [q, 1],
+      ].some(([r, i]) => {
+        const n = [r[i + 1][0] - r[i][0], r[i + 1][1] - r[i][1]];
+        const along = (s) => s.map((c) => c[0] * n[0] + c[1] * n[1]);
+        const a = along(p);
+        const b = along(q);
+        const give = 1.5 * Math.hypot(...n);
+        return Math.max(...a) < Math.min(...b) + give || Math.max(...b) < Math.min(...a) + give;
+      });
     const around = (p) => [0, 1].map((r) => [Math.min(...p.map((c) => c[r])), Math.max(...p.map((c) => c[r]))]);
-    const meet = (a, b) => [0, 1].every((r) => a[r][0] < b[r][1] && b[r][0] < a[r][1]);  // few do: asked first
+    const meet = (a, b) => [0, 1].every((r) => a[r][0] < b[r][1] && b[r][0] < a[r][1]); // few do: asked first
     function look(where) {
       const say = (what) => out.size < 12 && out.add(`${where}: ${what}`);
       const spoken = inputs.map((i) => i.getAttribute('aria-valuetext')).join(' ');
       const words = `${root.querySelector('.drawn').innerText} ${svg.textContent} ${svg.getAttribute('aria-label')} ${spoken}`;
-      const odd = /NaN|undefined|Infinity|null|\[object|[{}]/.exec(words) ?? /NaN|undefined|Infinity/.exec(svg.innerHTML);
+      const odd =
+        /NaN|undefined|Infinity|null|\[object|[{}]/.exec(words) ?? /NaN|undefined|Infinity/.exec(svg.innerHTML);
       if (odd) say(`“${odd.input.slice(Math.max(0, odd.index - 30), odd.index + 30)}”`);
-      const box = svg.getBoundingClientRect(), texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
+      const box = svg.getBoundingClientRect();
+      const texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim());
       const beyond = ([x, y]) => x < box.left - 1.5 || x > box.right + 1.5 || y < box.top - 1.5 || y > box.bottom + 1.5;
-      const places = texts.map(frame), bounds = places.map(around), name = (i) => `“${texts[i].textContent}”`;
+      const places = texts.map(frame);
+      const bounds = places.map(around);
+      const name = (i) => `“${texts[i].textContent}”`;
       places.forEach((p, i) => {
         if (p.some(beyond)) say(`${name(i)} sticks out of the drawing`);
         for (let j = 0; j < i; j++) {
@@ -226,11 +273,15 @@
       }
     }
     // Each two sliders at their ends with the others where they open, and all of them at one end.
-    const opened = inputs.map((i) => i.value), ends = [0, 1000], states = [opened];
+    const opened = inputs.map((i) => i.value);
+    const ends = [0, 1000];
+    const states = [opened];
     for (const end of ends) states.push(inputs.map(() => end));
-    for (const i of inputs.keys()) for (const j of inputs.keys()) {
-      if (i >= j && inputs.length > 1) continue;
-      for (const a of ends) for (const b of ends) states.push(opened.with(j, b).with(i, a));
+    for (const i of inputs.keys()) {
+      for (const j of inputs.keys()) {
+        if (i >= j && inputs.length > 1) continue;
+        for (const a of ends) for (const b of ends) states.push(opened.with(j, b).with(i, a));
+      }
     }
     for (const view of views.length ? views : [null]) {
       view?.click();
@@ -240,10 +291,15 @@
           input.value = state[i];
           input.dispatchEvent(new Event('input', { bubbles: true }));
         });
-        look([view?.innerText, ...inputs.map((i) => `${i.dataset.k} = ${i.getAttribute('aria-valuetext')}`)].join(', '));
+        look(
+          [view?.innerText, ...inputs.map((i) => `${i.dataset.k} = ${i.getAttribute('aria-valuetext')}`)].join(', '),
+        );
       }
     }
-    for (const button of root.querySelectorAll('[data-preset]')) { button.click(); look(button.innerText); }
+    for (const button of root.querySelectorAll('[data-preset]')) {
+      button.click();
+      look(button.innerText);
+    }
     return [...out];
   },
 
@@ -257,25 +313,32 @@
 
   /** Types answers into a card, each at one of its variants, and tells what the card says to each. */
   answers(form, { given, variants }) {
-    const seen = (el) => !!el?.checkVisibility(), open = () => form.querySelector('.solution');
+    const seen = (el) => !!el?.checkVisibility();
+    const open = () => form.querySelector('.solution');
     const fresh = { solution: seen(open()) };
-    return [fresh, ...given.map(([text, variant]) => {
-      this.turn(form, variant, variants);
-      const field = form.querySelector('.answer input');
-      if (field) { field.value = text; field.dispatchEvent(new Event('input', { bubbles: true })); }
-      for (const option of form.querySelectorAll('input[type=radio]')) option.checked = option.value === text;
-      form.requestSubmit();
-      const said = form.querySelector('.feedback');
-      return {
-        verdict: form.dataset.result,
-        html: said.innerHTML,
-        message: said.querySelector('span:last-child').textContent,
-        invalid: field?.ariaInvalid,
-        solution: seen(open()),
-        unfolded: !!open()?.open,
-        preview: !!form.querySelector('.preview math'),
-      };
-    })];
+    return [
+      fresh,
+      ...given.map(([text, variant]) => {
+        this.turn(form, variant, variants);
+        const field = form.querySelector('.answer input');
+        if (field) {
+          field.value = text;
+          field.dispatchEvent(new Event('input', { bubbles: true }));
+        }
+        for (const option of form.querySelectorAll('input[type=radio]')) option.checked = option.value === text;
+        form.requestSubmit();
+        const said = form.querySelector('.feedback');
+        return {
+          verdict: form.dataset.result,
+          html: said.innerHTML,
+          message: said.querySelector('span:last-child').textContent,
+          invalid: field?.ariaInvalid,
+          solution: seen(open()),
+          unfolded: !!open()?.open,
+          preview: !!form.querySelector('.preview math'),
+        };
+      }),
+    ];
   },
 
   /** What a card asks at each variant in turn, from one that has been answered, and whether old feedback stays. */
@@ -283,7 +346,8 @@
     const out = [];
     for (let i = 0; i <= variants; i++) {
       this.turn(form, (from + i) % variants, variants);
-      const stays = i > 0 && (form.querySelector('.feedback').textContent || form.querySelector('.after').checkVisibility());
+      const stays =
+        i > 0 && (form.querySelector('.feedback').textContent || form.querySelector('.after').checkVisibility());
       out.push({ prompt: form.querySelector('.drawn .prompt').innerText, stays: !!stays });
     }
     return out;
@@ -293,4 +357,4 @@
     text: el.querySelector('span').textContent,
     pips: [...el.querySelectorAll('ol a')].map((a) => [a.className, a.textContent, a.hash]),
   }),
-})
+});

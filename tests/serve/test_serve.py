@@ -456,5 +456,6 @@ def test_rows_within_the_error_band_of_the_first_are_ties():
     marked = [line.startswith("= ") for line in str(plan).splitlines() if "GB " in line]
     assert marked == near
     assert plan._repr_html_().count("<br>tie</small>") == sum(near)
+    assert [row["tie"] for row in plan.record()["rows"]] == near
     alone = serve("llama3_70b", "h100_sxm", gpus=8, input=2000, output=500, ttft=1, tpot="30ms", top=1)
     assert "tie" not in str(alone) and "tie<" not in alone._repr_html_()

@@ -4,10 +4,14 @@ const SNAP = {
   whole: (v) => round(v > 10 ? v : +v.toPrecision(1)),
   power: (v) => 2 ** round(Math.log2(v)),
   /** The sizes models have: quarters of an octave, such as 4,096, 5,120, 14,336. */
-  octave: (v) => { const q = 2 ** floor(Math.log2(v)) / 4; return ceil(round(v / q) * q); },
+  octave: (v) => {
+    const q = 2 ** floor(Math.log2(v)) / 4;
+    return ceil(round(v / q) * q);
+  },
 };
 function snapped(q, v) {
-  const n = +q.snap?.split(':')[1], f = SNAP[q.snap] ?? ((u) => n ? round(u / n) * n : u);
+  const n = +q.snap?.split(':')[1];
+  const f = SNAP[q.snap] ?? ((u) => (n ? round(u / n) * n : u));
   return clamp(f(clamp(v, q.lo, q.hi)), q.lo, q.hi);
 }
 const scale = (q) => axis(q, 0, 1000);
@@ -25,36 +29,50 @@ function slide(body, params, { value, unit, set }, on) {
     const q = params[t.dataset.k];
     if (q) set({ [t.dataset.k]: snapped(q, scale(q).inv(+t.value)) }, t);
   });
-  on(body, 'keydown', (e) => {                             // one press, one value, however coarse the snapping
-    const k = e.target.dataset.k, q = params[k], way = { ArrowRight: 4, ArrowUp: 4, PageUp: 100, ArrowLeft: -4, ArrowDown: -4, PageDown: -100 }[e.key];
+  on(body, 'keydown', (e) => {
+    // one press, one value, however coarse the snapping
+    const k = e.target.dataset.k;
+    const q = params[k];
+    const way = { ArrowRight: 4, ArrowUp: 4, PageUp: 100, ArrowLeft: -4, ArrowDown: -4, PageDown: -100 }[e.key];
     if (!q || !way) return;
     e.preventDefault();
-    let n = scale(q)(value(k)), v;
-    do v = snapped(q, scale(q).inv(n += way)); while ((v - value(k)) * way <= 0 && n > 0 && n < 1000);
+    let n = scale(q)(value(k));
+    let v;
+    do v = snapped(q, scale(q).inv((n += way)));
+    while ((v - value(k)) * way <= 0 && n > 0 && n < 1000);
     set({ [k]: v });
   });
   return (held) => {
     for (const input of $$('.sliders input', body)) {
       const k = input.dataset.k;
       if (input !== held) input.value = scale(params[k])(value(k));
-      write(input.nextElementSibling, input.ariaValueText = say(value(k), unit(k)));
+      write(input.nextElementSibling, (input.ariaValueText = say(value(k), unit(k))));
     }
   };
 }
 
 /** Plain http has no clipboard interface, so the older method is the fallback. */
 async function copy(words) {
-  try { await navigator.clipboard.writeText(words); } catch {
+  try {
+    await navigator.clipboard.writeText(words);
+  } catch {
     const area = make('<textarea style="position:fixed"></textarea>');
-    area.value = words; doc.body.append(area); area.select(); doc.execCommand('copy'); area.remove();
+    area.value = words;
+    doc.body.append(area);
+    area.select();
+    doc.execCommand('copy');
+    area.remove();
   }
 }
 /** Copies, and says so on the button for a moment. */
 function copying(words, pressed) {
   copy(words);
-  const was = pressed.dataset.was ??= pressed.textContent;
-  pressed.style.minWidth = `${pressed.offsetWidth}px`; pressed.textContent = COPIED;
-  setTimeout(() => { pressed.textContent = was; }, 1200);
+  const was = (pressed.dataset.was ??= pressed.textContent);
+  pressed.style.minWidth = `${pressed.offsetWidth}px`;
+  pressed.textContent = COPIED;
+  setTimeout(() => {
+    pressed.textContent = was;
+  }, 1200);
 }
 /** A call as a program: what it imports, the units that it uses, and the call. */
 function program(imports, words) {

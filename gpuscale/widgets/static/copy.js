@@ -2,9 +2,10 @@
 function copied(e) {
   const selection = getSelection();
   if (!selection.rangeCount || selection.isCollapsed) return;
-  const range = selection.getRangeAt(0).cloneRange(), math = (node) => (node.nodeType === 1 ? node : node.parentElement).closest('math');
+  const range = selection.getRangeAt(0).cloneRange();
+  const math = (node) => (node.nodeType === 1 ? node : node.parentElement).closest('math');
   const [first, last] = [range.startContainer, range.endContainer].map(math);
-  if (first) range.setStartBefore(first);                  // half a formula has no TeX
+  if (first) range.setStartBefore(first); // half a formula has no TeX
   if (last) range.setEndAfter(last);
   const part = make('<div class="quiet"></div>');
   part.append(range.cloneContents());
@@ -15,7 +16,8 @@ function copied(e) {
     const sign = el.hasAttribute('displaystyle') ? '$$' : '$';
     el.replaceWith(sign + $('annotation', el).textContent + sign);
   }
-  doc.body.append(part);                                   // what is not on the page has no lines
+  doc.body.append(part); // what is not on the page has no lines
   e.clipboardData.setData('text/plain', part.innerText);
-  part.remove(); e.preventDefault();
+  part.remove();
+  e.preventDefault();
 }

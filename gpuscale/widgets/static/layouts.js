@@ -5,10 +5,14 @@ const made = (code) => Function(`return ${code}`)();
 let compiled = null;
 /** The programs of the data, once. */
 function programs(data) {
-  return compiled?.data === data ? compiled : compiled = {
-    data, plans: data.programs.map(made), counted: data.counted.map((row) => row.map(made)),
-    broken: fromEntries(entries(data.conditions).map(([group, { broken }]) => [group, made(broken)])),
-  };
+  return compiled?.data === data
+    ? compiled
+    : (compiled = {
+        data,
+        plans: data.programs.map(made),
+        counted: data.counted.map((row) => row.map(made)),
+        broken: fromEntries(entries(data.conditions).map(([group, { broken }]) => [group, made(broken)])),
+      });
 }
 function divisors(n) {
   const out = [];
@@ -18,14 +22,32 @@ function divisors(n) {
 
 /** A request: all inputs of a plan's program that no plan changes, and what the search has to know. */
 function asked(p, model, call, data) {
-  const place = data.clusters[p.cluster], S = p.seq, x = { ...model.x, S, S_win: min(model.window ?? S, S) };
-  const [whole, needed] = model.latent ? ['latent_attention_flops', 'causal_latent_attention_flops'] : ['mean_attention_flops', 'mean_causal_attention_flops'];
-  const told = call(whole, x), latent = +model.latent;
-  Object.assign(x, data.recipes[p.recipe].x, place.x, { B: p.batch, N_gpu: p.gpus, ops_attn: x.n_drop ? told : call(needed, x) });
+  const place = data.clusters[p.cluster];
+  const S = p.seq;
+  const x = { ...model.x, S, S_win: min(model.window ?? S, S) };
+  const [whole, needed] = model.latent
+    ? ['latent_attention_flops', 'causal_latent_attention_flops']
+    : ['mean_attention_flops', 'mean_causal_attention_flops'];
+  const told = call(whole, x);
+  const latent = +model.latent;
+  Object.assign(x, data.recipes[p.recipe].x, place.x, {
+    B: p.batch,
+    N_gpu: p.gpus,
+    ops_attn: x.n_drop ? told : call(needed, x),
+  });
   x.ops_tok = call('token_flops', { ...x, ops_attn: told });
-  const hits = new Map(), { plans, broken } = programs(data);
+  const hits = new Map();
+  const { plans, broken } = programs(data);
   return {
-    p, x, model, place, data, broken, room: place.room, sequences: p.batch / S, evaluate: plans[latent](x),
+    p,
+    x,
+    model,
+    place,
+    data,
+    broken,
+    room: place.room,
+    sequences: p.batch / S,
+    evaluate: plans[latent](x),
     /** Fractions of the GPUs and of the nodes of a group of experts that a token reaches. */
     hit(Z) {
       if (!hits.has(Z)) {
@@ -37,39 +59,83 @@ function asked(p, model, call, data) {
   };
 }
 /** What a constraint says of a layout that breaks it. */
-const counted = (words, known) => words.replace(/{(\w+):?(?:(\w+)\|(\w+))?}/g, (_, name, one, many) => show(known[name], COUNT) + (one ? ` ${known[name] === 1 ? one : many}` : ''));
+const counted = (words, known) =>
+  words.replace(
+    /{(\w+):?(?:(\w+)\|(\w+))?}/g,
+    (_, name, one, many) => show(known[name], COUNT) + (one ? ` ${known[name] === 1 ? one : many}` : ''),
+  );
 
 /** Calls visit with each layout of a cell, in the order of layouts.py; gives the reason against the one that came closest. */
 function laidOut(ask, Y, N_stages, visit) {
-  const { x: { n_q, n_kv, F, L, E, G, B, S }, p, sequences, data: { conditions, tried } } = ask;
-  const known = { n_q, n_kv, F, L, E, G, B, S, sequences, Y, N_stages, X: 1, n_cp: 1, ranks: 1, own: 1, Z: 1, n_seq: 1, N_MB: 1, n_virt: 1 };
-  const few = range(tried.micro).map((n) => n + 1).filter((n) => sequences % n === 0);
+  const {
+    x: { n_q, n_kv, F, L, E, G, B, S },
+    p,
+    sequences,
+    data: { conditions, tried },
+  } = ask;
+  const known = {
+    n_q,
+    n_kv,
+    F,
+    L,
+    E,
+    G,
+    B,
+    S,
+    sequences,
+    Y,
+    N_stages,
+    X: 1,
+    n_cp: 1,
+    ranks: 1,
+    own: 1,
+    Z: 1,
+    n_seq: 1,
+    N_MB: 1,
+    n_virt: 1,
+  };
+  const few = range(tried.micro)
+    .map((n) => n + 1)
+    .filter((n) => sequences % n === 0);
   const cuts = tried.cuts.filter((v) => v === 1 || (v <= L && N_stages > 1));
   const told = {};
-  let far = -1, why = null;
+  let far = -1;
+  let why = null;
   const keeps = (group, depth) => {
     const place = ask.broken[group](known);
-    if (place >= 0 && 10 * depth + place > far) { far = 10 * depth + place; why = () => [counted(conditions[group].words[place], told), conditions[group].brief[place]]; Object.assign(told, known); }
+    if (place >= 0 && 10 * depth + place > far) {
+      far = 10 * depth + place;
+      why = () => [counted(conditions[group].words[place], told), conditions[group].brief[place]];
+      Object.assign(told, known);
+    }
     return place < 0;
   };
-  let e = E, g = p.gpus;
+  let e = E;
+  let g = p.gpus;
   while (g) [e, g] = [g, e % g];
   const ranks = divisors(e);
   for (const n_cp of divisors(p.gpus / (Y * N_stages)).filter((d) => d === 1 || d * tried.short <= p.seq)) {
     const X = p.gpus / (Y * N_stages * n_cp);
     Object.assign(known, { n_cp, X, ranks: X * Y * n_cp, own: floor(sequences / X) });
-    if (keeps('mesh', 0)) for (known.Z of ranks) if (keeps('experts', 1)) for (known.n_seq of few) {
-      if (!keeps('batch', 2)) continue;
-      known.N_MB = floor(known.own / known.n_seq);
-      for (known.n_virt of cuts) if (keeps('all', 3)) visit(known);
+    if (keeps('mesh', 0)) {
+      for (known.Z of ranks) {
+        if (keeps('experts', 1)) {
+          for (known.n_seq of few) {
+            if (!keeps('batch', 2)) continue;
+            known.N_MB = floor(known.own / known.n_seq);
+            for (known.n_virt of cuts) if (keeps('all', 3)) visit(known);
+          }
+        }
+      }
     }
   }
   return why?.() ?? [];
 }
 /** Values of ZeRO's stage, sequence parallelism and recomputation that change something for a layout; fixed ones are kept. */
 function optionsOf({ p }, { X, Y, n_cp, Z }) {
-  const sp = Y > 1 ? Z > 1 ? [1] : [0, 1] : [0];
-  const zero = p.zero !== ANY ? [+p.zero] : X * n_cp > 1 ? range(4) : [0], again = p.recompute !== ANY ? [+p.recompute] : range(3);
+  const sp = Y > 1 ? (Z > 1 ? [1] : [0, 1]) : [0];
+  const zero = p.zero !== ANY ? [+p.zero] : X * n_cp > 1 ? range(4) : [0];
+  const again = p.recompute !== ANY ? [+p.recompute] : range(3);
   return zero.flatMap((n_zero) => sp.flatMap((n_sp) => again.map((n_recompute) => [n_zero, n_sp, n_recompute])));
 }
 const ANY = 'any';
@@ -80,39 +146,99 @@ function before(a, b) {
 }
 /** The best layout of a cell by its expected time, the most frugal one if none fits, or the reason why there is none. */
 function cellOf(ask, Y, N_stages) {
-  let best = null, least = null, tried = 0, fit = 0;
+  let best = null;
+  let least = null;
+  let tried = 0;
+  let fit = 0;
   const [why, brief] = laidOut(ask, Y, N_stages, (known) => {
-    const { X, n_cp, Z, n_virt, n_seq } = known, [f_hit, f_node] = ask.hit(Z);
-    let quick = Infinity, chosen = null;
+    const { X, n_cp, Z, n_virt, n_seq } = known;
+    const [f_hit, f_node] = ask.hit(Z);
+    let quick = Infinity;
+    let chosen = null;
     for (const [n_zero, n_sp, n_recompute] of optionsOf(ask, known)) {
-      const [memory, states, step] = ask.evaluate(X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute, 0, f_hit, f_node, false);
+      const [memory, states, step] = ask.evaluate(
+        X,
+        Y,
+        n_cp,
+        Z,
+        N_stages,
+        n_virt,
+        n_seq,
+        n_zero,
+        n_sp,
+        n_recompute,
+        0,
+        f_hit,
+        f_node,
+        false,
+      );
       tried++;
-      if (memory <= ask.room) { fit++; if (step < quick) { quick = step; chosen = [n_zero, n_sp, n_recompute]; } }
-      else if (!least || memory < least.memory) least = { memory, states, row: [X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute, 0] };
+      if (memory <= ask.room) {
+        fit++;
+        if (step < quick) {
+          quick = step;
+          chosen = [n_zero, n_sp, n_recompute];
+        }
+      } else if (!least || memory < least.memory) {
+        least = { memory, states, row: [X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute, 0] };
+      }
     }
     if (!chosen) return;
     const order = [+quick.toFixed(9), X, Y, n_cp, Z, N_stages, n_seq, n_virt];
-    if (!best || before(order, best.order)) best = { order, step: quick, row: [X, Y, n_cp, Z, N_stages, n_virt, n_seq, ...chosen, 0] };
+    if (!best || before(order, best.order)) {
+      best = { order, step: quick, row: [X, Y, n_cp, Z, N_stages, n_virt, n_seq, ...chosen, 0] };
+    }
   });
   return { Y, N_stages, best, least, tried, fit, why, brief };
 }
 /** All columns of one plan, by name, with what follows from them: the parts of its time, what binds, the band. */
 function outcome(ask, row, call) {
-  const { data, place, room } = ask, [X, Y, n_cp, Z, N_stages] = row, values = ask.evaluate(...row, ...ask.hit(Z), true);
-  const c = fromEntries(data.columns.map((name, i) => [name, values[i]])), step = c.step_expected;
-  const spent = { ...fromEntries(keys(data.causes).map((name) => [name, c[`${name}_expected`]])), extra: c.matmuls_expected - c.need_expected };
-  const worst = keys(spent).reduce((a, b) => spent[b] > spent[a] ? b : a), useful = step - keys(spent).reduce((sum, name) => sum + spent[name], 0);
+  const { data, place, room } = ask;
+  const [X, Y, n_cp, Z, N_stages] = row;
+  const values = ask.evaluate(...row, ...ask.hit(Z), true);
+  const c = fromEntries(data.columns.map((name, i) => [name, values[i]]));
+  const step = c.step_expected;
+  const spent = {
+    ...fromEntries(keys(data.causes).map((name) => [name, c[`${name}_expected`]])),
+    extra: c.matmuls_expected - c.need_expected,
+  };
+  const worst = keys(spent).reduce((a, b) => (spent[b] > spent[a] ? b : a));
+  const useful = step - keys(spent).reduce((sum, name) => sum + spent[name], 0);
   const over = (V_nvl, V_net) => call('level_time', { ...place.rates, V_nvl, V_net });
   const inside = (axis) => over(c[`${axis}_nvlink`], 0) >= over(0, c[`${axis}_network_node`]);
-  const apart = unlike(ask, row), widened = (factor) => apart ? max(factor, data.usual) : factor;
-  const band = widened(place.band), tie = widened(place.tie);
-  return { row, c, step, spent, worst, useful, inside, apart, band, tie, low: step / band, high: step * band, fits: c.memory <= room, copies: X * n_cp, degrees: { tp: Y, cp: n_cp, ep: Z, pp: N_stages } };
+  const apart = unlike(ask, row);
+  const widened = (factor) => (apart ? max(factor, data.usual) : factor);
+  const band = widened(place.band);
+  const tie = widened(place.tie);
+  return {
+    row,
+    c,
+    step,
+    spent,
+    worst,
+    useful,
+    inside,
+    apart,
+    band,
+    tie,
+    low: step / band,
+    high: step * band,
+    fits: c.memory <= room,
+    copies: X * n_cp,
+    degrees: { tp: Y, cp: n_cp, ep: Z, pp: N_stages },
+  };
 }
 /** Whether no run of the calibration was like the plan; the twin of plan/likeness.py. */
 function unlike({ p, place: { kinds }, data, model }, [X, Y, n_cp, Z, N_stages, n_virt, , n_zero, , n_recompute]) {
   if (!kinds) return false;
   const degree = { tp: Y, cp: n_cp, ep: Z, pp: N_stages, virtual: n_virt };
-  return p.gpus > data.reach * kinds.gpus || p.seq > data.reach * kinds.seq || p.recipe !== kinds.recipe || (model.experts && !kinds.experts)
-    || (X * n_cp > 1 && !kinds.zero.includes(n_zero)) || !kinds.recompute.includes(data.recompute[n_recompute])
-    || keys(data.axes).some((name) => !kinds.axes.includes(name) && degree[name] > 1);
+  return (
+    p.gpus > data.reach * kinds.gpus ||
+    p.seq > data.reach * kinds.seq ||
+    p.recipe !== kinds.recipe ||
+    (model.experts && !kinds.experts) ||
+    (X * n_cp > 1 && !kinds.zero.includes(n_zero)) ||
+    !kinds.recompute.includes(data.recompute[n_recompute]) ||
+    keys(data.axes).some((name) => !kinds.axes.includes(name) && degree[name] > 1)
+  );
 }

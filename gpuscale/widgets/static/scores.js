@@ -14,9 +14,12 @@ const solvedOf = (them) => worded(SCORE, count(them, 'right', 'again'), them.len
 function ideas(taught) {
   const found = new Map();
   for (const [id, [idea, chapter, href, page]] of entries(taught)) {
-    const [, set, number] = /(.*)\.(\d+)/.exec(id), key = `${chapter} ${idea}`;
+    const [, set, number] = /(.*)\.(\d+)/.exec(id);
+    const key = `${chapter} ${idea}`;
     if (!found.has(key)) found.set(key, { idea, chapter, href, them: [] });
-    found.get(key).them.push({ set, number, href: `${page}.html#q-${set}-${number}`, state: verdict(progress.get(id)) });
+    found
+      .get(key)
+      .them.push({ set, number, href: `${page}.html#q-${set}-${number}`, state: verdict(progress.get(id)) });
   }
   return [...found.values()];
 }
@@ -25,21 +28,27 @@ function rows(list, titles) {
     const name = `${titles[set]}: ${worded(QUESTION, number, said[state])}`;
     return `<li><a class="${state}" href="${site}../${href}" title="${escape(name)}" aria-label="${escape(name)}">${state === 'right' ? '✓' : number}</a></li>`;
   };
-  const row = ({ idea, href, them }) => `<tr><td><a href="${site}../${href}">${escape(idea)}</a></td><td><ol>${joined(them, mark)}</ol></td><td>${solvedOf(them)}</td></tr>`;
+  const row = ({ idea, href, them }) =>
+    `<tr><td><a href="${site}../${href}">${escape(idea)}</a></td><td><ol>${joined(them, mark)}</ol></td><td>${solvedOf(them)}</td></tr>`;
   return `<table><thead><tr>${joined(SCORE_HEADS, (head) => `<th scope="col">${head}</th>`)}</tr></thead><tbody>${joined(list, row)}</tbody></table>`;
 }
 /** The chapters in the order of the contents. */
 function chaptersOf(all) {
-  const order = $$('.toc a').map((link) => link.pathname), at = ({ href }) => order.indexOf(new URL(`${site}../${href}`).pathname);
+  const order = $$('.toc a').map((link) => link.pathname);
+  const at = ({ href }) => order.indexOf(new URL(`${site}../${href}`).pathname);
   const by = new Map();
-  for (const one of [...all].sort((a, b) => at(a) - at(b))) by.set(one.chapter, [...by.get(one.chapter) ?? [], one]);
+  for (const one of [...all].sort((a, b) => at(a) - at(b))) by.set(one.chapter, [...(by.get(one.chapter) ?? []), one]);
   return by;
 }
 function show(body, titles) {
-  const all = ideas(globalThis.gpuscale.taught), every = all.flatMap((one) => one.them);
-  const missed = all.filter((one) => count(one.them, 'wrong', 'again')).sort((a, b) => count(b.them, 'wrong') - count(a.them, 'wrong') || count(b.them, 'again') - count(a.them, 'again'));
+  const all = ideas(globalThis.gpuscale.taught);
+  const every = all.flatMap((one) => one.them);
+  const missed = all
+    .filter((one) => count(one.them, 'wrong', 'again'))
+    .sort((a, b) => count(b.them, 'wrong') - count(a.them, 'wrong') || count(b.them, 'again') - count(a.them, 'again'));
   const part = ([chapter, list]) => {
-    const them = list.flatMap((one) => one.them), begun = count(them, 'open') < them.length;
+    const them = list.flatMap((one) => one.them);
+    const begun = count(them, 'open') < them.length;
     return `<details class="${begun ? 'begun' : ''}" ${begun ? 'open' : ''}><summary>${escape(chapter)}<span>${solvedOf(them)}</span></summary>${rows(list, titles)}</details>`;
   };
   $('.total', body).innerHTML = `<b>${solvedOf(every)}</b>`;
@@ -48,23 +57,31 @@ function show(body, titles) {
 }
 async function scores() {
   const titles = fromEntries($$('[data-set]', place).map((link) => [link.dataset.set, link.textContent]));
-  const body = make(`<div class="drawn"><p class="total" role="status"></p><div class="row">${joined([EXPORT, LOAD, RESET], (name) => button(name))}</div><div class="said" role="status"></div>
+  const body =
+    make(`<div class="drawn"><p class="total" role="status"></p><div class="row">${joined([EXPORT, LOAD, RESET], (name) => button(name))}</div><div class="said" role="status"></div>
     <h2 id="repeat">${REPEAT}</h2><div class="again-part"></div><h2 id="ideas">${ALL_IDEAS}</h2><p class="key">${SCORE_KEY}</p><div class="all-part"></div></div>`);
   await fetched(TAUGHT_FILE);
   const { taught } = globalThis.gpuscale;
-  if (!taught) return;                                     // the list of all sets stays
+  if (!taught) return; // the list of all sets stays
   const again = () => show(body, titles);
   for (const b of $$('button', body)) {
     const name = b.textContent;
     b.onclick = () => {
       if (name !== RESET) return practise((p) => p[name](body, 'all'));
-      const sure = b.textContent === SURE;                 // asks once, on the button itself
-      if (sure) { for (const id of keys(taught)) progress.put(id, {}); again(); }
+      const sure = b.textContent === SURE; // asks once, on the button itself
+      if (sure) {
+        for (const id of keys(taught)) progress.put(id, {});
+        again();
+      }
       b.textContent = sure ? RESET : SURE;
-      b.onblur = () => { b.textContent = RESET; };
+      b.onblur = () => {
+        b.textContent = RESET;
+      };
     };
   }
-  again(); hide(place); place.append(body);
+  again();
+  hide(place);
+  place.append(body);
   for (const type of ['storage', 'pageshow', 'answers']) addEventListener(type, again);
 }
 if (place) scores();

@@ -9,10 +9,14 @@
      pressed          whether it is chosen
      from             the key of the shape that it grows out of, when it is new, or its attributes then                                       */
 const lerp = (a, b, u) => a + (b - a) * u;
-const eased = (u) => u < .5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2;
+const eased = (u) => (u < 0.5 ? 4 * u ** 3 : 1 - (2 - 2 * u) ** 3 / 2);
 /** The nearest 1, 2 or 5 times a power of ten that is no less: what lies between the marks of a scale. */
-function unit(v) { const e = 10 ** floor(log10(v)); return [1, 2, 5, 10].find((m) => m * e >= v * .999) * e; }
-const SOME = 40, CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
+function unit(v) {
+  const e = 10 ** floor(log10(v));
+  return [1, 2, 5, 10].find((m) => m * e >= v * 0.999) * e;
+}
+const SOME = 40;
+const CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
@@ -32,74 +36,121 @@ function attributes({ key, tag, words, told, act, label, group, pressed, from, .
   if (act === undefined) return own;
   own.role ??= 'button';
   if (pressed !== undefined) own['aria-pressed'] = pressed;
-  return { ...own, class: `${own.class ?? ''} press`, 'data-act': act, tabindex: stop ? 0 : -1, ...(group !== undefined && { 'data-group': group }) };
+  return {
+    ...own,
+    class: `${own.class ?? ''} press`,
+    'data-act': act,
+    tabindex: stop ? 0 : -1,
+    ...(group !== undefined && { 'data-group': group }),
+  };
 }
 /** Where the Tab key stops: at each shape to press, and in a group at the chosen or the first one. */
 function stops(shapes) {
   const at = new Map();
-  for (const s of shapes) if (s.act !== undefined) { const group = s.group ?? s.key; if (!at.has(group) || s.pressed) at.set(group, s.key); }
+  for (const s of shapes) {
+    if (s.act !== undefined) {
+      const group = s.group ?? s.key;
+      if (!at.has(group) || s.pressed) at.set(group, s.key);
+    }
+  }
   return new Set(at.values());
 }
-const alike = (a, b) => a === b || keys(a).length === keys(b).length && keys(b).every((k) => a[k] === b[k]);
-const told = (v) => real(v) ? +v.toFixed(2) : v;
+const alike = (a, b) => a === b || (keys(a).length === keys(b).length && keys(b).every((k) => a[k] === b[k]));
+const told = (v) => (real(v) ? +v.toFixed(2) : v);
 
 /** Draws lists of shapes into an element, each time by what has changed. Where much has, a brush paints them until they rest,
  *  and the elements follow over some frames. */
 function sketch(scene, brush) {
-  const kept = new Map();                                  // by key: { el, shown, words, of, stops }
-  let seen;                                                // what the brush has painted of each
-  let was = null, changes;                                 // where a glide began, and what it changes in each shape
+  const kept = new Map(); // by key: { el, shown, words, of, stops }
+  let seen; // what the brush has painted of each
+  let was = null;
+  let changes; // where a glide began, and what it changes in each shape
   function put(key, { tag, words, shown }) {
     let it = kept.get(key);
-    if (it?.el.tagName !== tag) { it?.el.remove(); kept.set(key, it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }); }
+    if (it?.el.tagName !== tag) {
+      it?.el.remove();
+      kept.set(key, (it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }));
+    }
     for (const k of keys(it.shown)) if (!(k in shown)) it.el.removeAttribute(k);
     for (const [k, v] of entries(shown)) if (it.shown[k] !== v) it.el.setAttribute(k, told(v));
     it.shown = shown;
-    if (it.words !== words) it.el[/[<&]/.test(it.words = words) ? 'innerHTML' : 'textContent'] = spans(words);
+    if (it.words !== words) it.el[/[<&]/.test((it.words = words)) ? 'innerHTML' : 'textContent'] = spans(words);
     return it;
   }
   /** A shape on its way, or at its end. */
   function looks(s, stops, u) {
-    const to = attributes(s, stops), old = was && (was.get(s.key) ?? (typeof s.from === 'object' ? s.from : was.get(s.from)));
-    return { tag: s.tag, words: s.words ?? '', shown: !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u } };
+    const to = attributes(s, stops);
+    const old = was && (was.get(s.key) ?? (typeof s.from === 'object' ? s.from : was.get(s.from)));
+    return {
+      tag: s.tag,
+      words: s.words ?? '',
+      shown: !was ? to : old ? onWay(s, old, to, u) : { ...to, opacity: (to.opacity ?? 1) * u },
+    };
   }
   /** What changes from one state to the other is found once for each shape of a glide. */
   function onWay(s, old, to, u) {
-    if (!changes.has(s)) changes.set(s, entries(to).map(([k, v]) => [k, old[k] ?? (k === 'opacity' ? 1 : v), v]).filter(([k, a, b]) => a !== b && !NEVER_MIXED.test(k)));
+    if (!changes.has(s)) {
+      changes.set(
+        s,
+        entries(to)
+          .map(([k, v]) => [k, old[k] ?? (k === 'opacity' ? 1 : v), v])
+          .filter(([k, a, b]) => a !== b && !NEVER_MIXED.test(k)),
+      );
+    }
     const shown = { ...to };
     for (const [k, a, b] of changes.get(s)) shown[k] = mixed(a, b, u);
     return shown;
   }
   return {
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
-    depart() { was = brush?.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown])); changes = new WeakMap(); },
+    depart() {
+      was = brush?.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown]));
+      changes = new WeakMap();
+    },
     /** Draws them. Of very many elements that change only so many as there is room for do, and it says whether any are left. */
     paint(shapes, u = 1, room = Infinity) {
       if (u >= 1) was = null;
-      const list = flat(shapes), stop = stops(list), here = new Set(list.map((s) => s.key)), gone = [...kept].filter(([key]) => !here.has(key));
-      const rests = (s) => { const it = kept.get(s.key); return it?.of && it.stops === stop.has(s.key) && alike(it.of, s); };
-      const late = new Set(was ? list : list.filter((s) => !rests(s))), many = late.size + gone.length;
-      const fading = ([key, it]) => ({ tag: it.el.tagName, words: it.words, shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) } });
+      const list = flat(shapes);
+      const stop = stops(list);
+      const here = new Set(list.map((s) => s.key));
+      const gone = [...kept].filter(([key]) => !here.has(key));
+      const rests = (s) => {
+        const it = kept.get(s.key);
+        return it?.of && it.stops === stop.has(s.key) && alike(it.of, s);
+      };
+      const late = new Set(was ? list : list.filter((s) => !rests(s)));
+      const many = late.size + gone.length;
+      const fading = ([key, it]) => ({
+        tag: it.el.tagName,
+        words: it.words,
+        shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) },
+      });
       if (!brush || !kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
       if (was && room < Infinity) room = 0;
       if (!room || many > room) {
         const painted = list.map((s) => looks(s, false, u));
         seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
-        brush.paint([...was ? gone.map(fading) : [], ...painted]);
+        brush.paint([...(was ? gone.map(fading) : []), ...painted]);
       }
       if (!room) return true;
       for (const [key, it] of gone) {
         if (was) put(key, fading([key, it]));
-        else if (room-- > 0) { it.el.remove(); kept.delete(key); }
+        else if (room-- > 0) {
+          it.el.remove();
+          kept.delete(key);
+        }
       }
       let next = scene.firstChild;
       for (const s of list) {
-        if (late.has(s) && room-- > 0) Object.assign(put(s.key, looks(s, stop.has(s.key), u)), { of: was ? null : s, stops: stop.has(s.key) });
+        if (late.has(s) && room-- > 0) {
+          Object.assign(put(s.key, looks(s, stop.has(s.key), u)), { of: was ? null : s, stops: stop.has(s.key) });
+        }
         const el = kept.get(s.key)?.el;
         if (!el) continue;
         while (next && !here.has(next.key)) next = next.nextSibling;
         el.key = s.key;
-        if (el === next) next = next.nextSibling; else scene.insertBefore(el, next);
+        if (el === next) next = next.nextSibling;
+        else scene.insertBefore(el, next);
       }
       if (room >= 0) brush?.rest();
       return room < 0;
@@ -107,4 +158,9 @@ function sketch(scene, brush) {
   };
 }
 /** The same list as text, for pages without a script and for paper; without what only a hand asks for. */
-const pictured = (shapes) => joined(flat(shapes), ({ act, told: asked, label, ...s }) => `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}${s.words ? `>${spans(s.words)}</${s.tag}>` : '/>'}`);
+const pictured = (shapes) =>
+  joined(
+    flat(shapes),
+    ({ act, told: asked, label, ...s }) =>
+      `<${s.tag}${joined(entries(attributes(s)), ([k, v]) => ` ${k}="${escape(told(v))}"`)}${s.words ? `>${spans(s.words)}</${s.tag}>` : '/>'}`,
+  );

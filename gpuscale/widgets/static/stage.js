@@ -35,26 +35,36 @@
      runs(what)           whether a press on a shape, or the preset of that name, also starts the clock
      still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
 const figures = {};
-const PLACES = 1000;      // of the scrubber
+const PLACES = 1000; // of the scrubber
 const SPEEDS = [1, 2, 4];
 const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
-const FAR = 1000;         // how many times as much as at the start an input without bounds can be, or as little, such as W
-const REST = 150;         // milliseconds until the elements of a drawing follow what is painted
-const HELD = 300, FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
-const GLIDE = 600;        // milliseconds that things take to their new place when no hand holds them
+const FAR = 1000; // how many times as much as at the start an input without bounds can be, or as little, such as W
+const REST = 150; // milliseconds until the elements of a drawing follow what is painted
+const HELD = 300;
+const FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
+const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
 function clock(tick) {
-  let frame = 0, last = 0;
+  let frame = 0;
+  let last = 0;
   function beat(now) {
     frame = requestAnimationFrame(beat);
-    tick(min(.1, (now - last) / 1000));
+    tick(min(0.1, (now - last) / 1000));
     last = now;
   }
   return {
-    get runs() { return frame > 0; },
-    start() { last = performance.now(); frame ||= requestAnimationFrame(beat); },
-    stop() { cancelAnimationFrame(frame); frame = 0; },
+    get runs() {
+      return frame > 0;
+    },
+    start() {
+      last = performance.now();
+      frame ||= requestAnimationFrame(beat);
+    },
+    stop() {
+      cancelAnimationFrame(frame);
+      frame = 0;
+    },
   };
 }
 
@@ -62,36 +72,66 @@ function clock(tick) {
 const inside = (p, id) => id.split('.').reduce((at, k) => at[k], p);
 function replaced(p, id, value) {
   const [name, i] = id.split('.');
-  return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => k === +i ? value : v) };
+  return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => (k === +i ? value : v)) };
 }
 
 /** What a figure sees of a spec, before it has a width. What follows from the inputs is worked out when it is first needed:
  *  a figure far down the page does not keep the reader from reading. */
 function seen(spec, p = JSON.parse(JSON.stringify(spec.start))) {
-  const figure = figures[spec.figure], formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
-  const call = (name, given) => formulas[name](given), { data, words } = spec;
+  const figure = figures[spec.figure];
+  const formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
+  const call = (name, given) => formulas[name](given);
+  const { data, words } = spec;
   let solved;
-  return { spec, data, words, call, p, get solved() { return solved ??= figure.solve(this.p, call, data); }, set solved(now) { solved = now; }, width: 0, height: 0, hatch: `url(#${spec.id}-hatch)` };
+  return {
+    spec,
+    data,
+    words,
+    call,
+    p,
+    get solved() {
+      return (solved ??= figure.solve(this.p, call, data));
+    },
+    set solved(now) {
+      solved = now;
+    },
+    width: 0,
+    height: 0,
+    hatch: `url(#${spec.id}-hatch)`,
+  };
 }
-const hatching = (view) => `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
+const hatching = (view) =>
+  `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
 
 /** The first state of a figure at a width, as text: for pages without a script and for paper. */
 function still(spec, width) {
-  const figure = figures[spec.figure], view = Object.assign(seen(spec), { width, hatch: `url(#${spec.id}-hatch-${width})` }), t = (figure.still?.(view.p) ?? spec.at) * (view.solved.total ?? 0);
+  const figure = figures[spec.figure];
+  const view = Object.assign(seen(spec), { width, hatch: `url(#${spec.id}-hatch-${width})` });
+  const t = (figure.still?.(view.p) ?? spec.at) * (view.solved.total ?? 0);
   view.height = figure.height(view);
   const body = hatching(view) + pictured(figure.draw(view, t));
   return { width, height: view.height, body, sentence: figure.sentence(view, t), table: figure.table(view, t) };
 }
 
 function stage(root, spec, { notebook, onChange } = {}) {
-  const figure = figures[spec.figure], { signal, on, end } = life(), uid = fresh(), heading = $('h3', root);
-  const { params, choices, presets, start, python, boxes = [], texts = {}, copies = {} } = spec, calm = matchMedia('(prefers-reduced-motion: reduce)');
+  const figure = figures[spec.figure];
+  const { signal, on, end } = life();
+  const uid = fresh();
+  const heading = $('h3', root);
+  const { params, choices, presets, start, python, boxes = [], texts = {}, copies = {} } = spec;
+  const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-  const high = joined($$('.frames svg', root), (el, i) => `--${i ? 'narrow' : 'wide'}:${el.getAttribute('height')}px;`);   // of the drawing, until there is one
-  const group = (k) => `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
-  const box = (k) => `<label>${choices[k].label}<select data-box="${k}">${joined(choices[k].of, ([v, name]) => `<option value="${v}">${name}</option>`)}</select></label>`;
-  const field = (k) => `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
-  const body = make(`<div class="drawn"><div class="head">${joined(keys(choices).filter((k) => !boxes.includes(k)), group)}</div>
+  const high = joined($$('.frames svg', root), (el, i) => `--${i ? 'narrow' : 'wide'}:${el.getAttribute('height')}px;`); // of the drawing, until there is one
+  const group = (k) =>
+    `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
+  const box = (k) =>
+    `<label>${choices[k].label}<select data-box="${k}">${joined(choices[k].of, ([v, name]) => `<option value="${v}">${name}</option>`)}</select></label>`;
+  const field = (k) =>
+    `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
+  const body = make(`<div class="drawn"><div class="head">${joined(
+    keys(choices).filter((k) => !boxes.includes(k)),
+    group,
+  )}</div>
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
     <div class="scene" style="${high}"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
@@ -100,14 +140,38 @@ function stage(root, spec, { notebook, onChange } = {}) {
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
     <details class="numbers"><summary>${DATA}</summary><div class="scroll" tabindex="0" role="region" aria-label="${DATA}"></div></details></div>`);
-  const [area, svg, tells, readout, words, spoken, code, numbers] = ['.scene', 'svg', '.tells', '.readout', '.state', '.quiet', '.call code', '.numbers'].map((q) => $(q, body));
+  const [area, svg, tells, readout, words, spoken, code, numbers] = [
+    '.scene',
+    'svg',
+    '.tells',
+    '.readout',
+    '.state',
+    '.quiet',
+    '.call code',
+    '.numbers',
+  ].map((q) => $(q, body));
   const [scene, grips] = $$('.scene > svg > g', body);
   const hand = player(PLACES, TIME, button(worded(SPEED, SPEEDS[0]), 'data-do="speed"'));
-  if (figure.pace) area.after(hand.el); $('.head', body).prepend(heading); root.prepend(body); hide(root);
+  if (figure.pace) area.after(hand.el);
+  $('.head', body).prepend(heading);
+  root.prepend(body);
+  hide(root);
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene));
-  let share = spec.at, speed = 0, pointed = null, held = null, speak = 0, hops = 0, gliding = 0, coming = 0, resting = 0, later = 0, way = 1, list = [], unlike = '';   // unlike: what a link states and the figure cannot show
+  let share = spec.at;
+  let speed = 0;
+  let pointed = null;
+  let held = null;
+  let speak = 0;
+  let hops = 0;
+  let gliding = 0;
+  let coming = 0;
+  let resting = 0;
+  let later = 0;
+  let way = 1;
+  let list = [];
+  let unlike = ''; // unlike: what a link states and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
 
   /** Draws the moment, and what is said of it. */
@@ -122,18 +186,21 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /** Elements that are late follow frame by frame, once nothing has moved for a while. */
   function paint(follow = ticking.runs) {
-    clearTimeout(resting); cancelAnimationFrame(coming);
-    if (!way) return;                                      // at the start of a glide nothing has moved
+    clearTimeout(resting);
+    cancelAnimationFrame(coming);
+    if (!way) return; // at the start of a glide nothing has moved
     if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
     const on = () => paint(true);
-    if (follow) coming = requestAnimationFrame(on); else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
+    if (follow) coming = requestAnimationFrame(on);
+    else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
   }
   function measure(m, bar) {
     bar.className = `meter ${m.hue}`;
     write($('span', bar), m.name);
     write($('b', bar), m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : ''));
-    $('i', bar).style.width = `${100 * m.value / m.full}%`;
-    $('s', bar).style.left = `${100 * m.mark / m.full}%`; $('s', bar).hidden = !real(m.mark);
+    $('i', bar).style.width = `${(100 * m.value) / m.full}%`;
+    $('s', bar).style.left = `${(100 * m.mark) / m.full}%`;
+    $('s', bar).hidden = !real(m.mark);
     write($('.note', bar), m.label);
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
@@ -147,29 +214,45 @@ function stage(root, spec, { notebook, onChange } = {}) {
     for (const el of $$('[data-box]', body)) el.value = view.p[el.dataset.box];
     for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
     offer();
-    for (const b of $$('[data-preset]', body)) b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
+    for (const b of $$('[data-preset]', body)) {
+      b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
+    }
     if (numbers.open) listed();
     clearTimeout(speak);
-    speak = setTimeout(() => { spoken.textContent = words.textContent; }, 700);
+    speak = setTimeout(() => {
+      spoken.textContent = words.textContent;
+    }, 700);
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
   /** Shows the controls that have a meaning now. */
   function offer() {
     for (const b of $$('[data-choice]', body)) b.parentElement.hidden = !used(b.dataset.choice);
     for (const el of $$('[data-box]', body)) el.parentElement.hidden = !used(el.dataset.box);
-    for (const input of $$('.sliders input', body)) for (const el of [input.previousElementSibling, input, input.nextElementSibling]) el.hidden = !used(input.dataset.k);
+    for (const input of $$('.sliders input', body)) {
+      for (const el of [input.previousElementSibling, input, input.nextElementSibling]) {
+        el.hidden = !used(input.dataset.k);
+      }
+    }
   }
-  const slower = (times) => times < 1 ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT)) : worded(SLOWED, show(+times.toPrecision(2), COUNT));
+  const slower = (times) =>
+    times < 1
+      ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT))
+      : worded(SLOWED, show(+times.toPrecision(2), COUNT));
   function listed() {
-    const [heads, ...rows] = figure.table(view, now()), row = (cells, tag) => `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
-    $('.scroll', numbers).innerHTML = `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
+    const [heads, ...rows] = figure.table(view, now());
+    const row = (cells, tag) =>
+      `<tr>${joined(cells, (c, i) => `<${tag} ${i ? 'class="num"' : ''}>${c}</${tag}>`)}</tr>`;
+    $('.scroll', numbers).innerHTML =
+      `<table><thead>${row(heads, 'th')}</thead><tbody>${joined(rows, (r) => row(r, 'td'))}</tbody></table>`;
   }
   /** Computed seconds in a second of the page. */
   const pace = () => SPEEDS[speed] / figure.pace(view.p, view.solved);
 
   /** Takes new inputs. */
   function change(to, source, u = 1) {
-    cancelAnimationFrame(gliding); way = u; unlike = '';
+    cancelAnimationFrame(gliding);
+    way = u;
+    unlike = '';
     view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
@@ -178,103 +261,184 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   function draw(source) {
     if (!view.width) return;
-    const high = view.height = figure.height(view), box = `0 0 ${view.width} ${high}`;
-    if (svg.getAttribute('viewBox') !== box) for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);   // the same again would lay out all text again
+    const high = (view.height = figure.height(view));
+    const box = `0 0 ${view.width} ${high}`;
+    if (svg.getAttribute('viewBox') !== box) {
+      for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);
+    } // the same again would lay out all text again
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
-    frame();                                               // last: a readout asks for its width, and so for a layout
+    frame(); // last: a readout asks for its width, and so for a layout
     if (figure.later) ponder();
   }
   /** What takes long is worked out in between, once nothing moves, and then shown. */
   function ponder(worked = false) {
     clearTimeout(later);
-    later = setTimeout(() => {
-      const more = way < 1 || figure.later(view);
-      later = 0;
-      if (more) ponder(worked || way === 1); else if (worked) glide({});
-    }, worked ? 0 : REST);
+    later = setTimeout(
+      () => {
+        const more = way < 1 || figure.later(view);
+        later = 0;
+        if (more) ponder(worked || way === 1);
+        else if (worked) glide({});
+      },
+      worked ? 0 : REST,
+    );
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
-    const from = view.p, smooth = (figure.smooth ?? []).filter((k) => k in to), began = performance.now();
-    const near = (a, b, u) => Array.isArray(b) && b.length === a.length ? b.map((v, i) => near(a[i], v, u)) : real(a) && real(b) ? lerp(a, b, u) : b;
+    const from = view.p;
+    const smooth = (figure.smooth ?? []).filter((k) => k in to);
+    const began = performance.now();
+    const near = (a, b, u) =>
+      Array.isArray(b) && b.length === a.length
+        ? b.map((v, i) => near(a[i], v, u))
+        : real(a) && real(b)
+          ? lerp(a, b, u)
+          : b;
     if (calm.matches) return change(to);
     if (!figure.steady) shapes.depart();
     const beat = (time) => {
-      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE)), e = eased(u), on = smooth.map((k) => [k, near(from[k], to[k], e)]);
+      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE));
+      const e = eased(u);
+      const on = smooth.map((k) => [k, near(from[k], to[k], e)]);
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
-      else { way = e; paint(false); }
+      else {
+        way = e;
+        paint(false);
+      }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
     beat(began);
-    cancelAnimationFrame(gliding); gliding = requestAnimationFrame(() => { gliding = requestAnimationFrame(beat); });   // the frame of the press has enough to do
+    cancelAnimationFrame(gliding);
+    gliding = requestAnimationFrame(() => {
+      gliding = requestAnimationFrame(beat);
+    }); // the frame of the press has enough to do
   }
 
   /* Handles: the same value by mouse, finger and key */
-  const grip = (h) => `<g class="grip" data-grip="${h.id}" role="slider" tabindex="0" aria-label="${escape(h.label)}" aria-valuemin="${h.lo}" aria-valuemax="${h.hi}"><circle class="reach" r="18"/><circle class="knob" r="6.5"/></g>`;
+  const grip = (h) =>
+    `<g class="grip" data-grip="${h.id}" role="slider" tabindex="0" aria-label="${escape(h.label)}" aria-valuemin="${h.lo}" aria-valuemax="${h.hi}"><circle class="reach" r="18"/><circle class="knob" r="6.5"/></g>`;
   function place() {
-    const all = figure.handles?.(view, now()) ?? [], names = all.map((h) => h.id).join();
-    if (grips.names !== names) { grips.innerHTML = joined(all, grip); grips.names = names; }
+    const all = figure.handles?.(view, now()) ?? [];
+    const names = all.map((h) => h.id).join();
+    if (grips.names !== names) {
+      grips.innerHTML = joined(all, grip);
+      grips.names = names;
+    }
     all.forEach((h, i) => {
       const el = grips.children[i];
       el.setAttribute('transform', `translate(${px(h.x)} ${px(h.y)})`);
-      el.ariaValueNow = h.value; el.ariaValueText = h.words;
+      el.ariaValueNow = h.value;
+      el.ariaValueText = h.words;
     });
   }
   const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
   function put(id, value) {
-    const h = handle(id), grid = h.grid ?? h.step;
+    const h = handle(id);
+    const grid = h.grid ?? h.step;
     change(replaced(view.p, id, clamp(+(round(value / grid) * grid).toFixed(9), h.lo, h.hi)));
   }
-  const point = (e) => { const box = rect(svg); return [e.clientX - box.left, e.clientY - box.top]; };
+  const point = (e) => {
+    const box = rect(svg);
+    return [e.clientX - box.left, e.clientY - box.top];
+  };
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
-    held.setPointerCapture(e.pointerId); held.focus(); e.preventDefault(); view.held = held.dataset.grip;
+    held.setPointerCapture(e.pointerId);
+    held.focus();
+    e.preventDefault();
+    view.held = held.dataset.grip;
     area.classList.add('touched');
   });
   on(area, 'pointermove', (e) => {
-    const el = held ?? e.target.closest('[data-told], .grip'), at = point(e);
+    const el = held ?? e.target.closest('[data-told], .grip');
+    const at = point(e);
     pointed = el && { el, at };
     if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
-    else if (pointed) tell(); else tells.hidden = true;
+    else if (pointed) tell();
+    else tells.hidden = true;
   });
-  for (const type of ['pointerup', 'pointercancel']) on(area, type, () => { const was = held; held = view.held = null; if (was) figure.settles ? glide({}) : paint(); });
-  on(area, 'pointerleave', () => { pointed = null; tells.hidden = true; });
-  on(grips, 'dblclick', (e) => { const id = e.target.closest('.grip').dataset.grip; glide(replaced(view.p, id, inside(start, id))); });
+  for (const type of ['pointerup', 'pointercancel']) {
+    on(area, type, () => {
+      const was = held;
+      held = view.held = null;
+      if (was) figure.settles ? glide({}) : paint();
+    });
+  }
+  on(area, 'pointerleave', () => {
+    pointed = null;
+    tells.hidden = true;
+  });
+  on(grips, 'dblclick', (e) => {
+    const id = e.target.closest('.grip').dataset.grip;
+    glide(replaced(view.p, id, inside(start, id)));
+  });
   on(grips, 'keydown', (e) => {
-    const id = e.target.dataset.grip, h = handle(id), by = { ArrowUp: h.step, ArrowRight: h.step, ArrowDown: -h.step, ArrowLeft: -h.step, PageUp: h.leap, PageDown: -h.leap }[e.key];
+    const id = e.target.dataset.grip;
+    const h = handle(id);
+    const by = {
+      ArrowUp: h.step,
+      ArrowRight: h.step,
+      ArrowDown: -h.step,
+      ArrowLeft: -h.step,
+      PageUp: h.leap,
+      PageDown: -h.leap,
+    }[e.key];
     if (!by && e.key !== 'Home' && e.key !== 'End') return;
     e.preventDefault();
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
   /* A pinch, by fingers or on a trackpad, moves a handle as well, and so does the wheel of who has pressed the drawing */
-  let awake = false, apart = 0, spare = 0;                 // spare: what is less than the grid of the handle
+  let awake = false;
+  let apart = 0;
+  let spare = 0; // spare: what is less than the grid of the handle
   function zoomed(e, by) {
-    const { value, lo, hi, grid } = handle(figure.zooms), to = clamp(value + by + spare, lo, hi);
+    const { value, lo, hi, grid } = handle(figure.zooms);
+    const to = clamp(value + by + spare, lo, hi);
     spare = to - round(to / grid) * grid;
-    if (to === value && !spare) return;                              // at its end the page scrolls on
+    if (to === value && !spare) return; // at its end the page scrolls on
     e.preventDefault();
     put(figure.zooms, to);
   }
   if (figure.zooms) {
-    const hard = { signal, passive: false }, spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-    on(svg, 'click', () => { awake = true; });
-    on(area, 'pointerleave', () => { awake = false; });
-    svg.addEventListener('wheel', (e) => { if (awake || e.ctrlKey) zoomed(e, clamp(-e.deltaY * (e.ctrlKey ? .02 : .003), -.3, .3)); }, hard);
-    on(svg, 'touchstart', (e) => { apart = e.touches.length === 2 ? spread(e) : 0; });
-    svg.addEventListener('touchmove', (e) => {
-      if (!apart || e.touches.length !== 2) return;
-      const was = apart;
-      apart = spread(e);
-      e.preventDefault();
-      zoomed(e, Math.log2(apart / was));
-    }, hard);
+    const hard = { signal, passive: false };
+    const spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    on(svg, 'click', () => {
+      awake = true;
+    });
+    on(area, 'pointerleave', () => {
+      awake = false;
+    });
+    svg.addEventListener(
+      'wheel',
+      (e) => {
+        if (awake || e.ctrlKey) zoomed(e, clamp(-e.deltaY * (e.ctrlKey ? 0.02 : 0.003), -0.3, 0.3));
+      },
+      hard,
+    );
+    on(svg, 'touchstart', (e) => {
+      apart = e.touches.length === 2 ? spread(e) : 0;
+    });
+    svg.addEventListener(
+      'touchmove',
+      (e) => {
+        if (!apart || e.touches.length !== 2) return;
+        const was = apart;
+        apart = spread(e);
+        e.preventDefault();
+        zoomed(e, Math.log2(apart / was));
+      },
+      hard,
+    );
   }
   function tell() {
-    const said = figure.hover?.(view, pointed.el, now()), [x, y] = pointed.at;
-    tells.hidden = !said; write(readout, said ?? '');
-    tells.style.height = `${px(max(0, y - 12))}px`; tells.firstChild.style.width = `${px(max(0, x + 14))}px`;   // its style sheet keeps it inside: no size is asked for
+    const said = figure.hover?.(view, pointed.el, now());
+    const [x, y] = pointed.at;
+    tells.hidden = !said;
+    write(readout, said ?? '');
+    tells.style.height = `${px(max(0, y - 12))}px`;
+    tells.firstChild.style.width = `${px(max(0, x + 14))}px`; // its style sheet keeps it inside: no size is asked for
   }
 
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
@@ -284,24 +448,38 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   function pressed(to, what) {
     const runs = figure.runs?.(what);
-    if (runs) { stop(); share = +calm.matches; }
+    if (runs) {
+      stop();
+      share = +calm.matches;
+    }
     glide(to);
     if (runs && !calm.matches) play();
   }
   /* A knife: a line across shapes presses what it crosses. A finger rests before it cuts, for at once it scrolls. */
-  let from = null, rests = 0;
+  let from = null;
+  let rests = 0;
   const blade = make('<svg><path class="blade"/></svg>').firstChild;
-  function sheathe() { clearTimeout(rests); from = null; blade.remove(); }
+  function sheathe() {
+    clearTimeout(rests);
+    from = null;
+    blade.remove();
+  }
   if (figure.cuts) {
     on(svg, 'pointerdown', (e) => {
-      const take = (at = point(e)) => { from = at; };
+      const take = (at = point(e)) => {
+        from = at;
+      };
       if (e.button || !e.isPrimary || e.target.closest('.grip')) return;
-      if (e.pointerType === 'touch') rests = setTimeout(take, HELD, point(e)); else take();
+      if (e.pointerType === 'touch') rests = setTimeout(take, HELD, point(e));
+      else take();
     });
     on(svg, 'pointermove', (e) => {
       const at = point(e);
-      if (!from || !blade.isConnected && hypot(at[0] - from[0], at[1] - from[1]) < FEW) return;
-      if (!blade.isConnected) { svg.append(blade); svg.setPointerCapture(e.pointerId); }
+      if (!from || (!blade.isConnected && hypot(at[0] - from[0], at[1] - from[1]) < FEW)) return;
+      if (!blade.isConnected) {
+        svg.append(blade);
+        svg.setPointerCapture(e.pointerId);
+      }
       blade.setAttribute('d', `M${from.map(px).join(' ')}L${at.map(px).join(' ')}`);
     });
     on(svg, 'pointerup', (e) => {
@@ -310,107 +488,269 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (crossed.length) pressed(figure.act(view, crossed), '');
     });
     on(svg, 'pointercancel', sheathe);
-    svg.addEventListener('touchmove', (e) => { if (from) e.preventDefault(); else clearTimeout(rests); }, { signal, passive: false });
+    svg.addEventListener(
+      'touchmove',
+      (e) => {
+        if (from) e.preventDefault();
+        else clearTimeout(rests);
+      },
+      { signal, passive: false },
+    );
   }
   /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
-  const nearest = (e) => { for (const r of REACHES) for (const turn of range(8)) { const el = doc.elementFromPoint(e.clientX + r * Math.cos(turn * Math.PI / 4), e.clientY + r * Math.sin(turn * Math.PI / 4))?.closest('[data-act]'); if (el && scene.contains(el)) return el; } };
-  on(svg, 'click', (e) => { const el = e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e)); if (el) press(el); });
+  const nearest = (e) => {
+    for (const r of REACHES) {
+      for (const turn of range(8)) {
+        const el = doc
+          .elementFromPoint(
+            e.clientX + r * Math.cos((turn * Math.PI) / 4),
+            e.clientY + r * Math.sin((turn * Math.PI) / 4),
+          )
+          ?.closest('[data-act]');
+        if (el && scene.contains(el)) return el;
+      }
+    }
+  };
+  on(svg, 'click', (e) => {
+    const el =
+      e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e));
+    if (el) press(el);
+  });
   on(scene, 'keydown', (e) => {
-    const el = e.target.closest('[data-act]'), [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
+    const el = e.target.closest('[data-act]');
+    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
     if (!el) return;
-    if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); press(el); }
+    if (e.key === 'Enter' || e.key === ' ') {
+      e.preventDefault();
+      press(el);
+    }
     if (dx === undefined || !el.dataset.group) return;
     e.preventDefault();
-    const mid = (one) => { const b = rect(one); return [b.left + b.width / 2, b.top + b.height / 2]; }, [x, y] = mid(el);
-    const far = (one) => { const [u, v] = mid(one), on = (u - x) * dx + (v - y) * dy; return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity; };
-    const near = $$(`[data-group="${el.dataset.group}"]`, scene).map((one) => [far(one), one]).sort((a, b) => a[0] - b[0])[0];
+    const mid = (one) => {
+      const b = rect(one);
+      return [b.left + b.width / 2, b.top + b.height / 2];
+    };
+    const [x, y] = mid(el);
+    const far = (one) => {
+      const [u, v] = mid(one);
+      const on = (u - x) * dx + (v - y) * dy;
+      return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity;
+    };
+    const near = $$(`[data-group="${el.dataset.group}"]`, scene)
+      .map((one) => [far(one), one])
+      .sort((a, b) => a[0] - b[0])[0];
     if (near[0] === Infinity) return;
     near[1].focus();
     if (e.shiftKey && figure.cuts === el.dataset.group) pressed(figure.act(view, [near[1].dataset.act]), '');
   });
-  on(scene, 'focusin', (e) => {                            // what the pointer hears, the keyboard hears as well
+  on(scene, 'focusin', (e) => {
+    // what the pointer hears, the keyboard hears as well
     const el = e.target.closest('[data-told]');
     if (!el?.matches(':focus-visible')) return;
-    const box = rect(el), on = rect(svg);
-    pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] }; tell();
+    const box = rect(el);
+    const on = rect(svg);
+    pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] };
+    tell();
   });
-  on(scene, 'focusout', () => { pointed = null; tells.hidden = true; });
+  on(scene, 'focusout', () => {
+    pointed = null;
+    tells.hidden = true;
+  });
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
-  const ticking = clock((dt) => { share = min(1, share + dt * pace() / view.solved.total); frame(); if (share >= 1) stop(); });
-  function stop() { ticking.stop(); clearInterval(hops); hops = 0; hand.runs(false); tellState(); }
+  const ticking = clock((dt) => {
+    share = min(1, share + (dt * pace()) / view.solved.total);
+    frame();
+    if (share >= 1) stop();
+  });
+  function stop() {
+    ticking.stop();
+    clearInterval(hops);
+    hops = 0;
+    hand.runs(false);
+    tellState();
+  }
   function step(way) {
-    const marks = [0, ...view.solved.marks, view.solved.total], t = now(), hair = view.solved.total * 1e-6;
-    share = (way > 0 ? marks.find((m) => m > t + hair) ?? view.solved.total : marks.findLast((m) => m < t - hair) ?? 0) / view.solved.total;
+    const marks = [0, ...view.solved.marks, view.solved.total];
+    const t = now();
+    const hair = view.solved.total * 1e-6;
+    share =
+      (way > 0 ? (marks.find((m) => m > t + hair) ?? view.solved.total) : (marks.findLast((m) => m < t - hair) ?? 0)) /
+      view.solved.total;
     frame();
   }
   function play() {
     if (share >= 1) share = 0;
     hand.runs(true);
-    if (calm.matches) hops = setInterval(() => { step(1); if (share >= 1) stop(); }, 900); else ticking.start();
+    if (calm.matches) {
+      hops = setInterval(() => {
+        step(1);
+        if (share >= 1) stop();
+      }, 900);
+    } else ticking.start();
   }
-  const act = { start: () => { share = 0; frame(); }, back: () => step(-1), next: () => step(1) };
-  hand.listen(on, hand.el, (k) => {
-    const ran = ticking.runs || hops;
-    if (ran) stop();
-    if (k !== 'play') act[k](); else if (!ran) play();
-  }, (to) => { stop(); share = to / PLACES; frame(); });
-  on(doc, 'visibilitychange', () => { if (doc.hidden && (ticking.runs || hops)) stop(); });
+  const act = {
+    start: () => {
+      share = 0;
+      frame();
+    },
+    back: () => step(-1),
+    next: () => step(1),
+  };
+  hand.listen(
+    on,
+    hand.el,
+    (k) => {
+      const ran = ticking.runs || hops;
+      if (ran) stop();
+      if (k !== 'play') act[k]();
+      else if (!ran) play();
+    },
+    (to) => {
+      stop();
+      share = to / PLACES;
+      frame();
+    },
+  );
+  on(doc, 'visibilitychange', () => {
+    if (doc.hidden && (ticking.runs || hops)) stop();
+  });
 
   const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set: change }, on);
-  on(body, 'change', ({ target: { dataset: { box: k }, value: v } }) => { if (k) glide({ [k]: real(start[k]) ? +v : v }); });
-  on(body, 'input', ({ target: t }) => { if (t.dataset.text) change(figure.typed(view, t.dataset.text, t.value), t); });
+  on(
+    body,
+    'change',
+    ({
+      target: {
+        dataset: { box: k },
+        value: v,
+      },
+    }) => {
+      if (k) glide({ [k]: real(start[k]) ? +v : v });
+    },
+  );
+  on(body, 'input', ({ target: t }) => {
+    if (t.dataset.text) change(figure.typed(view, t.dataset.text, t.value), t);
+  });
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
     if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
     if (preset) pressed(presets[preset][1], presets[preset][0]);
-    if (deed === 'reset') { share = spec.at; glide(structuredClone(start)); }
-    if (deed === 'speed') { speed = (speed + 1) % SPEEDS.length; t.textContent = worded(SPEED, SPEEDS[speed]); tellState(); }
-    if (what === 'link') history.replaceState(null, '', `#${root.id}:${new URLSearchParams({ ...fromEntries(entries(view.p).filter(([k, v]) => !(k in texts) || v !== start[k]).map(([k, value]) => [k, [value].flat().join('_')])), at: +share.toFixed(3) })}`);
-    if (what) copying(what === 'py' ? program(python, code.textContent) : what in copies ? figure.copied(view, what) : location.href, t);
+    if (deed === 'reset') {
+      share = spec.at;
+      glide(structuredClone(start));
+    }
+    if (deed === 'speed') {
+      speed = (speed + 1) % SPEEDS.length;
+      t.textContent = worded(SPEED, SPEEDS[speed]);
+      tellState();
+    }
+    if (what === 'link') {
+      history.replaceState(
+        null,
+        '',
+        `#${root.id}:${new URLSearchParams({
+          ...fromEntries(
+            entries(view.p)
+              .filter(([k, v]) => !(k in texts) || v !== start[k])
+              .map(([k, value]) => [k, [value].flat().join('_')]),
+          ),
+          at: +share.toFixed(3),
+        })}`,
+      );
+    }
+    if (what) {
+      copying(
+        what === 'py' ? program(python, code.textContent) : what in copies ? figure.copied(view, what) : location.href,
+        t,
+      );
+    }
   });
-  on(numbers, 'toggle', () => { if (numbers.open) listed(); });
+  on(numbers, 'toggle', () => {
+    if (numbers.open) listed();
+  });
 
   /** Inputs from outside, each as what it is here: numbers within their bounds, counts that are whole, words that are a choice. */
   function read(to) {
-    const out = {}, grain = (k, snap = params[k]?.snap ?? '') => spec.counts.includes(k) || snap === 'whole' || snap === 'power' ? 1 : floor(snap.split(':')[1] ?? 0);
-    const legal = (k, v, lo, hi) => { const n = grain(k); return clamp(n ? round(v / n) * n : v, lo, hi); };
+    const out = {};
+    const grain = (k, snap = params[k]?.snap ?? '') =>
+      spec.counts.includes(k) || snap === 'whole' || snap === 'power' ? 1 : floor(snap.split(':')[1] ?? 0);
+    const legal = (k, v, lo, hi) => {
+      const n = grain(k);
+      return clamp(n ? round(v / n) * n : v, lo, hi);
+    };
     for (const [k, given] of entries(to)) {
-      const was = start[k], q = params[k], [lo, hi] = spec.within[k] ?? [q?.lo ?? was / FAR, q?.hi ?? was * FAR];
+      const was = start[k];
+      const q = params[k];
+      const [lo, hi] = spec.within[k] ?? [q?.lo ?? was / FAR, q?.hi ?? was * FAR];
       const list = (Array.isArray(given) ? given : String(given).split('_')).filter((v) => v !== '').map(Number);
       if (k in texts) out[k] = String(given);
-      else if (Array.isArray(was)) { if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) out[k] = list.map((v) => legal(k, v, lo, hi)); }
-      else if (choices[k]) { if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given; }
-      else if (real(was) && given !== '' && real(+given)) out[k] = legal(k, +given, lo, hi);
+      else if (Array.isArray(was)) {
+        if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) {
+          out[k] = list.map((v) => legal(k, v, lo, hi));
+        }
+      } else if (choices[k]) {
+        if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given;
+      } else if (real(was) && given !== '' && real(+given)) out[k] = legal(k, +given, lo, hi);
     }
     return out;
   }
   /** Whether an input is what a link says. */
-  const near = (a, b) => abs(a - b) <= 1e-9 * abs(b), same = (said, v) => {
+  const near = (a, b) => abs(a - b) <= 1e-9 * abs(b);
+  const same = (said, v) => {
     if (!Array.isArray(v)) return said === String(v) || near(+said, v);
     const all = said.split('_').filter(String);
     return all.length === v.length && all.every((one, i) => near(+one, v[i]));
   };
-  offer();                                                 // before there is a drawing: what is below it must not move
-  fit(area, (width) => { view.width = width; draw(); }, signal, () => view.solved);
+  offer(); // before there is a drawing: what is below it must not move
+  fit(
+    area,
+    (width) => {
+      view.width = width;
+      draw();
+    },
+    signal,
+    () => view.solved,
+  );
   return {
     set(to) {
-      const fitting = read(to), tell = onChange;
+      const fitting = read(to);
+      const tell = onChange;
       if (!keys(fitting).some((k) => String(fitting[k]) !== String(view.p[k]))) return;
-      onChange = null; change(fitting); onChange = tell;
+      onChange = null;
+      change(fitting);
+      onChange = tell;
     },
     load(query) {
-      const to = fromEntries(new URLSearchParams(query)), at = +to.at;
+      const to = fromEntries(new URLSearchParams(query));
+      const at = +to.at;
       change(read(to));
-      unlike = joined(entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])), ([k, v]) => ` ${worded(ROUNDED, (choices[k] ?? params[k])?.label ?? k, escape(v.replaceAll('_', ', ')), choices[k]?.of.find(([own]) => own === view.p[k])?.[1] ?? [view.p[k]].flat().join(', '))}`);
+      unlike = joined(
+        entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])),
+        ([k, v]) =>
+          ` ${worded(ROUNDED, (choices[k] ?? params[k])?.label ?? k, escape(v.replaceAll('_', ', ')), choices[k]?.of.find(([own]) => own === view.p[k])?.[1] ?? [view.p[k]].flat().join(', '))}`,
+      );
       if (unlike) tellState();
-      if (real(at)) { share = clamp(at, 0, 1); draw(); }
-      clearTimeout(resting); shapes.paint(list);             // all elements at once: nothing moves
+      if (real(at)) {
+        share = clamp(at, 0, 1);
+        draw();
+      }
+      clearTimeout(resting);
+      shapes.paint(list); // all elements at once: nothing moves
       root.scrollIntoView();
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
-    get state() { return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 }; },
-    destroy() { end(); stop(); clearTimeout(speak); clearTimeout(resting); clearTimeout(later); cancelAnimationFrame(coming); },
+    get state() {
+      return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 };
+    },
+    destroy() {
+      end();
+      stop();
+      clearTimeout(speak);
+      clearTimeout(resting);
+      clearTimeout(later);
+      cancelAnimationFrame(coming);
+    },
   };
 }
 Object.assign(KINDS, { stage });
