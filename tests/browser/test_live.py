@@ -22,9 +22,9 @@ def test_every_slider_moves_its_figure(figures):
 
 
 def sliders_move(figure):
-    for key in figure.spec["params"]:
-        figure.reset()
-        low, high = (figure.put(at={key: end}).shown() for end in (0, 1000))
+    ends = [{"from": figure.opening, "at": {key: end}} for key in figure.spec["params"] for end in (0, 1000)]
+    seen = [shown for shown, *_ in figure.seen(*ends)]
+    for key, low, high in zip(figure.spec["params"], seen[::2], seen[1::2], strict=True):
         name = figure.spec["params"][key]["label"]
         if drawing(low) == drawing(high):
             yield f"{name}: the drawing does not move"
@@ -62,7 +62,7 @@ def buttons_work(figure):
         seen = []
         for i, part in enumerate(figure.spec[f"{kind}s"]):
             figure.at.locator(f"[data-{kind}='{i}']").click()
-            shown, (state, view) = figure.shown(), figure.state()
+            [(shown, state, view)] = figure.seen({})
             pressed = shown[f"{kind}s"]
             if not pressed[i] or (kind == "view" and pressed.count(True) != 1):
                 yield f"{kind} {i}: pressed are {pressed}"
