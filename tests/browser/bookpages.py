@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +23,7 @@ def notebook(page: str) -> Path:
     return ROOT / page.replace(".html", ".ipynb")
 
 
+@cache
 def code(page: str) -> list[str]:
     """The code cells of a page's notebook."""
     cells = json.loads(notebook(page).read_text(encoding="utf-8"))["cells"]
