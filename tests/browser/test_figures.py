@@ -246,10 +246,12 @@ def test_a_broken_link_breaks_nothing(page):
 
 
 def unlike_inputs(spec) -> list[str]:
-    """One input of each kind: how a link is read depends on the kind alone."""
+    """One input of each kind: how a link is read (``read`` in stage.js) depends on the kind alone."""
+    parts = ("texts", "loose", "choices", "counts", "within", "params")
 
     def kind(key):
-        return type(spec["start"][key]), *(key in spec[part] for part in ("choices", "params", "within"))
+        snap = spec["params"].get(key, {}).get("snap")
+        return type(spec["start"][key]), snap, *(key in spec[part] for part in parts)
 
     return list({kind(key): key for key in spec["start"]}.values())
 

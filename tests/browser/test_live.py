@@ -3,6 +3,7 @@
 The same checks run on every figure of the book. Whether the numbers are right is asked in test_live_numbers.py.
 """
 
+import json
 import random
 import re
 
@@ -176,6 +177,33 @@ def test_the_state_is_spoken_once_the_hand_rests(figures):
     role = figure.at.locator(".quiet[role=status]").first.element_handle()
     words = " ".join(figure.shown()["sentence"].split())
     figure.tab.wait_for_function(heard, arg=[role, words])
+
+
+# Moves the first slider of a figure to one end and to the other.
+ENDS = """async (el) => {
+  for (const end of [0, 1000]) {
+    probes.put(el, { at: { [el.querySelector('.sliders input').dataset.k]: end } });
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+
+
+def styled(browser, page) -> int:
+    """Of how many elements Chromium computes the style at once while a slider of the first figure moves, at most."""
+    browser.start_tracing(page=page.page, categories=["devtools.timeline"])
+    page.locator(".live").first.evaluate(ENDS)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    return max(event["args"].get("elementCount", 0) for event in events if event["name"] == "UpdateLayoutTree")
+
+
+def test_a_step_of_a_slider_styles_its_figure_alone(browser, tab):
+    """A rule that asks with :has() what follows an output makes it the whole article: a slider then lags."""
+    page = tab("chapters/data_parallelism.html")
+    whole = page.locator("article *").count()
+    assert 0 < styled(browser, page) < whole / 8
+    rule = page.add_style_tag(content=".cell_output:has(+ .hide) > .output:last-child > * { margin-bottom: 8px; }")
+    assert styled(browser, page) > whole / 4
+    rule.evaluate("(el) => el.remove()")
 
 
 def test_copying_works_where_there_is_no_clipboard(page, served):
