@@ -102,7 +102,8 @@ questions = QuestionSet(
         ),
         Question(
             "By the estimate, a step of a mixture of experts takes {T_one:ms} for one sequence and {T_many:ms} for the whole "
-            "batch. Under load, each further sequence takes {g_added:1,2} times its estimate. How long a step do you expect?",
+            "batch. Under load, the sequences after the first lengthen a step by {g_added:1,2} times as much as estimated. "
+            "How long a step do you expect?",
             answer=decode_time.loaded_step,
             given={"T_one": 12e-3, "T_many": 20e-3, "g_added": round(loaded(), 1)},
             hint="Only the part that further sequences add grows.",

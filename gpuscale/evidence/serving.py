@@ -41,7 +41,7 @@ def serving_table(regime: str) -> Html:
 def serving_bands() -> Html:
     """Each kind of rows: how many, from how many sources, where they lie, and whether that holds for other sources."""
     heads = ["Kind of measurement", Head("Number", "num"), "Compared with", Head("Lowest", "num")]
-    heads += [Head("Highest", "num"), Head("Inside the range of the others", "num")]
+    heads += [Head("Highest", "num"), Head("In range when left out", "num")]
     predicts = predicted_bands().values()
     lines = [_band(band, band.title, "estimate") for band in predicts]
     split = {serving_regimes()[one.row.regime] for band in predicts for one in band.rows}
