@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8")
+PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8").rstrip().removesuffix(";")  # an expression
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
 # Sheets are cards of one kind, one below the other: some stand for all where the cards' texts make no difference
 SHEETS = [name for name in PAGES if name.startswith("exercises/")]
