@@ -348,7 +348,7 @@ function engine(p, call, data) {
         data,
       ),
   });
-  return { x, chunk, cost, pool, same, run, flood: () => run('static', backlog) };
+  return { given, x, chunk, cost, pool, same, run, flood: () => run('static', backlog) };
 }
 const ran = ({ key, steps }) => once(key, () => whole(steps()));
 
@@ -364,7 +364,7 @@ figures.scheduler = {
     }
   },
   solve(p, call, data) {
-    const { x, chunk, cost, pool, same, run: started, flood } = engine(p, call, data);
+    const { given, x, chunk, cost, pool, same, run: started, flood } = engine(p, call, data);
     const kv = (S) => {
       x.S = S;
       return call('kv', x);

@@ -737,6 +737,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const all = said.split('_').filter(String);
     return all.length === v.length && all.every((one, i) => near(+one, v[i]));
   };
+  /* What is below the sentence and the meter does not move each time that they are a line shorter. */
+  const grown = new ResizeObserver((all) => {
+    for (const { target: el, contentRect: now } of all) {
+      el.style.minHeight = el.had === now.width ? `${now.height}px` : '';
+      el.had = now.width;
+    }
+  });
+  for (const el of [words, $('.meter', body)]) grown.observe(el);
   offer(); // before there is a drawing: what is below it must not move
   fit(
     area,
@@ -780,6 +788,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     destroy() {
       end();
+      grown.disconnect();
       stop();
       clearTimeout(speak);
       clearTimeout(resting);
