@@ -1012,7 +1012,7 @@ function strips(view, t, L, i0, i1) {
     label('ttft', 0, ttft - 12, words.ttft, 'strong'),
     label(
       'ttftnow',
-      right,
+      right - 4,
       ttft - 12,
       real(a.ttft95) && width > 300
         ? worded(
