@@ -739,9 +739,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
   };
   /* What is below the sentence and the meter does not move each time that they are a line shorter. */
   const grown = new ResizeObserver((all) => {
-    for (const { target: el, contentRect: now } of all) {
-      el.style.minHeight = el.had === now.width ? `${now.height}px` : '';
-      el.had = now.width;
+    for (const { target: el, borderBoxSize } of all) {
+      const [{ inlineSize: wide, blockSize: high }] = borderBoxSize;
+      el.style.minHeight = el.had === wide ? `${high}px` : '';
+      el.had = wide;
     }
   });
   for (const el of [words, $('.meter', body)]) grown.observe(el);
