@@ -239,6 +239,7 @@ function cells({ p }, g, helds, r, turned) {
 }
 
 figures.ring = {
+  mute: true,
   solve: timing,
   pace: (p) => LOOK / (p.alpha + p.V / p.N / p.W),
   height: (view) => placed(view).height,

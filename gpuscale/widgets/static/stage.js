@@ -26,6 +26,8 @@
                           to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
      fit(p, was, data)    the inputs made possible; was are those before
+     mute                 its labels are letters and digits that make no sense when they are read aloud one after another: the
+                          sentence and the data say the same
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
      units                its time is counted in units of its own, so none is slowed
      typed(view, k, text) the inputs that a typed text changes
@@ -161,7 +163,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene));
+  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene), figure.mute);
   let share = spec.at;
   let speed = 0;
   let pointed = null;
