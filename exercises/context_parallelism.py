@@ -81,11 +81,12 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "Our ring hides its transfers over NVLink with {S_cp} tokens per GPU, so it will hide them over '
-            'the NICs too." The GPUs are H100 SXM. By what factor do the tokens per GPU have to grow for the NICs?',
+            'the NICs too." The GPUs are H100 SXM. How many times as many tokens per GPU does it take to hide the transfers over '
+            "the NICs, compared with NVLink?",
             answer=W_nvl / W,
             given={"S_cp": 600, "W": h100.nic_bw, "W_nvl": h100.nvlink_bw},
             unit="1",
-            mistakes={"The NICs are slower, so a GPU needs more tokens, not fewer.": W / W_nvl},
+            mistakes={"The NICs are slower, so hiding the transfers takes more tokens, not fewer.": W / W_nvl},
             hint="Compare the NVLink of a GPU with its own NIC.",
             remark="Each block of keys and values is for one GPU, so a single NIC counts, not all NICs of a node.",
         ),

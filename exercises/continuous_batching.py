@@ -116,10 +116,10 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "Which of these makes the time to first token shorter on a busy server whose memory is full?",
+            "Which of these shortens the prefill of a request on a busy server whose memory is full?",
             choices=[
                 ("a prefix cache that holds the beginning of the prompt", "Fewer tokens have to be processed.", True),
-                ("a smaller chunk", "It makes the gaps between tokens shorter, and the first token later.", False),
+                ("a smaller chunk", "It shortens the gaps between tokens, but prefill takes more steps.", False),
                 ("a larger limit of the batch", "There is no memory for more sequences.", False),
                 ("speculative decoding", "It helps after the first token.", False),
             ],
@@ -164,8 +164,9 @@ questions = QuestionSet(
             "So the time left for weights falls from a half to a quarter, and a step takes twice as long.",
         ),
         Question(
-            "A decode step takes 20 ms, and a prompt of 32,000 tokens takes two seconds. Split into 100 chunks, it takes part "
-            "in 100 steps. What is the largest gap between two tokens of another user, without and with chunks?",
+            "A server with fewer GPUs than our example takes 20 ms for a decode step, and two seconds for a prompt of 32,000 "
+            "tokens. Split into 100 chunks, the prompt takes part in 100 steps. What is the largest gap between two tokens of "
+            "another user, without and with chunks?",
             predict=True,
             choices=[
                 ("two seconds, and about 20 to 40 ms", "A chunk makes a step a little longer.", True),

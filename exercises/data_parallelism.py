@@ -259,7 +259,7 @@ questions = QuestionSet(
             given={"C": h100.bf16, "W": pod["W_node"], "b_grad": 4},
             choices=[
                 ("it halves", "More bytes make it harder to hide them.", dp.dp_threshold.approx < C / W),
-                ("it stays", "The arithmetic is the same, but there are more bytes.", False),
+                ("it stays", "The arithmetic stays the same, but there are more bytes to hide.", False),
                 ("it doubles", "Twice the bytes, the same FLOPs.", dp.dp_threshold.approx > 1.5 * C / W),
             ],
             solution="It doubles. fp32 gradients have twice the bytes, while the matmuls still run in bf16. Across H100 "

@@ -245,7 +245,7 @@ questions = QuestionSet(
                 (show(gather, "%", digits=2), "That is the ratio before.", False),
             ],
             solution=f"{show(1 - 1 / halved, '%', digits=2)}. Half the tokens mean half the arithmetic, but the weights are as large as "
-            f"before. The ratio doubles to {show(halved, '1')}, and one minus its inverse is exposed.",
+            f"before. So the ratio doubles to {show(halved, '1')}, and one minus its inverse is exposed.",
         ),
         Question(
             f"In the MLP of Llama 3 70B on eight H100s, the collectives take {show(beside, '%', digits=2)} as long as the matmuls, "
@@ -294,7 +294,7 @@ questions = QuestionSet(
                 (f"after {show(together, '1')} ms", "24 tiles wait until the all-gather ends.", together > spread),
             ],
             solution=f"After {show(together, '1')} ms. At first, only 108 tiles find a free SM. The other 24 wait until the all-gather ends, and "
-            f"then need a full millisecond. The result is the sum, so overlap has gained nothing. The formula above says {show(spread, '1')} ms because "
+            f"then need a full millisecond. That makes the sum of both times, so overlap has gained nothing. The formula above says {show(spread, '1')} ms because "
             "it spreads the arithmetic evenly over the SMs.",
         ),
         Question(
@@ -328,7 +328,7 @@ questions = QuestionSet(
             given={"X": 1024, "B_gpu": 4096, "b_grad": 2, "C": b200.bf16, "W": 8 * b200.nic_bw},
             hint="A B200 has the NIC of an H100, and more than twice its peak.",
             mistakes={"That is the peak of an H100.": {"C": h100.bf16}, "A node has eight NICs.": {"W": b200.nic_bw}},
-            remark="On B200 nodes data parallelism needs more than twice the tokens, because the network did not grow.",
+            remark="On B200 nodes, data parallelism needs more than twice the tokens, because the NICs are no faster.",
         ),
         Question(
             "A run on 128 H100 nodes uses ZeRO-3 and 16 microbatches of {B_gpu} tokens per GPU. What fraction of each "

@@ -118,7 +118,7 @@ questions = QuestionSet(
             tolerance=0.003,
         ),
         Question(
-            "At which sequence length do scores and weighted sum of Llama 3 70B cost as much as the matrices of a layer, "
+            "At what sequence length do scores and weighted sum of Llama 3 70B cost as much as the matrices of a layer, "
             "in the full count?",
             answer=layer.rhs / (2 * n_q * d_head),
             given=shape,
@@ -223,8 +223,8 @@ questions = QuestionSet(
                 "That leaves attention out.": {"ops": 6 * small.P_act},
                 "That is the forward pass alone.": B_run * ops / (3 * C * T_run),
             },
-            remark="The hours may include restarts and experiments, there were more tokens, and the run may have "
-            "been slower than that of the larger model. GPU-hours on a model card say what a model cost, not how fast "
+            remark="The hours may include restarts and experiments, the model saw more tokens, and the run may have "
+            "been less efficient than that of the larger model. GPU-hours on a model card say what a model cost, not how fast "
             "it ran.",
         ),
         Question(

@@ -55,7 +55,7 @@ questions = QuestionSet(
                 "Counted twice: the stage's own pass is in the work already.": (N_MB + N_stages) * (t_F + t_B),
                 "The gradients have to come back as well.": N_MB * (t_F + t_B) + (N_stages - 1) * t_F,
             },
-            remark="1F1B takes as long. It changes what is stored, and not how the pipeline fills and drains.",
+            remark="1F1B takes as long. It changes how much is stored, but not how the pipeline fills and drains.",
         ),
         Question(
             "The bubble may take {f_bub} of the step. How many microbatches does 1F1B need with {N_stages} stages?",
@@ -214,7 +214,7 @@ questions = QuestionSet(
             choices=[
                 (
                     "letting stages run further ahead",
-                    "Then another microbatch fills the wait, at the cost of memory.",
+                    "Then another microbatch fills the idle time, at the cost of memory.",
                     True,
                 ),
                 ("more microbatches", "Each further one exposes nearly two more transfers.", False),
@@ -259,7 +259,7 @@ questions = QuestionSet(
                 ("about 115", "The first rank runs ahead by one more virtual stage per other rank.", cut_layers > 110),
             ],
             solution=f"{show(cut_layers, 'count')}. The first rank runs further ahead, by one virtual stage for each of the other "
-            "ranks. The smaller bubble is paid for with memory.",
+            "ranks. The next cell counts them. The smaller bubble costs memory.",
         ),
         Question(
             "GPipe and 1F1B run the same microbatches through the same stages, and a stage transfer takes a fraction of a "
@@ -278,8 +278,8 @@ questions = QuestionSet(
                     late[0] == late[1],
                 ),
             ],
-            solution="1F1B. A stage alternates between a forward and a backward pass, and each waits for a neighbor. GPipe can "
-            "work on other microbatches during a transfer.",
+            solution="1F1B. A stage has to alternate between a forward and a backward pass, and it waits for a neighbor before each. GPipe "
+            "can work on other microbatches during a transfer.",
         ),
     ],
 )

@@ -239,8 +239,8 @@ many_requests = [
             "Each sequence reads a cache of its own.": T_w + t_seq,
             "Both GPUs read at the same time.": 2 * (T_w + B_seq * t_seq),
         },
-        hint="The weights are read once for all. A sequence begins with its prompt and ends with half a thousand tokens more; "
-        "take the mean.",
+        hint="The weights are read once for all. A sequence begins with its prompt and ends with its whole answer, too; take the "
+        "mean.",
         vary={B_seq: (32, 64, 96, 128)},
     ),
     Question(
@@ -412,7 +412,7 @@ many_gpus = [
         unit="s",
         given=swap,
         mistakes={
-            "An eighth to a quarter of the experts is in the token's own node.": 2 * alpha
+            "A quarter of the experts is in the token's own node.": 2 * alpha
             + B_gpu * k * D * (b_dispatch + b_combine) / W_nic,
             "Each token is sent to several experts.": {k: 1},
         },

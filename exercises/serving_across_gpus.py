@@ -128,7 +128,7 @@ questions = QuestionSet(
                 ("tensor parallelism", "All GPUs read their shards at the same time.", True),
                 ("more replicas", "They serve more users, each as fast as before.", False),
                 ("a pipeline", "A token still passes through all layers in turn.", False),
-                ("DP attention", "It stores more sequences. Each token takes as long as before.", False),
+                ("DP attention", "More sequences fit, but each token takes a little longer.", False),
             ],
         ),
         Question(

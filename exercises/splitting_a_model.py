@@ -135,7 +135,7 @@ questions = QuestionSet(
                 ("pipeline parallelism", "It sends activations, a vector for each token.", False),
             ],
             solution="Data parallelism. It sends gradients, and there are as many of those as weights, whatever the batch. "
-            "All other kinds send something for each token.",
+            "The other two send activations, one vector per token.",
         ),
         Question(
             "Eight GPUs train Llama 3 8B, with 65,536 tokens per step in all. Which kind of parallelism makes a GPU send "

@@ -152,7 +152,7 @@ questions = QuestionSet(
         ),
         Question(
             "{Y} B200 share the MLPs of a server that runs Llama 3 405B in bf16. Each step of a ring has a latency of "
-            "{alpha}. Below which number of tokens does latency cost more than bytes?",
+            "{alpha}. Below what number of tokens does latency cost more than bytes?",
             answer=tp.tp_half_batch,
             given={"alpha": 2e-6, "W": b200.nvlink_bw, "D": large.d_model, "b": 2, "Y": 8},
             hint="You need the model width and the NVLink bandwidth of a B200 (hardware tables).",

@@ -29,7 +29,7 @@ def through_stages(known: dict, stage):
 
 def stage_times(ask: ServingRequest, known: dict, engine: EngineRates, tokens: int, prompt=None):
     """Times of a stage and of a hop to the next, bound and expected, where a step works on some tokens of each
-    sequence, and on a chunk of a prompt whose arithmetic takes ``prompt``; and the parts of the bound."""
+    sequence, and on a chunk of a prompt whose prefill takes ``prompt``; and the parts of the bound."""
     bound, expected, parts = _worked(ask, known, tokens, known["B_seq"], known["n_dpa"])
     if engine.added > 1:  # what further sequences add takes longer than its bytes and FLOPs
         one = _worked(ask, known, tokens, 1, 1)[1]
@@ -58,7 +58,7 @@ def _worked(ask: ServingRequest, known: dict, tokens: int, batch, groups, prompt
     bound = arrays(printed.decode_bound, known)
     slower = {"C": known["eta_mat"] * known["C"], "C_attn": known["eta_attn"] * known["C_attn"]}
     estimate = arrays(printed.decode_estimate, known | slower, L=known["L_stage"])
-    reduced, sent = _exchange(ask, known, fed)
+    reduced, sent = _exchange(ask, known, checked)  # the time of a prompt includes what its tokens exchange
     if prompt is not None:
         chunk = [arrays(printed.chunk_time, known, S_chunk=ask.chunk, T_pre=t / known["N_stages"]) for t in prompt]
         bound = arrays(printed.mixed_bound, known, T_chunk=chunk[0])

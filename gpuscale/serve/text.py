@@ -36,28 +36,30 @@ def heading(ask: ServingRequest) -> str:
 
 def columns(plan) -> list[str]:
     """What the columns mean, and how far the expected numbers can be trusted."""
-    used, kind = plan.engine, "with experts" if "experts" in plan.ask.model else "without experts"
-    held = f"of {used.rows} published rows of models {kind}, nine in ten were within a factor of {used.band:.2f}"
+    used, kind = plan.engine, "of models with experts" if "experts" in plan.ask.model else "of models without experts"
+    held = f"of {used.rows} published measurements {kind}, nine in ten were within a factor of {used.band:.2f}"
     if plan.ask.gpu.key in used.chips:
         expected = f"expected, with constants of measured engines; {held} of their estimate."
     else:
         expected = (
-            f"expected, but no published row behind the constants ran on the {plan.ask.gpu.short}: only bounds hold."
+            f"expected, but no measurement behind the constants ran on the {plan.ask.gpu.short}: only bounds hold."
         )
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
-        "at most, at least: bounds at data-sheet rates and at this batch, if no transfer between GPUs is hidden.",
-        "batch: sequences that a replica decodes at a time, at most. TPOT and gap are those of a full batch.",
-        "gap p95: time between two steps of a sequence; 95% of the gaps are no longer.",
-        "TTFT: mean, with the queue. p95: 95% of the requests have a shorter one.",
-        "load: requests that replicas serve over those that they could serve; of prefill GPUs where there are some.",
+        "at most, at least: bounds at data-sheet rates and at this batch; no transfer between GPUs is hidden.",
+        "batch: the most sequences that a replica decodes at a time. TPOT and gap are those of this full batch.",
+        "gap p95: the time between two steps of a sequence that 95% of the gaps do not exceed.",
+        "TTFT: the mean, time in the queue included. TTFT p95: 95% of the requests have a shorter one.",
     ]
+    split = any(row.prefill for row in plan.rows)
+    if split:
+        out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
+    of_these = "; in rows with an arrow, that of the prefill GPUs" if split else ""
+    out.append(f"load: the request rate as a fraction of the largest that the replicas could serve{of_these}.")
     if any(tied(plan)):
         out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
-    if any(row.prefill for row in plan.rows):
-        out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
     if plan.ask.rate is not None:
-        out.append(f"layout, GPUs, $/hour: what {show(plan.ask.rate)} requests per second take at that load.")
+        out.append(f"layout, GPUs, $/hour: what {show(plan.ask.rate)} requests per second need at that load.")
     if plan.ask.price is not None:
         at = "load" if plan.ask.rate is None else "rate"
         cost = f"$: output tokens at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"

@@ -320,8 +320,9 @@ def test_stages_of_sixteen_fit_a_node_of_72():
 
 def test_a_gpu_without_measured_rows_is_said_to_have_none():
     measured, other = (plain(serve("llama3_8b", gpu, 1, 1000, 500)) for gpu in ("h100_sxm", "l40s"))
-    assert "of 20 published rows" in measured and "nine in ten" in measured and "only bounds hold" not in measured
-    assert "no published row behind the constants ran on the L40S: only bounds hold" in other
+    assert "of 20 published measurements" in measured and "nine in ten" in measured
+    assert "only bounds hold" not in measured
+    assert "no measurement behind the constants ran on the L40S: only bounds hold" in other
     assert "nine in ten" not in other
 
 
@@ -397,6 +398,13 @@ def test_the_first_token_of_a_busy_replica_is_expected_as_the_scheduler_gives_it
     mean = grid.first[1][0, 0] + queue.mean[0, 0]
     assert 0.9 < mean / found.mean() < 1.5
     assert 0.8 < (mean + queue.more[0, 0]) / np.quantile(found, 0.95) < 1.6
+
+
+@pytest.mark.parametrize("layout", [{"tp": 4}, {"tp": 2, "pp": 2}])
+def test_a_chunk_adds_no_more_to_a_step_than_its_part_of_the_prefill(layout):
+    own = serve(*USUAL, chunk=500, **layout).best.decode
+    for step, mixed, prompt in zip(own.step, own.gap, own.prefill, strict=True):
+        assert step < mixed < step + prompt * 500 / USUAL[3] * (1 + 1e-9)
 
 
 def test_a_rate_takes_the_fewest_replicas_that_serve_it():

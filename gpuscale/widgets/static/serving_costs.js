@@ -167,7 +167,7 @@ function worked(ask, own, tokens, batch, groups, prompt) {
   k.P_act = call('replica_params', k);
   k.ops_kv = call(model.latent ? 'attention_flop_absorbed' : 'attention_flop_decode', k);
   k.ops_kv = call('replica_attention', k);
-  const moved = exchange(ask, k, fed);
+  const moved = exchange(ask, k, checked);
   const { reach } = place;
   const slow = {
     L: k.L_stage,
