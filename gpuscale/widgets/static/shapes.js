@@ -60,7 +60,7 @@ const told = (v) => (real(v) ? +v.toFixed(2) : v);
 
 /** Draws lists of shapes into an element, each time by what has changed. Where much has, a brush paints them until they rest,
  *  and the elements follow over some frames. With `mute` no one hears its labels. */
-function sketch(scene, brush) {
+function sketch(scene, brush, mute) {
   const kept = new Map(); // by key: { el, shown, words, of, stops }
   let seen; // what the brush has painted of each
   let was = null;
