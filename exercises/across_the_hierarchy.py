@@ -62,7 +62,9 @@ levels = [
         unit="B/s",
         mistakes={
             "A node holds its own part already and receives only the rest.": 1 * W_node,
-            "It is the other way around: fewer bytes to move look like more bandwidth.": W_node * (M - 1) / M,
+            "It is the other way around: because fewer bytes have to move, the bandwidth seen is higher.": W_node
+            * (M - 1)
+            / M,
             **both_directions(W_node),
         },
         hint=TABLES,
@@ -92,9 +94,10 @@ levels = [
         unit="s",
         mistakes={
             "Half of the array is in the node from the start.": V / W_node,
-            "A GPU receives an eighth of the array from its NIC, and the NICs take longer here.": V / W_nvl,
+            "A GPU receives an eighth of the array from its NIC, not over NVLink. And here the NICs take longer.": V
+            / W_nvl,
             "That is NVLink, which has time to spare here.": V * nvlink,
-            "That is one level after the other; here both work at once.": V * (nvlink + nics.subs(M, 2)),
+            "That is one level after the other, but here both work at once.": V * (nvlink + nics.subs(M, 2)),
         },
         hint=TABLES,
         remark="On two nodes of H100s, NVLink is the bottleneck. A B200 has twice the NVLink and the same NIC.",
@@ -107,8 +110,9 @@ levels = [
         unit="1",
         symbols=(G, W_nvl, W_node),
         mistakes={
-            "That leaves out the part that each GPU holds already.": W_nvl / (W_nvl - W_node),
-            "That is the ratio of the bandwidths; on both levels a part is there already.": W_nvl / W_node,
+            "That leaves out what each GPU and each node holds from the start.": W_nvl / (W_nvl - W_node),
+            "That is only the ratio of the bandwidths. On both levels, some of the array is there from the start.": W_nvl
+            / W_node,
         },
         solution=r"Set $(G - 1)/(G\,W_\mathrm{NVLink})$ equal to $(M - 1)/(M\,W_\mathrm{node})$ and solve for $M$.",
         remark="On nodes of eight H100s it lies between four and five.",
@@ -126,7 +130,7 @@ links = [
             "That counts the siblings below one switch; bytes from farther away use the same uplink.": V
             * (1 - n_in / n_unit),
             "The block holds a part of the array already.": V,
-            "That is what it holds; ask for what it lacks.": V * n_in / N,
+            "That is what it holds, but only what it lacks has to come in.": V * n_in / N,
             "It holds as many shards as it has GPUs, not one.": V * (1 - 1 / N),
         },
     ),
@@ -154,7 +158,7 @@ links = [
         unit="B/s",
         mistakes={
             "That is with perfect overlap.": 1 / nvlink,
-            "The bytes that are already there cost nothing.": 1 / (1 / W_nvl + 1 / W_node),
+            "The bytes that are there from the start cost nothing.": 1 / (1 / W_nvl + 1 / W_node),
         },
         hint=TABLES,
     ),
@@ -180,7 +184,8 @@ links = [
             "That is one ring through all GPUs, node by node.": (G - 1) * G_2 * G_3 * ALPHAS[0]
             + (G_2 - 1) * G_3 * ALPHAS[1]
             + (G_3 - 1) * ALPHAS[2],
-            "That is one ring through all GPUs, each step as slow as the network.": (G * G_2 * G_3 - 1) * ALPHAS[1],
+            "That is one ring through all GPUs, with each step as slow as one over the network.": (G * G_2 * G_3 - 1)
+            * ALPHAS[1],
             "That is one ring through all nodes, then a ring in each node.": (G_2 * G_3 - 1) * ALPHAS[1]
             + (G - 1) * ALPHAS[0],
             "That is one step of each level.": sum(ALPHAS),
@@ -232,7 +237,7 @@ sharded = [
             "Keep the factor (G_i \u2212 1)/G_i of the rule.": W_node * n_in,
         },
         hint=TABLES,
-        remark="No node can receive that much. The rule lacks a factor n in its numerator.",
+        remark="No node can receive that much, because the rule lacks a factor n in its numerator.",
     ),
     Question(
         "In Meta's cluster for Llama 3, two nodes share a rack switch. The level rule promises the bandwidth of its "
@@ -263,8 +268,12 @@ sharded = [
             * V
             * (M - 1)
             / (M * W_node),
-            "Up and down run at the same time: the links carry both directions at once.": 2 * V / W_node,
-            "That is one all-gather: a node sends its whole partial sum up.": V * (M - 1) / (M * W_node),
+            "The node sends and receives at the same time, because links carry both directions at once.": 2
+            * V
+            / W_node,
+            "That is one all-gather. Here, a node sends its whole partial sum up, not only a fraction of it.": V
+            * (M - 1)
+            / (M * W_node),
         },
         hint=TABLES,
     ),
@@ -347,7 +356,11 @@ sharded = [
         predict=True,
         given={"M": 16, "N": 128},
         choices=[
-            ("eight times as long", "There are more steps, but each moves less.", (1 - 1 / N) > 4 * (1 - 1 / M)),
+            (
+                "eight times as long",
+                "There are more steps, but each of them moves fewer bytes.",
+                (1 - 1 / N) > 4 * (1 - 1 / M),
+            ),
             ("twice as long", "Add up the bytes that enter one node.", False),
             ("about as long", "Each node receives nearly the whole array, as before.", (1 - 1 / N) < 1.5 * (1 - 1 / M)),
         ],
@@ -362,7 +375,7 @@ sharded = [
         given={"M": 2, "G": NODE, **H100},
         choices=[
             ("NVLink", "Count the bytes that each of the two carries.", nvlink > nics),
-            ("the NICs", "They bring fewer bytes per second, but also fewer bytes.", nvlink < nics),
+            ("the NICs", "Their bandwidth is lower, but they also have fewer bytes to bring.", nvlink < nics),
             ("both take equally long", "The two carry different numbers of bytes.", False),
         ],
         solution="NVLink. Each GPU needs seven eighths of the array over NVLink, which takes "

@@ -32,12 +32,12 @@ questions = QuestionSet(
             answer=plain,
             given=[{"V": 1 * GB, "N": 8, "W": h100.nvlink_bw}, {"V": 256 * MB, "N": 4, "W": h100.nvlink_bw}],
             mistakes={
-                "That is an all-gather. There every rank receives the whole array.": V / W * (N - 1) / N,
-                "That is the limit of many ranks. One block in N stays at home.": V / (N * W),
-                "Each rank owns V/N only.": V / W,
+                "That is an all-gather, in which every rank receives the whole array.": V / W * (N - 1) / N,
+                "That is the limit for many ranks. One block in N stays at home.": V / (N * W),
+                "Each rank owns only V/N.": V / W,
             },
             hint="The NVLink bandwidth of an H100 is in the hardware tables. Use one direction.",
-            remark="The time falls with the number of ranks. They share the array, and each has a link of its own.",
+            remark="The time falls with the number of ranks, because they share the array, and each has a link of its own.",
             vary={N: (4, 8)},
         ),
         Question(
@@ -72,7 +72,7 @@ questions = QuestionSet(
             answer=bound,
             given=[{"Z": 16, "k": 4}, {"Z": 8, "k": 2}],
             mistakes={
-                "Independent picks could hit one GPU twice. Different experts can't, with one expert per GPU.": picks
+                "Independent picks could hit one GPU twice. With one expert per GPU, different experts can't.": picks
             },
             solution=[(k / Z, "different experts are on different GPUs")],
         ),
@@ -86,7 +86,8 @@ questions = QuestionSet(
                 "That is for independent picks. The experts of a token are different.": picks,
             },
             tolerance=0.005,
-            remark="Independent picks give nearly the same. With many experts per GPU it hardly matters that they differ.",
+            remark="Independent picks give nearly the same result, because with many experts per GPU it hardly matters that the experts "
+            "of a token are all different.",
         ),
         Question(
             'Find the error. "On {Z} GPUs with top-{k} routing, each token reaches every GPU, so routing saves nothing." '
@@ -100,7 +101,7 @@ questions = QuestionSet(
         Question(
             r'Find the error. "An all-to-all of $V/8W$ on one node of eight becomes $V/2W_\mathrm{node}$ on two, so it is '
             f'{claim("gpus:X-A2A4").published:g} times as slow." '
-            "Both are limits of many ranks. What is the exact factor for nodes of eight H100 SXM with one NIC per GPU?",
+            "Both times are limits for many ranks. What is the exact factor for nodes of eight H100 SXM with one NIC per GPU?",
             answer=step,
             given={"W": h100.nvlink_bw, "W_node": 8 * h100.nic_bw},
             unit="1",
@@ -154,7 +155,7 @@ questions = QuestionSet(
             pick="smallest",
             choices=[
                 ("124 µs, the same", "A rank doesn't need the whole array here.", Abs(plain.rhs - gather)),
-                ("about half of that", "What does each rank have to receive?", Abs(plain.rhs - gather / 2)),
+                ("about half of that", "Count the bytes that each rank has to receive.", Abs(plain.rhs - gather / 2)),
                 ("an eighth of that", "Each rank receives only its own eighth.", Abs(plain.rhs - gather / 8)),
                 (
                     "eight times that",
@@ -172,10 +173,14 @@ questions = QuestionSet(
             given={"E": 256, "Z": 8, "k": 8},
             pick="smallest",
             choices=[
-                ("one", "That needs all eight experts on the same GPU.", Abs(8 * top.rhs - 1)),
-                ("about three", "It is more: the experts are chosen among all GPUs.", Abs(8 * top.rhs - 3)),
+                ("one", "Then all eight experts would have to be on the same GPU.", Abs(8 * top.rhs - 1)),
+                ("about three", "It is more, because the experts are chosen among all GPUs.", Abs(8 * top.rhs - 3)),
                 ("about five", "Some of the eight experts share a GPU.", Abs(8 * top.rhs - 5.3)),
-                ("all eight", "That needs one expert on each GPU, which rarely happens.", Abs(8 * top.rhs - 8)),
+                (
+                    "all eight",
+                    "Then each GPU would have to hold exactly one of the experts, which rarely happens.",
+                    Abs(8 * top.rhs - 8),
+                ),
             ],
             solution=f"About five: {show(8 * top(E=256, Z=8, k=8), '1')} on average. Several experts of a token often "
             "share a GPU, and then one copy serves all of them.",
@@ -187,7 +192,11 @@ questions = QuestionSet(
             given={"W": h100.nvlink_bw, "W_node": 8 * h100.nic_bw},
             pick="smallest",
             choices=[
-                ("it halves", "Twice as many GPUs share the array, but how fast is the network?", Abs(step - 0.5)),
+                (
+                    "it halves",
+                    "Twice as many GPUs share the array, but the network is slower than NVLink.",
+                    Abs(step - 0.5),
+                ),
                 ("it stays the same", "Compare the bandwidth of all GPUs with that of the NICs.", Abs(step - 1)),
                 (
                     "2.6 times as long",
@@ -196,7 +205,7 @@ questions = QuestionSet(
                 ),
                 (
                     "nine times as long",
-                    "That compares 8 times 450 with 400 GB/s. But not all data leaves the node.",
+                    "That compares 8 times 450 with 400 GB/s, but not all data leaves the node.",
                     Abs(step - 9),
                 ),
             ],

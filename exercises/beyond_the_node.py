@@ -105,15 +105,15 @@ questions = QuestionSet(
             solution=[(N * W / (2 * r_over), "the uplinks of half of the pods, which is the worst cut")],
         ),
         Question(
-            "With an odd number of pods, a half must split one pod. {N} GPUs with NICs of {W} stand in {G_3} pods, "
-            "oversubscribed {r_over} to 1. What is the bisection bandwidth in one direction?",
+            "{N} GPUs with NICs of {W} are in {G_3} pods, whose uplinks are oversubscribed {r_over} to 1. Because the number of "
+            "pods is odd, any half must split one of them. What is the bisection bandwidth in one direction?",
             answer=tapered_bisection_odd,
             given=[
                 {"N": 3 * 3072, "W": ndr.bw, "G_3": 3, "r_over": TAPER},
                 {"N": 5 * 3072, "W": ndr.bw, "G_3": 5, "r_over": TAPER},
             ],
             mistakes={
-                "That cuts only whole pods; an odd number of them has no such half.": tapered_bisection.rhs,
+                "That cuts between whole pods, but with an odd number of pods no half consists of whole pods.": tapered_bisection.rhs,
                 "Only the pod that is split has the full bandwidth inside it.": N * W / 2,
             },
             hint="The whole pods of a half cross at the top; half of one pod crosses inside it, at full bandwidth.",
@@ -143,9 +143,15 @@ questions = QuestionSet(
             answer=wire_latency,
             given={"n_hop": 6, "t_hop": 250 * ns},
             mistakes={
-                "Between so many links there is one switch fewer.": n_hop * t_hop,
-                "Those are the switches up to the top, without the one at the top.": (n_hop - 2) / 2 * t_hop,
-                "That is one switch too few: one switch joins two links, and three switches join four.": (n_hop - 2)
+                "There is one switch between any two consecutive links, so one fewer than links.": n_hop * t_hop,
+                "Those are the switches below the top on the sender's side. Add the one at the top and those on the receiver's side.": (
+                    n_hop - 2
+                )
+                / 2
+                * t_hop,
+                "That is one switch too few: a path of two links has one switch, and a path of four has three.": (
+                    n_hop - 2
+                )
                 * t_hop,
             },
             hint="The table of hops counts the links.",
@@ -202,7 +208,7 @@ questions = QuestionSet(
             choices=[
                 (
                     "NICs twice as fast, the top as it is",
-                    "The cut at the top stays as it is; faster NICs only widen the path to it.",
+                    "Faster NICs only widen the path to the cut at the top, which stays as it is.",
                     N * W / (2 * r_over),
                 ),
                 (
@@ -219,7 +225,11 @@ questions = QuestionSet(
             given={"W_nvl": b200.nvlink_bw, "W_nic": ndr.bw},
             choices=[
                 ("2.25 times", "That compares bytes with bits.", W_nvl / W_nic < 3),
-                ("18 times", "A byte is eight bits.", Eq(W_nvl, 18 * W_nic)),
+                (
+                    "18 times",
+                    "A byte has eight bits, so the NIC carries an eighth of its rating in bytes.",
+                    Eq(W_nvl, 18 * W_nic),
+                ),
                 ("144 times", "Multiplying by eight goes the wrong way.", W_nvl / W_nic > 50),
             ],
             solution=f"18 times. {ndr.bw / Gbit:.0f} Gbit/s are {show(ndr.bw, 'B/s')}, because a byte has eight bits.",
@@ -242,8 +252,12 @@ questions = QuestionSet(
             "they send to the other nodes at once, compared with two whole scalable units?",
             predict=True,
             choices=[
-                ("less", "Random nodes share their units' uplinks with the other half.", False),
-                ("the same", "No cable is needed twice.", True),
+                (
+                    "less",
+                    "Their units' uplinks have room for all NICs below them, whichever half these belong to.",
+                    False,
+                ),
+                ("the same", "There are enough cables for all of their NICs.", True),
                 ("more", "A half can send no more than its NICs.", False),
             ],
             solution=f"The same, {show(bisection(N=pod.ranks, W=ndr.bw), 'B/s')}: the full rate of the NICs on one "
@@ -257,7 +271,7 @@ questions = QuestionSet(
             choices=[
                 ("2 times", "The spine switches now need ports upward as well.", Eq(MORE, 2)),
                 ("4 times", "Twice the cables, and half of the ports face up.", Eq(MORE, 4)),
-                ("8 times", "Twice the cables, and half of the ports: two factors of two.", Eq(MORE, 8)),
+                ("8 times", "There are only two factors of two: twice the cables, and half of the ports.", Eq(MORE, 8)),
             ],
             solution="4 times. There are twice as many cables from below, and only half of the ports of a spine switch "
             "are left for them.",

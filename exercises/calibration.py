@@ -84,7 +84,7 @@ questions = QuestionSet(
                 {"N_gpu": 16384, "MFU": MORE, "P_act": 405e9, "B": 2**24, "C": h100.bf16},
             ],
             mistakes={
-                "That is at the peak rate; the run reaches only the MFU of it.": step.rhs * MFU,
+                "That is at the peak rate; the run reaches only a fraction of it, the MFU.": step.rhs * MFU,
                 "That is the forward pass alone; the backward pass costs twice as much again.": step.rhs / 3,
             },
             hint="The hardware tables have the dense bf16 peak of an H100.",
@@ -200,7 +200,7 @@ questions = QuestionSet(
             "microbatch and once with 16. By the bound, one sequence is slightly faster. What was measured?",
             predict=True,
             choices=[
-                ("one sequence is slightly faster", "That is the bound, which knows no host.", bool(SLOWER < 1)),
+                ("one sequence is slightly faster", "That is the bound, which leaves out the host.", bool(SLOWER < 1)),
                 (
                     "one sequence takes about twice as long",
                     "The effect is much larger: the GPUs wait for the host most of the time.",
@@ -243,7 +243,7 @@ questions = QuestionSet(
             choices=[
                 (
                     "it is smaller",
-                    "More GPUs per run are no more runs, and none of the fitted runs was that large.",
+                    "More GPUs per run do not make more runs, and none of the fitted runs was that large.",
                     bool(BEYOND < 0.8 * WITHIN),
                 ),
                 (

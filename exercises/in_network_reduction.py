@@ -29,11 +29,11 @@ questions = QuestionSet(
             given=[{"V": 1 * GB, "N": 8, "W": h100.nvlink_bw}, {"V": 3 * GB, "N": 4, "W": h100.nvlink_bw}],
             mistakes={
                 "That is the ring.": RING.where(alpha=0),
-                "A GPU sends and receives at the same time: a link carries both directions.": 2 * V / W,
+                "A GPU sends and receives at the same time, because a link carries both directions at once.": 2 * V / W,
                 "The finished sum goes back to the switch, too.": V * (N - 1) / (N * W),
             },
             hint="The NVLink bandwidth of an H100 is in the hardware tables. Use one direction.",
-            remark="The number of GPUs doesn't matter.",
+            remark="The number of GPUs doesn't matter, because each GPU sends the array exactly once.",
             vary={N: (4, 8)},
         ),
         Question(
@@ -42,13 +42,13 @@ questions = QuestionSet(
             answer=in_network.nvls_gain,
             given=[{"N": 8}, {"N": 4}],
             mistakes={
-                "Two is the limit of many GPUs.": {"N": 10**6},
+                "Two is only the limit for many GPUs.": {"N": 10**6},
                 "That is for a switch that reads the owner's chunk, too.": in_network.nvls_gain_self,
             },
         ),
         Question(
-            "Give the bytes that a GPU sends, for an array of V bytes on N GPUs, if the switch reads *all* chunks, the "
-            "owner's too, and each owner sends back one sum.",
+            "Give the bytes that a GPU sends for an array of V bytes on N GPUs, if the switch reads *all* chunks, including "
+            "the owner's, and each owner sends back one sum.",
             answer=V * (N + 1) / N,
             unit="B",
             symbols=(V, N),
@@ -68,7 +68,7 @@ questions = QuestionSet(
             given={"W_bus": eight["busbw"], "N": 8},
             unit="B/s",
             mistakes={
-                "That is the algorithm bandwidth. Each GPU sends the array and one chunk more.": W_bus
+                "That is the algorithm bandwidth. Each GPU sends the array and one more chunk.": W_bus
                 * N
                 / (2 * (N - 1)),
                 "That is the printed number, which assumes a ring.": W_bus + 0,
@@ -114,20 +114,25 @@ questions = QuestionSet(
             "Which collective gains nothing from the switch for large arrays?",
             given={"N": 72},
             choices=[
-                ("the all-gather", "Each GPU must still receive all that it lacks.", True),
+                ("the all-gather", "Each GPU still has to receive everything that it lacks.", True),
                 ("the all-reduce on eight GPUs", "Each GPU sends its array once instead of nearly twice.", False),
-                ("the all-reduce on {N} GPUs of a rack", "There the gain is closest to two.", False),
+                ("the all-reduce on {N} GPUs of a rack", "With so many GPUs, the gain is close to two.", False),
             ],
         ),
         Question(
-            "An array of {V} is all-reduced on {N} H100s. Suppose each step has a latency of {alpha}, in the ring and "
-            "through the switch. What makes the switch so much faster?",
+            "In an idealized model, each step of a ring and each round trip through the switch has a latency of {alpha}. What "
+            "makes the switch so much faster in this model, for an array of {V} on {N} H100s?",
             given={"V": 32 * KiB, "N": 8, "alpha": 2 * us, "W": h100.nvlink_bw},
             choices=[
-                ("fewer steps", "The bytes take only a small part of the time here.", 2 * (N - 1) * alpha > 2 * V / W),
+                (
+                    "fewer steps",
+                    "The bytes take only a small part of the time. With NCCL's usual buffers, however, a round trip takes much "
+                    "longer than a step, so NCCL chooses the ring at this size.",
+                    2 * (N - 1) * alpha > 2 * V / W,
+                ),
                 (
                     "fewer bytes",
-                    "The bytes take only a small part of the time here. The latency takes the rest.",
+                    "The bytes take only a small part of the time here, and latency takes the rest.",
                     2 * (N - 1) * alpha < V / W,
                 ),
                 ("a faster link", "Both use the same links.", False),
@@ -152,7 +157,11 @@ questions = QuestionSet(
             f"{show(eight['busbw'], 'B/s')}. What happened?",
             predict=True,
             choices=[
-                ("the benchmark is wrong", "The time is right. Ask how the bandwidth is computed from it.", False),
+                (
+                    "the benchmark is wrong",
+                    "The time is right. Ask how the benchmark computes a bandwidth from it.",
+                    False,
+                ),
                 ("the links run above their nominal rate", "No link carries that many bytes.", False),
                 ("fewer bytes crossed the links than the formula assumes", "The formula assumes a ring.", True),
             ],

@@ -53,7 +53,10 @@ questions = QuestionSet(
                 {"G": rack.node_gpus, "n_link": rack.links, "n_port": rack.switch_ports},
             ],
             mistakes={
-                "All ports of these switches face the GPUs; nothing leads upwards.": 2 * G * n_link / n_port,
+                "All ports of these switches face the GPUs, because there is no layer above them.": 2
+                * G
+                * n_link
+                / n_port,
             },
             hint="The table of NVLink generations says how many links a GPU has.",
         ),
@@ -79,7 +82,7 @@ questions = QuestionSet(
             noun="GPUs",
             given={"n_sw": rack.node_switches // 2, "n_port": rack.switch_ports, "n_link": rack.links},
             mistakes={
-                "That is one switch.": n_port / n_link,
+                "That is for a single switch.": n_port / n_link,
                 "Every GPU takes a port for each of its links.": 1 * n_port,
                 "Those are all ports; a GPU takes one for each of its links.": n_sw * n_port,
             },
@@ -126,7 +129,7 @@ questions = QuestionSet(
                 "That is what the switches could carry.": W_nvl * (SWITCHES / hopper.bw),
                 "That is what leaves the node through its NICs.": G * W_nvl * (h100.nic_bw / hopper.bw),
             },
-            remark="And none of it leaves the node: NICs do that, and they are nine times slower.",
+            remark="None of these bytes leave the node over NVLink. That is the task of the NICs, which are nine times slower.",
         ),
         Question(
             'Find the error. "Through the NVSwitch, GPU 1 reaches GPU 56 of the cluster in one hop." Each node has '
@@ -142,11 +145,11 @@ questions = QuestionSet(
                     "NVSwitch ends at the node. Only a rack such as the NVL72 puts so many GPUs behind it.",
                     hopper.node_gpus < 56,
                 ),
-                ("over PCIe to the other node", "PCIe leads to the host and to the NIC, not further.", False),
+                ("over PCIe to the other node", "PCIe leads only to the host and to the NIC.", False),
             ],
         ),
         Question(
-            "One of the four NVSwitches of an H100 node fails: one to which every GPU has {n_up} of its links. At what "
+            "One of the four NVSwitches of an H100 node fails. Every GPU had {n_up} of its links to this switch. At what "
             "rate can a GPU still send over the other three?",
             answer=(n_link - n_up) * W_link,
             unit="B/s",
@@ -156,7 +159,7 @@ questions = QuestionSet(
             ],
             mistakes={
                 "That is what is lost.": n_up * W_link,
-                "A quarter of the switches is not a quarter of the links here.": n_link * W_link * 3 / 4,
+                "A quarter of the switches doesn't have a quarter of the links here.": n_link * W_link * 3 / 4,
             },
             tolerance=0.01,
             solution=[((n_link - n_up) * W_link, "the links that are left")],
@@ -174,7 +177,7 @@ questions = QuestionSet(
             ],
             mistakes={
                 "All GPUs of that half send at the same time.": V / W,
-                "Only half of the GPUs send; the others receive.": V / (N * W),
+                "Only half of the GPUs send, while the others receive.": V / (N * W),
             },
             solution=[
                 (bisection.rhs, "the bisection bandwidth, one direction"),
@@ -201,9 +204,9 @@ questions = QuestionSet(
             "of GPUs. NVIDIA gave eight of the pairs a second link. How many pairs have no link at all?",
             predict=True,
             choices=[
-                ("none", "There are fewer links than pairs.", False),
+                ("none", "That can't be, because there are fewer links than pairs.", False),
                 ("4", "That would be right if no pair had two links.", False),
-                ("12", "Each second link is one that another pair does not get.", True),
+                ("12", "Each second link of a pair is missing at another pair.", True),
             ],
             solution=f"{apart}. Eight of the links double others, so only {len(pairs) - apart} pairs have a link. The "
             "other pairs need a third GPU to pass their bytes on.",
@@ -217,7 +220,7 @@ questions = QuestionSet(
                 ("14", "Each link takes one port, and 14 GPUs take nearly all of them.", n_sw * n_port > 14 * n_link),
                 (
                     "64",
-                    "That is one port per GPU; a GPU takes a port for each of its links.",
+                    "That is one port per GPU, but a GPU takes a port for each of its links.",
                     n_sw * n_port > 63 * n_link,
                 ),
             ],
@@ -231,12 +234,12 @@ questions = QuestionSet(
             predict=True,
             choices=[
                 ("all of it", "Most links stay inside the two groups.", W_bis >= W_ref),
-                ("about half of it", "In the worst case even fewer links lead across.", False),
+                ("about half of it", "In the worst case, even fewer links lead across.", False),
                 ("a quarter of it", "In the worst case most links stay inside the two groups.", 4 * W_bis <= W_ref),
             ],
             given={"W_bis": mesh.bisection, "W_ref": 4 * mesh.gpu_bw},
             solution=f"A quarter: {show(mesh.bisection, 'B/s')}. Most of the links stay inside the two groups. Behind "
-            "switches, every way to choose the groups gives the full rate.",
+            "switches, the GPUs would send at their full rate whatever the groups.",
         ),
         Question(
             "Each of eight H100s holds an eighth of an array of 1 GB, and every GPU needs the whole array. All of them "

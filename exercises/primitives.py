@@ -10,8 +10,8 @@ from gpuscale.units import GB, MB
 
 promises = [
     Question(
-        "Every rank holds a full array of gradients. In the end each rank needs one chunk of the sum, its own, and "
-        "nothing else. Which call does that?",
+        "Every rank holds a full array of gradients. In the end, each rank needs only its own chunk of the sum. Which call "
+        "does that?",
         choices=[
             ("all-reduce", "That gives every rank the whole sum.", False),
             ("reduce-scatter", "It computes the sum, and each rank keeps one chunk of it.", True),
@@ -26,7 +26,7 @@ promises = [
         unit="B",
         tolerance=0.01,
         mistakes={
-            "A rank has its own shard already.": N * V_hop,
+            "A rank already has its own shard.": N * V_hop,
             "Here the shard is given, not the full buffer.": V_hop * (N - 1) / N,
             "That is the shard of one other rank.": V_hop,
         },
@@ -44,7 +44,7 @@ promises = [
             "That is what each of the others sends.": V,
             "Each of the others sends its whole array here, not a chunk of it.": algorithms.reduce_scatter_bytes,
         },
-        remark="One link has to take in all of it. Large reductions are therefore split into chunks or pipelined.",
+        remark="A single link has to take in all of these bytes. Large reductions are therefore split into chunks or pipelined.",
     ),
 ]
 
@@ -63,7 +63,11 @@ duals = [
                 "It is the dual of the all-gather: where the forward pass copied, the backward pass adds.",
                 True,
             ),
-            ("an all-reduce", "Then every rank would have the whole gradient, more than its shard needs.", False),
+            (
+                "an all-reduce",
+                "Then every rank would have the whole gradient, although it needs only that of its shard.",
+                False,
+            ),
             ("a broadcast", "A broadcast copies from one root. Here every rank has a part of the sum to give.", False),
         ],
     ),
@@ -78,7 +82,7 @@ duals = [
             "The root's own copy counts as well.": N - 1,
             "Each copy is added once, not once per pair of ranks.": N**2,
         },
-        remark="They are duals, transposes of each other. An inverse would undo the broadcast; the dual adds up the copies.",
+        remark="They are duals, which means transposes of each other. An inverse would undo the broadcast, but the dual adds up the copies.",
     ),
     Question(
         'Find the error. "Broadcast and scatter are the inverse of gather." Which of the two does a gather undo?',
@@ -104,7 +108,7 @@ bytes_ = [
         unit="B",
         mistakes={
             "That is half of it: elements instead of bytes, or one of the two phases.": {"b": 1},
-            "That is the limit of very many ranks.": 2 * b * n,
+            "That is the limit for very many ranks.": 2 * b * n,
             "That is the array itself. Count the bytes of both phases.": b * n,
         },
         hint="A bf16 element has two bytes.",
@@ -126,8 +130,8 @@ bytes_ = [
         given=[{"V": 1 * GB, "N": 8}, {"V": 4 * GB, "N": 32}],
         tolerance=0.01,
         mistakes={
-            "That would be right if every rank owned the whole array. It owns one shard.": algorithms.all_gather_bytes,
-            "One of its chunks is for itself and stays.": V / N,
+            "That would be right if every rank owned the whole array, but it owns only one shard.": algorithms.all_gather_bytes,
+            "One of its chunks is for itself, so it stays.": V / N,
             "That is the chunk for one other rank.": exchange.all_to_all_block,
         },
         solution=[
@@ -193,7 +197,7 @@ predictions = [
         given={"V": 64 * MB, "N": 4},
         choices=[
             ("64 MB, then 256 MB", "The arrays are added, not collected.", False),
-            ("16 MB, then 64 MB", "One chunk of the sum, then all four chunks.", Eq(V / N, V / 4)),
+            ("16 MB, then 64 MB", "It is one chunk of the sum first, and then all four chunks.", Eq(V / N, V / 4)),
             ("16 MB, then 16 MB", "The all-gather collects the four chunks.", False),
         ],
         solution=f"{show(16 * MB, 'B')}, then {show(64 * MB, 'B')}. The reduce-scatter leaves each rank with one "
@@ -203,12 +207,12 @@ predictions = [
         "Three ranks sleep for 0, 1 and 2 seconds. Each of them then calls a barrier. When does rank 0 pass it?",
         predict=True,
         choices=[
-            ("at once", "Then the barrier would be no barrier.", False),
-            ("after 1 second", "Rank 2 is still asleep then.", False),
+            ("at once", "A barrier holds a rank back until all ranks have arrived.", False),
+            ("after 1 second", "After 1 second, rank 2 is still asleep.", False),
             ("after 2 seconds", "That is when the last rank arrives.", True),
         ],
-        solution="After 2 seconds. All ranks pass together, as soon as the slowest one has arrived. A barrier costs "
-        "as much as the slowest rank is late.",
+        solution="After 2 seconds. All ranks pass together, as soon as the slowest one has arrived. So "
+        "at a barrier, every rank loses the time by which the slowest rank is late.",
     ),
     Question(
         "Eight ranks hold arrays of {V}. In a direct all-reduce, each of them sends 7 GB. How much does each rank send "
@@ -218,7 +222,7 @@ predictions = [
         choices=[
             ("7 GB, as before", "Each half sends chunks, not whole arrays.", Eq(sent, 7 * V)),
             ("3.5 GB", "In each half a rank sends seven chunks, and a chunk is an eighth.", Eq(sent, 7 * V / 2)),
-            ("1.75 GB", "Twice seven chunks of an eighth.", Eq(sent, 7 * V / 4)),
+            ("1.75 GB", "It sends seven chunks twice, and a chunk is an eighth of the array.", Eq(sent, 7 * V / 4)),
             ("1 GB", "Each half alone sends nearly that much.", Eq(sent, V)),
         ],
         solution=f"{show(algorithms.all_reduce_bytes(**eight), 'B')}, a quarter of the bytes. In each half a rank "

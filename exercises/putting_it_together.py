@@ -47,7 +47,8 @@ relaxed = tensor_parallel.relaxed_dp_limit.approx
 per_gpu = data_parallel.seen_dp_threshold
 node_out = {"C": h100.bf16, "G": 8, "W_node": 8 * h100.nic_bw, "b_w": 2, "b_grad": 2}
 
-NEED = {y: evaluate(relaxed, **node_out, Y=y) for y in (8, 16)}
+NEED = {y: evaluate(relaxed, **node_out, Y=y) for y in (8, 16, 32)}
+assert NEED[32] < 2**22 / 4096 < NEED[16]
 run_70b = request("llama3_70b", "h100_superpod", 4096, 2**22)
 LOST, LEFT = (evaluate_choice(run_70b, Choice(tp=8, sp=True, pp=8, dp=64, virtual=v)).losses["bubble"] for v in (1, 5))
 
@@ -84,7 +85,7 @@ questions = QuestionSet(
             ],
             mistakes={
                 "That is the forward pass alone; the backward pass costs twice as much again.": run.rhs / 3,
-                "That is at the peak rate; the run reaches only the MFU of it.": run.rhs * MFU,
+                "That is at the peak rate; the run reaches only a fraction of it, the MFU.": run.rhs * MFU,
             },
             solution=[
                 (6 * flop * P_act * B_run, "FLOPs of the run"),
@@ -97,7 +98,7 @@ questions = QuestionSet(
             answer=B * Y / N_gpu,
             unit="1",
             given=[{"N_gpu": 4096, "B": 2**22, "Y": 8}, {"N_gpu": 16384, "B": 2**24, "Y": 128}],
-            mistakes={"That is the share of one GPU; a copy has Y of them.": B / N_gpu},
+            mistakes={"Those are the tokens of one GPU; a copy has Y GPUs.": B / N_gpu},
             solution=[(N_gpu / Y, "copies"), (B * Y / N_gpu, "tokens per copy")],
         ),
         Question(
@@ -146,7 +147,7 @@ questions = QuestionSet(
             unit="1",
             given=[{"N_gpu": 8192, "Y": 8, "N_stages": 16}, {"N_gpu": 3072, "Y": 8, "N_stages": 64}],
             mistakes={
-                "The stages belong to the same copy, too.": N_gpu / Y,
+                "The stages belong to the same copy as well.": N_gpu / Y,
                 "That is the GPUs of one copy.": Y * N_stages,
             },
             solution=[(Y * N_stages, "GPUs of one copy"), (N_gpu / (Y * N_stages), "the rest are copies of it")],
@@ -159,7 +160,7 @@ questions = QuestionSet(
             given=[{"X": 4, "P": 7.5e9, "b_w": 2, "b_grad": 2}, {"X": 8, "P": 8e9, "b_w": 2, "b_grad": 4}],
             mistakes={
                 "ZeRO-1 does not shard the gradients either.": P * b_w * (X - 1) / X,
-                "One X-th of them is there under ZeRO-3 already.": P * (b_w + b_grad),
+                "Under ZeRO-3, each GPU already stores one X-th of them.": P * (b_w + b_grad),
             },
         ),
         Question(
@@ -213,7 +214,7 @@ questions = QuestionSet(
                 ),
             ],
             solution=f"Half as many. Each GPU of a replica on two nodes exchanges half as many gradients and computes as much as before. Still "
-            f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough; with eight nodes, the tokens are above the threshold.",
+            f"{NEED[16]:,.0f} is more than 1,024, so two nodes are not enough, but four are.",
         ),
         Question(
             f"The textbook split of Llama 3 70B on 4,096 H100s loses {show(LOST, '%', digits=2)} of its step to the pipeline bubble. You split each "

@@ -39,23 +39,24 @@ questions = QuestionSet(
             fixed="a rack as it is sold",
         ),
         Question(
-            "{M} racks of {G} GB200 all-gather a large array; the levels overlap. What bandwidth does the collective see?",
+            "An all-gather of a large array runs over {M} racks of {G} GB200 GPUs, and NVLink and NICs work at the same time. What "
+            "bandwidth does it see?",
             answer=domain_bandwidth,
             given=[
                 {"M": 4, "G": 72, "W_nvl": gb200.nvlink_bw, "W_nic": gb200.nic_bw},
                 {"M": 4, "G": 36, "W_nvl": gb200.nvlink_bw, "W_nic": gb200.nic_bw},
             ],
             mistakes={
-                "That is the faster of the two levels; the slower one sets the time.": links
+                "That is the faster of the two levels, but the slower one sets the time.": links
                 + nics
                 - domain_bandwidth.rhs,
-                "That is one NIC; all NICs of a domain work together.": W_nic * M / (M - 1),
-                "A GPU has its part from the start: divide by (G - 1)/G.": 1 * W_nvl,
-                "A domain has one part in M from the start: its NICs bring in only the rest.": G * W_nic,
+                "That is one NIC, but all NICs of a domain work together.": W_nic * M / (M - 1),
+                "A GPU has its own part from the start, so divide by (G - 1)/G.": 1 * W_nvl,
+                "A domain has one part in M from the start, so its NICs bring in only the rest.": G * W_nic,
             },
             tolerance=0.005,
             hint="Compute both terms; the table of NVLink domains has the bandwidths.",
-            remark="In a rack NVLink is the bottleneck, in a node of eight the NICs.",
+            remark="In a rack, NVLink is the bottleneck; in a node of eight, the NICs are.",
         ),
         Question(
             "How many GPUs must an NVLink domain have so that its NICs and the NVLink of a GPU take equally long in an "
@@ -65,7 +66,7 @@ questions = QuestionSet(
             unit="1",
             mistakes={
                 "Nearly: a GPU holds a part itself, so only the other GPUs' parts cross its NVLink.": W_nvl / W_nic,
-                "The other way around: faster NICs need fewer GPUs.": 1 + W_nic / W_nvl,
+                "It is the other way around, because faster NICs need fewer GPUs.": 1 + W_nic / W_nvl,
             },
             solution=[
                 (1 + (1 - 1 / M) * W_nvl / W_nic, "NVLink and the NICs of M domains set equal"),
@@ -124,12 +125,12 @@ questions = QuestionSet(
                 ),
                 (
                     "eight GB200 racks",
-                    "Their NICs bring in more than NVLink can pass on, so the NVLink of a GPU counts.",
+                    "Their NICs bring in more than NVLink can pass on, so the NVLink bandwidth of a GPU counts.",
                     W_nvl * n_unit / (n_unit - 1),
                 ),
                 (
                     "16 × 16 × 16 TPU v5p",
-                    "All six links are busy, at any size: more than the pod, less than the racks.",
+                    "All six links are busy at any size. That is more than in the pod, and less than in the racks.",
                     2 * n_dim * W * N / (N - 1),
                 ),
             ],
@@ -160,9 +161,13 @@ questions = QuestionSet(
             predict=True,
             given={"C": b200.bf16, "W_node": 8 * b200.nic_bw, "N": h100.bf16 / (8 * h100.nic_bw)},
             choices=[
-                ("less than half", "More FLOP/s need more FLOPs per byte, not fewer.", C / W_node < N / 2),
+                ("less than half", "A faster GPU needs more FLOPs per byte, not fewer.", C / W_node < N / 2),
                 ("about the same", "The NICs are the same, but the GPU computes faster.", Eq(C / W_node, N)),
-                ("more than twice as much", "More FLOP/s at the same bytes per second.", C / W_node > 2 * N),
+                (
+                    "more than twice as much",
+                    "It computes more than twice as fast with the same NICs.",
+                    C / W_node > 2 * N,
+                ),
             ],
             solution=f"More than twice as much, {show(b200.bf16 / (8 * b200.nic_bw), 'FLOP/B', digits=4)}. A B200 computes "
             f"{show(b200.bf16 / h100.bf16, '1')} times as fast on the same network.",

@@ -17,7 +17,7 @@ gather = algorithms.ring_all_gather.rhs.subs(alpha, 0)
 reduce = algorithms.ring_all_reduce.rhs.subs(alpha, 0)
 swaps = algorithms.recursive_doubling_all_reduce
 halving = algorithms.halving_doubling_all_reduce
-RULE = "That is the limit of very many ranks. With eight ranks it is clearly too high."
+RULE = "That is the limit for very many ranks. With eight ranks it is clearly too high."
 WHOLE = "A rank has its own chunk already and doesn't have to receive it."
 
 sizes = [
@@ -27,7 +27,7 @@ sizes = [
         given=[{"N": 8, "V": 64 * MB}, {"N": 4, "V": 2 * GB}],
         tolerance=0.01,
         mistakes={
-            "That is one step. There is one step for every other rank.": algorithms.ring_hop,
+            "That is one step. There are as many steps as there are other ranks.": algorithms.ring_hop,
             WHOLE: V,
             "That is an all-reduce, which has two such phases.": algorithms.all_reduce_bytes,
             "That is what all ranks send together.": algorithms.all_gather_total,
@@ -46,8 +46,8 @@ sizes = [
         mistakes={
             "That is one of two phases. The sums grow in the first and are distributed in the second.": N - 1,
             "One more step per phase would bring every chunk home, which isn't needed.": 2 * N,
-            "That is one phase, with one step too many.": N,
-            "That is halving-doubling. In a ring each chunk visits one rank after another.": 2 * log2(N),
+            "An all-reduce has two phases, each with one step fewer than that.": N,
+            "That is halving-doubling. In a ring, each chunk visits one rank after another.": 2 * log2(N),
         },
     ),
     Question(
@@ -136,7 +136,7 @@ published = [
             "That is a single step.": V / W,
         },
         hint="The whole array crosses the link in each step.",
-        remark="It is far more than the ring takes. Halving-doubling has few steps and the bytes of a ring.",
+        remark="That is much longer than a ring takes. Halving-doubling has few steps and sends only the bytes of a ring.",
     ),
     Question(
         'Find the error. "An all-gather on {N} GPUs takes $(N-1)V/(NW)$, which is about $V/(NW)$." By what factor is '
@@ -149,7 +149,7 @@ published = [
             "That compares it with V/W. The exact time is a little less.": N,
             "That is the inverse ratio.": 1 / (N - 1),
         },
-        remark="The factor (N - 1)/N tends to one. Each rank receives nearly the whole array through its own link.",
+        remark="The factor (N - 1)/N tends to one, because each rank receives nearly the whole array through its own link.",
     ),
 ]
 
@@ -178,7 +178,7 @@ reading = [
         mistakes={
             "That is the link, and the ceiling of the bus bandwidth.": W,
             "That is the ceiling of an all-gather.": W * N / (N - 1),
-            "The rule 2V is the limit of many ranks.": W / 2,
+            "The rule 2V is only the limit for many ranks.": W / 2,
         },
         hint="The bus bandwidth can at most be the bandwidth of the link.",
         vary={N: (4, 8)},
@@ -190,7 +190,7 @@ reading = [
         exact=True,
         noun="ranks",
         mistakes={
-            "Count the ranks, not the other ranks.": 1 / eta,
+            "That counts only the other ranks.": 1 / eta,
             "The factor two is in the exact form as well and cancels.": 1 + 2 / eta,
         },
         solution=[(1 + 1 / eta, "where $N/(N-1) - 1$ falls to that value")],
@@ -214,7 +214,7 @@ reading = [
         solution=[
             (
                 sqrt((N - 2) * V / (alpha * W)),
-                "where the derivative of the time by the number of chunks is zero",
+                "where the derivative of the time with respect to the number of chunks is zero",
             ),
         ],
         vary={N: (4, 8)},
@@ -250,13 +250,13 @@ predictions = [
         choices=[
             (
                 "fewer",
-                "Every rank still has to receive seven chunks, and somebody has to send them.",
+                "Every rank still has to receive seven chunks, and some rank has to send them.",
                 False,
             ),
-            ("the same", "Seven chunks in both cases.", True),
+            ("the same", "It sends seven chunks in both cases.", True),
             (
                 "more",
-                "It sends one chunk to each of seven ranks. In the ring it also sends seven chunks.",
+                "It sends one chunk to each of seven ranks, and in the ring it sends seven chunks as well.",
                 False,
             ),
         ],
@@ -289,7 +289,7 @@ predictions = [
             ),
             (
                 "both are equally fast",
-                "The bytes differ: three arrays or less than two.",
+                "The bytes differ: it is three arrays in one case, and less than two in the other.",
                 Eq(wide, algorithms.all_reduce_bytes.rhs),
             ),
             ("the ring", "For a large array only the bytes count.", wide > algorithms.all_reduce_bytes.rhs),

@@ -55,7 +55,7 @@ questions = QuestionSet(
             answer=calls.call_half_size,
             given=[LINE, {"alpha_call": 60 * us, "W_fit": fit.W}],
             mistakes={"At that size the bytes take twice as long as the latency.": 2 * alpha_call * W_fit},
-            remark="There the latency and the bytes take equally long.",
+            remark="At that size, the latency and the bytes take equally long.",
         ),
         Question(
             "By the same line ({alpha_call:3}, {W_fit:3}), how long does an all-reduce of {V} take?",
@@ -100,22 +100,23 @@ questions = QuestionSet(
             },
             unit="1",
             mistakes={
-                "That counts the full buffer, but each GPU already holds one of its N shards.": V / (T_comms * W),
+                "That counts the full buffer, but each GPU holds one of its N shards from the start.": V
+                / (T_comms * W),
                 "That is the unused fraction.": 1 - V * (N - 1) / (N * T_comms * W),
-                "That is the unused fraction, and it counts the full buffer. Each GPU already holds one of its N shards.": 1
+                "That is the unused fraction, and it counts the full buffer. Each GPU holds one of its N shards from the start.": 1
                 - V / (T_comms * W),
             },
             solution=[
                 (V * (N - 1) / (N * T_comms), "bytes per second on the link of a GPU, the bus bandwidth"),
                 (V * (N - 1) / (N * T_comms * W), "as a fraction of the link"),
             ],
-            remark="The algorithm bandwidth, V over T, exceeds what a link carries.",
+            remark="The algorithm bandwidth, V over T, also counts the shard that a GPU already holds, so it exceeds what the link carried.",
         ),
         Question(
             "Eighty H100s in {M} nodes run an all-to-all. All their buffers together hold {V}. How long does it take at least?",
             answer=exchange.node_all_to_all,
             given={"V": 80 * GiB, "M": 10, "W_node": 8 * h100.nic_bw},
-            mistakes={"Of the data of each node, one part in M stays in the node.": V / (M * W_node)},
+            mistakes={"One part in M of each node's data stays in the node.": V / (M * W_node)},
             hint="Each node has eight NICs; the hardware tables have their bandwidth.",
             remark="The measured all-to-all takes about a tenth longer.",
             fixed="a measured run",
@@ -146,15 +147,19 @@ questions = QuestionSet(
             "only four fifths of it?",
             predict=True,
             choices=[
-                ("the links run faster than on the data sheet", "They cannot: the data sheet gives their peak.", False),
+                (
+                    "the links run faster than on the data sheet",
+                    "They can't, because the data sheet gives their peak.",
+                    False,
+                ),
                 (
                     "large messages use in-network reduction, which sends fewer bytes than the bus bandwidth assumes",
-                    "Bus bandwidth counts the bytes of a ring.",
+                    "Bus bandwidth counts the bytes that a ring would send.",
                     True,
                 ),
                 (
                     "the fit is wrong at large sizes",
-                    "The measured bandwidth of the largest messages is even higher.",
+                    "The largest messages were measured at an even higher bandwidth.",
                     False,
                 ),
             ],
@@ -167,17 +172,17 @@ questions = QuestionSet(
             "does an all-reduce on eight H200s reach half of its bandwidth?",
             predict=True,
             choices=[
-                ("about 5 kB", "These bytes take far less time than the latency.", bool(HALF < 50e3)),
-                ("about 5 MB", "Latency times bandwidth.", bool(1e6 < HALF < 10e6)),
-                ("about 500 MB", "There the latency is only about a percent of the time.", bool(HALF > 100e6)),
+                ("about 5 kB", "So few bytes take far less time than the latency.", bool(HALF < 50e3)),
+                ("about 5 MB", "It is latency times bandwidth.", bool(1e6 < HALF < 10e6)),
+                ("about 500 MB", "At that size, latency is only about a percent of the time.", bool(HALF > 100e6)),
             ],
-            solution=f"At {show(HALF, 'B')}: there, moving the bytes takes as long as the latency. (The measured calls reach it at about "
+            solution=f"At {show(HALF, 'B')}, because moving that many bytes takes as long as the latency. (The measured calls reach it at about "
             f"{show(SEEN, 'MB', digits=2)}, because the line predicts too short a time there.)",
         ),
         Question(
-            "Ten H100 nodes all-gather 16 GiB. A hierarchical scheme would give a bus bandwidth of "
+            "Ten H100 nodes all-gather 16 GiB. At the data-sheet bandwidths, a hierarchical scheme would give a bus bandwidth of "
             f"{show(FULL, 'B/s')} with full overlap of NVLink and NICs, and {show(NONE, 'B/s')} with no overlap. "
-            "NCCL runs flat rings instead. What did they reach?",
+            "NCCL runs flat rings instead. What did they reach in practice?",
             predict=True,
             choices=[
                 (
@@ -196,7 +201,9 @@ questions = QuestionSet(
                     bool(TEN < NONE),
                 ),
             ],
-            solution=f"In between: {show(TEN, 'B/s')}, or {show(TEN / (8 * h100.nic_bw), '%', digits=2)} of the NIC limit.",
+            solution=f"In between: {show(TEN, 'B/s')}, or {show(TEN / (8 * h100.nic_bw), '%', digits=2)} of the NIC limit. "
+            "Flat rings use NVLink and NICs at the same time, but they send almost every byte through the NICs, and real links don't "
+            "reach their data-sheet bandwidth.",
         ),
     ],
 )

@@ -28,9 +28,9 @@ questions = QuestionSet(
             exact=True,
             noun="hops",
             mistakes={
-                "Each side closes to a ring: take the shorter direction.": n_x + n_y + n_z - 3,
-                "Halfway around is the farthest.": n_x + n_y + n_z,
-                "That is the longest side alone; the hops along all sides add up.": {"n_x": 1, "n_y": 1},
+                "Each side closes to a ring, so take the shorter direction.": n_x + n_y + n_z - 3,
+                "On a ring, the farthest chip is only halfway around.": n_x + n_y + n_z,
+                "That is the longest side alone, but the hops along all sides add up.": {"n_x": 1, "n_y": 1},
             },
             hint="The first section has the sides of the pod.",
         ),
@@ -41,10 +41,12 @@ questions = QuestionSet(
             given={"V": 512 * MB, "N": 256, "n_dim": 2, "W": v5e},
             mistakes={
                 "That is a ring in one direction.": V * (N - 1) / (N * W),
-                "That uses one direction of each axis; a chip has two links on each.": V * (N - 1) / (n_dim * N * W),
+                "That uses one direction of each axis, but a chip has two links on each.": V
+                * (N - 1)
+                / (n_dim * N * W),
             },
             hint="The first figure has the bandwidth of a link.",
-            remark="The number of chips hardly matters.",
+            remark="The number of chips hardly matters, because every chip has to receive nearly the whole array.",
         ),
         Question(
             "{N} TPU v5p chips form a ring and exchange an array of {V} all-to-all. How long does it take?",
@@ -52,11 +54,11 @@ questions = QuestionSet(
             given=[{"V": 1 * GB, "N": 16, "W": v5p}, {"V": 256 * MB, "N": 32, "W": v5p}],
             mistakes={
                 "That needs W with both directions of a link, or both links of a chip, added up.": V / (4 * W),
-                "That is a switch: there no block passes through other chips.": SWITCH,
+                "That is the time behind a switch, where no block passes through other chips.": SWITCH,
                 "A ring runs in both directions at once.": V / (2 * W),
             },
             hint="The first section has the bandwidth of a link.",
-            remark="The number of chips does not matter, as long as it is even.",
+            remark="The number of chips doesn't matter, as long as it is even.",
         ),
         Question(
             "Give the exact number of bytes that each link carries in one direction in an all-to-all of $V$ bytes on a "
@@ -65,7 +67,7 @@ questions = QuestionSet(
             unit="B",
             symbols=(V, N),
             mistakes={
-                "That is the even ring, and the limit of many chips.": V / 8,
+                "That is exact for an even ring, but for an odd one it is only the limit for many chips.": V / 8,
                 "Both directions of a link share the load.": V * (N**2 - 1) / (4 * N**2),
                 "There are N chips, each with these hops.": V * (N**2 - 1) / (8 * N**3),
             },
@@ -76,7 +78,7 @@ questions = QuestionSet(
         ),
         Question(
             'Find the error. "An all-to-all costs V/4W on a ring of TPUs and V/8W on a node of eight GPUs, where W is what '
-            'a chip can send; so the node is 2 times as fast." The second form is a limit of many GPUs. What is the exact '
+            'a chip can send; so the node is 2 times as fast." The second form is the limit for many GPUs. What is the exact '
             "factor between a ring of {N} and a node of {N}?",
             answer=EQUAL_CHIPS,
             given={"N": 8},
@@ -96,15 +98,17 @@ questions = QuestionSet(
                 "Two links of an axis share the load, and paths are a quarter of the side on average.": 2 * W / W_nic,
             },
             hint="The first figure has the bandwidth of a link of the v5e.",
-            remark="The number of axes does not matter.",
+            remark="The number of axes doesn't matter.",
         ),
         Question(
             "512 TPU v5p chips form a torus of 4 × 8 × 16. How long does an all-to-all of {V} take?",
             answer=laws.torus_all_to_all,
             given={"V": 1 * GB, "n_x": 4, "n_y": 8, "n_z": 16, "W": v5p},
             mistakes={
-                "That is a cube with as many chips; the longest side sets the time.": V * 8 / (8 * n_x * n_y * n_z * W),
-                "That is one ring; many rings share the load.": V / (8 * W),
+                "That is a cube with as many chips, but here the longest side sets the time.": V
+                * 8
+                / (8 * n_x * n_y * n_z * W),
+                "That is for a single ring, but here many rings share the load.": V / (8 * W),
             },
             solution=[
                 (V / 4, "crosses the cut through the middle in each direction"),
@@ -118,8 +122,8 @@ questions = QuestionSet(
             predict=True,
             choices=[
                 ("55", "That would be a line of chips, visited one after the other.", False),
-                ("8", "The last row is next to the first: columns close to rings.", False),
-                ("2", "One hop along the row, and one over the wraparound of the column.", True),
+                ("8", "The last row is next to the first, because columns close to rings.", False),
+                ("2", "It is one hop along the row, and one over the wraparound of the column.", True),
             ],
             solution="2 hops. Chip 1 is the second chip of the first row, and chip 56 is the first chip of the last row. "
             "One hop leads to the first column, and one wraparound from the first row to the last.",
@@ -146,9 +150,9 @@ questions = QuestionSet(
             "the time?",
             predict=True,
             choices=[
-                ("it halves", "Behind a switch it would. Here the blocks also travel twice as far.", False),
-                ("it stays the same", "Smaller blocks, longer paths.", True),
-                ("it doubles", "The paths double, but the chips and their links double too.", False),
+                ("it halves", "Behind a switch it would. On a ring, the blocks also travel twice as far.", False),
+                ("it stays the same", "The blocks get smaller, but their paths get longer.", True),
+                ("it doubles", "The paths double, but the number of links doubles, too.", False),
             ],
             solution="It stays the same. A chip has half as many bytes to send, but they travel twice as far.",
         ),

@@ -55,15 +55,21 @@ def tie(app: Sphinx, doctree: nodes.document) -> None:
         after = node.next_node(descend=False, siblings=True)
         if isinstance(after, nodes.Text) and (sign := AFTER.match(after)):
             rest = nodes.Text(after[sign.end() :])
-            node.parent.replace(after, rest)
-            node.parent.replace(node, nodes.inline("", "", node.deepcopy(), nodes.Text(sign[0]), classes=["tie"]))
+            _put(after, rest)
+            _put(node, nodes.inline("", "", node.deepcopy(), nodes.Text(sign[0]), classes=["tie"]))
     for node in list(doctree.findall(nodes.Text)):
         if isinstance(node.parent, nodes.TextElement) and not isinstance(node.parent, FIXED) and HYPHEN.search(node):
             parts, end = [], 0
             for name in HYPHEN.finditer(node):
                 parts += [nodes.Text(node[end : name.start()]), nodes.inline("", name[0], classes=["tie"])]
                 end = name.end()
-            node.parent.replace(node, [*parts, nodes.Text(node[end:])])
+            _put(node, *parts, nodes.Text(node[end:]))
+
+
+def _put(node: nodes.Node, *new: nodes.Node) -> None:
+    """Put nodes in the place of a node. (Its parent's `replace` would take the first text that reads the same.)"""
+    place = next(i for i, child in enumerate(node.parent) if child is node)
+    node.parent[place : place + 1] = new
 
 
 def _is_prose(node: nodes.Node) -> bool:
@@ -86,4 +92,4 @@ def _link(node: nodes.Text, left: dict[str, Term]) -> None:
         end = match.end()
         del left[one.term]
     if pieces:
-        node.parent.replace(node, [*pieces, nodes.Text(text[end:])])
+        _put(node, *pieces, nodes.Text(text[end:]))

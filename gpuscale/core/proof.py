@@ -28,7 +28,7 @@ def _ordered(*exprs):
 
 
 def proof_of_equality(a, b) -> str:
-    """How a = b was proved: by simplification or at exact points; "" if it is false.
+    """How a = b was proved: by simplification or for sets of exact values; "" if it is false.
 
     >>> from gpuscale.symbols import N, V
     >>> proof_of_equality(V - V / N, V * (N - 1) / N), proof_of_equality(V, V / N)
@@ -41,7 +41,7 @@ def proof_of_equality(a, b) -> str:
         rest = _plain_logs((a - b).subs(point))
         if not _cancels(rest) and sympy.simplify(rest) != 0:
             return ""
-    return "equal" if plain and sympy.simplify(a - b) == 0 else f"equal at {_POINTS} exact points"
+    return "equal" if plain and sympy.simplify(a - b) == 0 else f"equal for {_POINTS} sets of values"
 
 
 def _cancels(gap) -> bool:

@@ -85,7 +85,7 @@ def test_unequal_values_are_refused(what):
 
 def test_it_says_how_an_equality_was_proved():
     assert proof_of_equality(V / W + alpha, (V + alpha * W) / W) == "equal"
-    assert proof_of_equality(ceiling(n / 2), -floor(-n / 2)).endswith("exact points")
+    assert proof_of_equality(ceiling(n / 2), -floor(-n / 2)).endswith("sets of values")
 
 
 # Limits

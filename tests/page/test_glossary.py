@@ -51,6 +51,20 @@ def test_the_first_use_in_prose_is_linked_and_no_other():
     assert page.astext() == "ringA ring of rings, a tree." and not left
 
 
+def test_a_sign_is_tied_to_its_own_formula_though_another_text_reads_the_same():
+    formula, link = nodes.math("", "N"), nodes.reference("", "", nodes.Text("ranks"))
+    page = nodes.paragraph("", "", link, nodes.Text(", "), formula, nodes.Text(", "), nodes.Text("bytes, ZeRO-3"))
+    linking.tie(None, page)
+    assert page.astext() == "ranks, N, bytes, ZeRO-3"
+    assert [tied.astext() for tied in page.findall(nodes.inline)] == ["N,", "ZeRO-3"]
+
+
+def test_a_term_is_linked_in_its_own_text_though_another_reads_the_same():
+    page = nodes.paragraph("", "", nodes.Text("a ring"), nodes.emphasis("", "or"), nodes.Text("a ring"))
+    linking._link(page[2], {"ring": RING})
+    assert page.astext() == "a ringora ring" and isinstance(page[3], nodes.reference)
+
+
 def test_a_name_that_means_something_else_in_a_chapter_is_no_link_there():
     known = terms()
     assert linking._meant(known["layer"], "beyond_the_node") is None
