@@ -1,5 +1,6 @@
-/* What the browser tests ask of a page, as data. One object of functions; see probe() in bookpages.py. */
-({
+/* What the browser tests ask of a page, as data. One object of functions, in every page that a test opens; see probe() in
+   bookpages.py. */
+window.probes = {
   /* --- pages --- */
 
   /** What makes a page scroll sideways: elements that stick out of it and are in no box that scrolls. */
@@ -226,12 +227,53 @@
     }
   },
 
+  /** Waits for something, for so many frames at most. */
+  async until(holds, frames = 900) {
+    while (!(await holds()) && frames--) await new Promise(requestAnimationFrame);
+  },
+
   follow: (hash) =>
     new Promise((done) => {
       history.replaceState(null, '', location.pathname);
       addEventListener('hashchange', done, { once: true });
       location.hash = hash;
     }),
+
+  /** Once the figure is drawn for the width that it has now, back to the state of a link. */
+  async reset(root, hash) {
+    const plot = root.querySelector('.plot');
+    await this.until(() => +plot.querySelector('svg').getAttribute('width') === plot.clientWidth);
+    await this.follow(hash);
+  },
+
+  /** What the figure shows after each of some changes, and its link; a change may begin at the state of a link. */
+  async seen(root, changes) {
+    const out = [];
+    for (const { from, ...to } of changes) {
+      if (from) await this.follow(from);
+      this.put(root, to);
+      out.push([this.figure(root), this.link(root)]);
+    }
+    return out;
+  },
+
+  /** What is on the clipboard once a press of the button has brought the call there. */
+  async copied(root) {
+    const code = root.querySelector('.call code').textContent;
+    root.querySelector('[data-copy=py]').click();
+    let text;
+    await this.until(async () => (text = await navigator.clipboard.readText()).trim().endsWith(code));
+    return text;
+  },
+
+  /** The middle of the window has the plot: where its corners are there. */
+  plotted(root) {
+    const svg = root.querySelector('.plot svg');
+    svg.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const [x0, y0, y1, x1] = this.figure(root).ends;
+    const { x, y } = svg.getBoundingClientRect();
+    return [x + x0, y + y0, x + x1, y + y1];
+  },
 
   /** Corners of a figure's states: its sliders at their ends, two at a time, in each view, and each preset.
    *  Texts have to be sane and inside the drawing; labels may touch, but not overlap. */
@@ -379,4 +421,4 @@
     text: el.querySelector('span').textContent,
     pips: [...el.querySelectorAll('ol a')].map((a) => [a.className, a.textContent, a.hash]),
   }),
-});
+};
