@@ -52,7 +52,8 @@ window.probes = {
    *  what is in a box that scrolls is not cut off. */
   cut(scrolling = false) {
     const out = [];
-    const scrolls = (box) => box.closest('article') && (getComputedStyle(box).overflowX === 'auto' || scrolls(box.parentElement));
+    const scrolls = (box) =>
+      box.closest('article') && (getComputedStyle(box).overflowX === 'auto' || scrolls(box.parentElement));
     const apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
@@ -79,7 +80,8 @@ window.probes = {
       const edge = card.getBoundingClientRect().right + 2.5;
       const loose = [...card.querySelectorAll('*')].find((el) => {
         const box = el.getBoundingClientRect();
-        if (box.right <= edge || !box.width || !box.height || el.closest('.scene svg, .quiet, annotation')) return false;
+        if (box.right <= edge || !box.width || !box.height || el.closest('.scene svg, .quiet, annotation'))
+          return false;
         for (let at = el.parentElement; at !== card; at = at.parentElement) {
           if (getComputedStyle(at).overflowX !== 'visible') return false;
         }

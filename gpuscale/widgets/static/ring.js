@@ -287,7 +287,8 @@ figures.ring = {
           told,
         },
         mark,
-        roomy && written(g, `amount${r}`, ...at, amount(view, 'V', link.bytes) + (link.left || g.small ? '' : ' ✓'), 'small'),
+        roomy &&
+          written(g, `amount${r}`, ...at, amount(view, 'V', link.bytes) + (link.left || g.small ? '' : ' ✓'), 'small'),
         slow,
       ];
     });

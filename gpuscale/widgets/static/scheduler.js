@@ -332,7 +332,15 @@ function engine(p, call, data) {
   const same = [p.machine, p.S_in, p.S_out, p.slots, p.f];
   const backlog = p.slots * ceil(data.backlog / p.slots);
   const run = (kind, backlog) => ({
-    key: [data.span, data.draw.most, kind, !backlog && p.rate, kind === 'continuous' && p.chunk, ...same, backlog].join(),
+    key: [
+      data.span,
+      data.draw.most,
+      kind,
+      !backlog && p.rate,
+      kind === 'continuous' && p.chunk,
+      ...same,
+      backlog,
+    ].join(),
     steps: () =>
       played(
         arrivals(p, data, backlog),
