@@ -34,10 +34,10 @@ from gpuscale.specs import registry
 TRUE = {
     "eta_mat": 0.66, "eta_attn": 0.5, "eta_nvl": 0.7, "eta_net": 0.5, "gamma_net": 0.2, "g_ker": 3.0, "b_loss": 40.0,
     "b_acc": 10.0, "b_upd": 30.0, "t_host": 3e-3, "t_cross": 5e-4, "t_head": 4e-3, "t_far": 4e-4, "t_fix": 0.03,
-    "alpha_dp": 4e-4, "g_dp": 0.7, **FIXED,
+    "alpha_dp": 4e-6, "g_dp": 0.7, **FIXED,
 }  # fmt: skip
 PEAK = dict.fromkeys(TRUE, 0.0) | dict.fromkeys(("eta_mat", "eta_attn", "eta_nvl", "eta_net", "g_ker", "g_grp"), 1.0)
-PEAK["g_attn"] = 2.0
+PEAK |= {"g_attn": 2.0, "V_bucket": FIXED["V_bucket"]}
 
 
 def with_constants(constants) -> Calibration:

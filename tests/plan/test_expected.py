@@ -174,6 +174,7 @@ def test_each_cluster_has_its_calibration(key):
     else:
         assert found.runs == 0 and found.band == USUAL_BAND and set(found.unknown) == set(PRIORS)
         assert found.source == f"defaults, not fitted to any run on {cluster(key).chip}"
+        assert found.constants["V_bucket"] == 2 * 5e8  # DeepSpeed's default, reduce_bucket_size, in bf16
 
 
 @pytest.mark.parametrize("chip", ["a100_sxm", "h100_sxm", "h800_sxm", "b200_sxm", "h200_sxm", "mi300x"])
