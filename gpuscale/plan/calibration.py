@@ -56,7 +56,7 @@ FIXED = {
     "n_edge": 1.0,
     "V_bucket": 26_214_400,  # what PyTorch puts into a bucket of gradients: 25 MiB
 }
-LARGE_BUCKET = 1e9  # bytes, as frameworks for many GPUs have them: 5e8 gradients in bf16 is DeepSpeed's default
+LARGE_BUCKET = 1e9  # bytes, as in frameworks for many GPUs: by default DeepSpeed reduces 5e8 gradients at a time
 # How well they are known, by judgment: the standard deviations of their logarithms
 FIXED_SPREAD = {
     "g_attn": 0.1,

@@ -48,14 +48,18 @@ window.probes = {
     };
   },
 
-  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
-  cut() {
+  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. With ``scrolling``,
+   *  what is in a box that scrolls is not cut off. */
+  cut(scrolling = false) {
     const out = [];
+    const scrolls = (box) =>
+      box.closest('article') && (getComputedStyle(box).overflowX === 'auto' || scrolls(box.parentElement));
     const apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
       let column = el.closest('.equation, div.math') ?? el.parentElement;
       while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
+      if (scrolling && scrolls(column)) continue;
       const room = column.getBoundingClientRect();
       const frame = column.closest('.equation, div.math, .expr, .approx');
       let worst = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
@@ -64,6 +68,26 @@ window.probes = {
         if (at.height) worst = Math.max(worst, at.right - room.right, room.left - at.left);
       }
       if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
+    }
+    return out;
+  },
+
+  /** What sticks out of a card, or of a picture's box, and is in no box that scrolls. */
+  sticking() {
+    const out = [];
+    for (const card of document.querySelectorAll('.card, .formula, .still')) {
+      if (!card.checkVisibility() || getComputedStyle(card).overflowX === 'auto') continue;
+      const edge = card.getBoundingClientRect().right + 2.5;
+      const loose = [...card.querySelectorAll('*')].find((el) => {
+        const box = el.getBoundingClientRect();
+        if (box.right <= edge || !box.width || !box.height || el.closest('.scene svg, .quiet, annotation'))
+          return false;
+        for (let at = el.parentElement; at !== card; at = at.parentElement) {
+          if (getComputedStyle(at).overflowX !== 'visible') return false;
+        }
+        return true;
+      });
+      if (loose) out.push(`${card.id || card.className}: ${loose.tagName} ${loose.textContent.trim().slice(0, 40)}`);
     }
     return out;
   },

@@ -158,9 +158,16 @@ def test_what_is_shipped_follows_from_the_runs(monkeypatch):
 
 def test_what_is_shipped_for_megatron_follows_from_the_runs():
     kept = load_calibration(shipped("megatron_a100"))
-    found = calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100")
+    found = calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100", bucket="1GB")
+    assert found.constants == pytest.approx(kept.constants, rel=1e-3)
     assert (found.band, found.tie) == pytest.approx((kept.band, kept.tie), rel=1e-3)
     assert found.kinds == kept.kinds and found.kinds.zero == (0,) and found.kinds.recompute == ("full",)
+
+
+@pytest.mark.parametrize("bucket", ["lots", 0, "-25MB", float("inf")])
+def test_a_bucket_is_some_bytes(bucket):
+    with pytest.raises(Refusal, match=r"bucket of gradients, in bytes: .*; expected a number, 1 or more"):
+        calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100", bucket=bucket)
 
 
 @pytest.mark.parametrize("name", ["nanotron_h100", "megatron_a100"])
