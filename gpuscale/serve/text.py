@@ -55,11 +55,13 @@ def columns(plan) -> list[str]:
     if split:
         out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
     of_these = "; in rows with an arrow, that of the prefill GPUs" if split else ""
-    out.append(f"load: the request rate as a fraction of the largest that the replicas could serve{of_these}.")
+    planned = "load: the request rate planned for, as a fraction of the largest that the replicas could serve"
+    out.append(f"{planned}{of_these}.")
     if any(tied(plan)):
         out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
     if plan.ask.rate is not None:
-        out.append(f"layout, GPUs, $/hour: what {show(plan.ask.rate)} requests per second need at that load.")
+        needed = f"what {show(plan.ask.rate)} requests per second need at that load or below it"
+        out.append(f"layout, GPUs, $/hour: {needed}.")
     if plan.ask.price is not None:
         at = "load" if plan.ask.rate is None else "rate"
         cost = f"$: output tokens at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
