@@ -385,7 +385,7 @@ sharded = [
         "the two links carry different numbers of bytes.",
     ),
     Question(
-        "The array is cut into four chunks, and the links work on different chunks at the same time. How much of the "
+        "The array is split into four chunks, and the links work on different chunks at the same time. How much of the "
         "faster link's time is not hidden behind the slower link?",
         predict=True,
         given={"n_chunk": 4},

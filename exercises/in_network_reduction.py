@@ -126,7 +126,7 @@ questions = QuestionSet(
             choices=[
                 (
                     "fewer steps",
-                    "The bytes take only a small part of the time. With NCCL's usual buffers, however, a round trip takes much "
+                    "The bytes take only a small part of the time. With ordinary buffers, however, a round trip takes much "
                     "longer than a step, so NCCL chooses the ring at this size.",
                     2 * (N - 1) * alpha > 2 * V / W,
                 ),

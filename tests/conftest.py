@@ -10,6 +10,7 @@ from hypothesis import settings
 from gpuscale.book import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
+PROBES = ROOT / "tests" / "browser" / "probes.js"
 CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -110,6 +111,7 @@ def visiting(browser, site):
     def visit(whole=True, **options):
         context = browser.new_context(**options)
         context.set_default_timeout(15_000)
+        context.add_init_script(path=PROBES)
         if whole:
             context.add_init_script(LAID_OUT)
         try:

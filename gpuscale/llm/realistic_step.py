@@ -13,8 +13,8 @@ from gpuscale.core.formula import Formula, declare
 from gpuscale.llm.training_step import AGAIN, stage_hop
 from gpuscale.symbols import *
 
-_PLAYBOOK, _FLASH, _NCCL, _MEGABLOCKS, _ZERO = "playbook", "flashattention2", "nccl-tests-cluster", "megablocks2022", \
-    "zero2019, section 7"
+_PLAYBOOK, _FLASH, _NCCL, _MEGABLOCKS = "playbook", "flashattention2", "nccl-tests-cluster", "megablocks2022"
+_DDP, _ZERO = "pytorch-ddp, section 3.2", "zero2019, section 7"
 
 _REACHED = {C: "FLOP/s that matmuls reach", Y: "GPUs of a tensor-parallel group"}
 microbatch_gpu_time = Formula("Time of the GPU for a microbatch in a stage", T_mb_gpu,
@@ -76,12 +76,15 @@ dp_exchange = Formula("Communication of data parallelism in a step", T_exc,
 dp_rounds = Formula("Rounds through the layers in which data parallelism communicates", n_round,
     Piecewise((1, n_zero < 2), (N_MB, n_zero < 3), (3 * N_MB, True)), source=_ZERO,
     assumes="per step: with the last microbatch, with each one (ZeRO-2), or in each pass (ZeRO-3 gathers in both)")
+dp_buckets = Formula("Buckets of a round of data parallelism", n_bucket,
+    Piecewise((Max(b_w * P_rank / V_bucket, 1), n_zero < 3), (L_stage, True)), source=_DDP,
+    assumes="for gradients in the precision of the weights; with ZeRO-3, each layer is a bucket")
 expected_dp = Formula("Expected exposed communication of data parallelism", T_dp,
     Min(T_dp_best + g_dp * Min(n_zero + N_stages - 1, 1) * (T_exc - T_dp_best) + n_edge / L_stage * T_exc, T_exc)
-    + alpha_dp * (X * n_cp - 1) * n_round, source=_PLAYBOOK, needs=(at_most(T_dp_best, T_exc),),
+    + alpha_dp * (X * n_cp - 1) * n_bucket * n_round, source=_PLAYBOOK, needs=(at_most(T_dp_best, T_exc),),
     assumes="when nothing can hide T_dp_best, a fraction g_dp of the rest waits (none without ZeRO and pipeline, where "
     "each layer's gradients are summed as soon as they are there), as do n_edge layers at the ends of each pass; each "
-    "round starts with a latency per replica")
+    "bucket of a round takes a ring through all replicas, with a latency for each further rank")
 update_bytes = Formula("Bytes that the optimizer moves per parameter", b_upd, b_grad + b_w + 2 * b_opt,
     source="zero2019, section 3.1",
     assumes="when it reads the gradient, reads and writes its own state, and writes the weight")

@@ -176,6 +176,11 @@ def calibrate_parser() -> PlanParser:
     out.add_argument("--per-node", help="with --gpu: GPUs of a node")
     out.add_argument("--spec", action="append", default=[], metavar="FILE", help="a TOML file of your own parts")
     out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
+    out.add_argument(
+        "--bucket",
+        default=calibration.FIXED["V_bucket"],
+        help="how many bytes of gradients the framework reduces at a time, such as 1GB (PyTorch's 25 MiB)",
+    )
     out.add_argument("--source", default="", help="where the runs are from, in words")
     out.add_argument("-o", "--output", required=True, metavar="FILE", help="the TOML file to write")
     return out
@@ -205,7 +210,9 @@ def calibrate_runs(arguments: list[str]) -> int:
 
     network = fit_network(sweeps, place) if sweeps else None
     source = options.source or ", ".join(Path(path).name for path in options.files)
-    found = calibrate(runs, place, options.recipe, source, network.calibration if network else None)
+    found = calibrate(
+        runs, place, options.recipe, source, network.calibration if network else None, bucket=options.bucket
+    )
     try:
         Path(options.output).write_text(found.text(), encoding="utf-8")
     except OSError as error:

@@ -42,7 +42,7 @@ PRIORS = {
     "t_head": Prior(1e-3, 1.5),
     "t_far": Prior(1e-4, 2.0),
     "t_fix": Prior(0.02, 1.0),
-    "alpha_dp": Prior(1e-4, 1.5),
+    "alpha_dp": Prior(4e-6, 1.5),  # twice alpha_rank: gradients are scattered, then gathered
     "g_dp": Prior(0.5, 0.3),
 }
 KNOWN = 0.7  # a constant is determined if the runs shrink the spread of its prior to less than this part
@@ -54,9 +54,19 @@ FIXED = {
     "alpha_2": 4e-5,
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
+    "V_bucket": 26_214_400,  # what PyTorch puts into a bucket of gradients: 25 MiB
 }
+LARGE_BUCKET = 1e9  # bytes, as in frameworks for many GPUs: by default DeepSpeed reduces 5e8 gradients at a time
 # How well they are known, by judgment: the standard deviations of their logarithms
-FIXED_SPREAD = {"g_attn": 0.1, "g_grp": 0.2, "alpha_1": 1.0, "alpha_2": 1.0, "alpha_rank": 1.5, "n_edge": 0.7}
+FIXED_SPREAD = {
+    "g_attn": 0.1,
+    "g_grp": 0.2,
+    "alpha_1": 1.0,
+    "alpha_2": 1.0,
+    "alpha_rank": 1.5,
+    "n_edge": 0.7,
+    "V_bucket": 0.7,
+}
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
 DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
 MOST_NAMED = 8  # rows
@@ -239,7 +249,7 @@ def usual(place: Cluster) -> Calibration:
 
     The usual one is no fit. It has the centers of PRIORS and the measured fractions of the cluster, that of the network
     on as many nodes as it was measured on. Matmuls reach as large a part of the best rate that was measured as in
-    Megatron-LM on A100.
+    Megatron-LM on A100. Gradients are in large buckets.
     """
     for key in (place.key, "" if place.other else place.like):
         part = specs.parts("cluster").get(key)
@@ -254,6 +264,7 @@ def _usual(shares: tuple, chip: str) -> Calibration:
     fitted = load_calibration(shipped("megatron_a100"))
     best = measured_share(specs.part("cluster", fitted.cluster), "matmul").value
     constants = {name: prior.center for name, prior in PRIORS.items()} | FIXED
+    constants["V_bucket"] = LARGE_BUCKET
     constants |= {"eta_mat": arithmetic.value * fitted.constants["eta_mat"] / best, "eta_nvl": nvlink.value}
     fewer = {"eta": network.value, "W_ref": 1.0, "M": network.nodes, "gamma_net": -constants["gamma_net"]}
     constants["eta_net"] = min(calling.value(formulas.many_nodes, fewer), 1.0)  # back from so many nodes to two

@@ -216,8 +216,8 @@ def _expected(tape: Tape, moved: dict, idle: Formula, exposed: Formula) -> dict:
         tape.take(llm.forward_slot, llm.backward_slot)
         tape.known[q.t_W] = tape.value(llm.stage_forward, V_fwd=0)
     tape.known[q.T_dp_best] = tape.value(llm.exposed_dp)
-    tape.take(llm.expected_hop, idle, exposed, llm.dp_exchange, llm.dp_rounds, llm.expected_dp, llm.update_time)
-    tape.take(llm.expected_step)
+    tape.take(llm.expected_hop, idle, exposed, llm.dp_exchange, llm.dp_rounds, llm.dp_buckets, llm.expected_dp)
+    tape.take(llm.update_time, llm.expected_step)
     gpu, slow = llm.microbatch_gpu_time, {"C": sympy.oo, "C_attn": sympy.oo, "W_hbm": sympy.oo}
     bytes_of = {"g_ker": 0, "b_loss": 0, "b_acc": 0}
 

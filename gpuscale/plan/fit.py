@@ -22,7 +22,7 @@ from gpuscale.plan.likeness import AXES, Kinds
 from gpuscale.plan.memory_fit import fit_memory
 from gpuscale.plan.run_inputs import run_inputs
 from gpuscale.plan.runs import Run, read_runs
-from gpuscale.plan.typed import some
+from gpuscale.plan.typed import number, some
 
 FEWEST = 4  # runs to fit
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
@@ -33,7 +33,14 @@ FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot b
 class Problem:
     """Runs as arrays, and their expected times for any constants."""
 
-    def __init__(self, runs: Sequence[Run], place: Cluster, recipe: str, network: Calibration | None = None):
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        place: Cluster,
+        recipe: str,
+        network: Calibration | None = None,
+        bucket: float = FIXED["V_bucket"],
+    ):
         from gpuscale.plan.costs import in_two  # imports sympy
 
         latent, known = run_inputs(runs, place, recipe)
@@ -43,7 +50,7 @@ class Problem:
             kept = early(*(known[name] for name in names))
         self._known = [np.broadcast_to(value, len(runs)) for value in kept]  # all that no constant changes
         self._names = steps_names[len(kept) :]
-        self.fixed, self.priors = dict(FIXED), dict(PRIORS)
+        self.fixed, self.priors = FIXED | {"V_bucket": bucket}, dict(PRIORS)
         for name in () if network is None else network.constants.keys() - set(network.unknown):
             if name in self.fixed:
                 self.fixed[name] = network.constants[name]
@@ -113,11 +120,13 @@ def calibrate(
     recipe: str = "bf16_fp32_grads",
     source: str = "",
     network: Calibration | None = None,
+    bucket: float | str = FIXED["V_bucket"],
 ) -> Calibration:
     """The Calibration of measured runs on a cluster; ``runs`` may be the path of a CSV file (see read_runs).
 
     ``network`` has the network's constants, from ``fit_network(...).calibration``: the runs refine its bandwidths, and
-    its latencies are kept. Without any run, the other constants are the usual ones.
+    its latencies are kept. Without any run, the other constants are the usual ones. ``bucket`` is how many bytes of
+    gradients the framework of the runs reduces at a time, such as "1GB"; PyTorch's 25 MiB if left out.
     Raises Refusal for one to three runs and for runs that no constants explain, and ImportError without SciPy, which
     the extra ``calibrate`` installs.
     """
@@ -128,7 +137,8 @@ def calibrate(
         return _of_network(network, usual(place))
     if len(runs) < FEWEST:
         raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected {FEWEST} or more")
-    problem = Problem(runs, place, recipe, network)
+    reduced = number("bucket of gradients, in bytes", bucket, 1, "B")
+    problem = Problem(runs, place, recipe, network, reduced)
     every = np.arange(len(runs))
     logs = problem.fit(every)
     off = problem.off(logs, every)

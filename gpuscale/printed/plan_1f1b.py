@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
-           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt, n_zero, n_recompute,
-           n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix, eta_hbm, g_attn,
-           g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge,
-           eta_mat, eta_nvl, eta_net, eta_attn):
+           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix,
+           eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
+           gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -214,12 +214,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x62*(x101*(3*t14 + x103 - 3*x104) + x104*(g_attn + 1)/t137) + x99*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
+    t171 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t154 = maximum(t151*x93, t152*x94)  # expected_level
     t158 = maximum(t155*x93, t156*x94)  # expected_level
     t159 = t24*x99 + maximum(b_w*x100, t14*x102)  # stage_forward
     t160 = t25*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t14 + x103))  # stage_backward
-    t172 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
+    t173 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
     t164 = (
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x91) + maximum(t163, g_cp*t147 + g_ep*t150 + g_tp*t144 + t161 + t162)
     )  # expected_microbatch
@@ -236,19 +237,19 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         where(x67, maximum(maximum(0, x107 + x109), x25*(x106 + x107)), where(x68, x112 + maximum(maximum(0, x110*x25),
         t154 + x109), where(x69, t9*maximum(0, x110) + x112, t9*(maximum(0, x111) + maximum(0, t158 + x110)))))
     )  # exposed_dp
-    t171 = (
-        alpha_dp*t170*x89 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x88 + t165)
+    t172 = (
+        alpha_dp*t170*t171*x89 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x88 + t165)
     )  # expected_dp
-    t173 = t164*t9 + t167 + t168 + t171 + t172  # expected_step
-    return [t50, t37, t173]
+    t174 = t164*t9 + t167 + t168 + t172 + t173  # expected_step
+    return [t50, t37, t174]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
-            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt,
-            n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket,
-            V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-            alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+            N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
+            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """All columns."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -308,7 +309,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t136 = C*eta_mat  # reached_flops
     t137 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t174 = 6*B*P_act  # model_flops
+    t175 = 6*B*P_act  # model_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -374,8 +375,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t122 = x128  # model_flops
     t95 = x131  # counted_flops
     t134 = x131  # counted_flops
-    t196 = x131  # counted_flops
-    t175 = t174*x129*x156  # mfu_step_time
+    t197 = x131  # counted_flops
+    t176 = t175*x129*x156  # mfu_step_time
     x81 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -416,13 +417,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t166 = (
         where(x37, 0, where(x123, alpha_1, alpha_2)) + where(x37, 0, where(x123, x154*x97, x97/minimum(t138, t139*x65)))
     )  # expected_hop
-    t184 = x132*x160  # microbatch_gpu_time
+    t185 = x132*x160  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, 2*t60*x77)  # pipeline_bytes
     t78 = where(x76, t76*x125, t76*x126)  # pipeline_exposed
     t117 = where(x76, t115*x125, t115*x126)  # pipeline_exposed
     t168 = where(x76, t166*x125, t166*x126)  # pipeline_exposed
-    t185 = t184*t9  # expected_step
+    t186 = t185*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
@@ -444,7 +445,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t178 = ops_attn*x163*x38*x52  # microbatch_gpu_time
+    t179 = ops_attn*x163*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t145 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -464,13 +465,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x159 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t179 = t178*t9  # expected_step
+    t180 = t179*t9  # expected_step
     x59 = t29*x38
     x91 = maximum(t43, t45)
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
-    t180 = maximum(0, t162)  # expected_microbatch
-    t176 = x162*x62  # microbatch_gpu_time
+    t181 = maximum(0, t162)  # expected_microbatch
+    t177 = x162*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
@@ -479,7 +480,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t120 = x133  # stage_forward
     t82 = x104  # stage_backward
     t121 = x139  # stage_backward
-    t182 = x132*x159  # microbatch_gpu_time
+    t183 = x132*x159  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
@@ -497,8 +498,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t150 = (
         t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x153*(t149 - 2)) + maximum(t32*x154, t33*x155)
     )  # expected_level
-    t181 = t180*t9  # expected_step
-    t177 = t176*t9  # expected_step
+    t182 = t181*t9  # expected_step
+    t178 = t177*t9  # expected_step
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
     t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
@@ -513,7 +514,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t59 = t57*x96  # dp_network
     t87 = t81 + t82  # microbatch_time
     t126 = t120 + t121  # microbatch_time
-    t183 = t182*t9  # expected_step
+    t184 = t183*t9  # expected_step
     x115 = g_tp*t64
     x144 = g_tp*t103
     x165 = g_tp*t144
@@ -534,6 +535,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t17*x89*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x90)  # framework_memory
+    t171 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t67 = x111  # dp_nvlink
     t106 = x111  # dp_nvlink
@@ -551,20 +553,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = t126*t9  # step_sum
     t89 = x115  # microbatch_time
     t128 = x144  # microbatch_time
-    t188 = x164 + maximum(0, x165)  # expected_microbatch
+    t189 = x164 + maximum(0, x165)  # expected_microbatch
     x116 = g_cp*t65
     x145 = g_cp*t104
     x166 = g_cp*t147
     t93 = x117  # microbatch_time
     t132 = x146  # microbatch_time
-    t192 = maximum(0, x167)  # expected_microbatch
+    t193 = maximum(0, x167)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
     x135 = b_w*x134
     x140 = x105*x134
-    t172 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
+    t173 = b_upd*x134*where(x67, 1, x71) + t_fix  # update_time
     t161 = x132*(x158 + x159 + x160) + x62*(x161*x163 + x162)  # microbatch_gpu_time
-    t186 = x132*x158  # microbatch_gpu_time
+    t187 = x132*x158  # microbatch_gpu_time
     x92 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
     t108 = maximum(t106*x142, t107*x143)  # level_time
@@ -574,13 +576,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t158 = maximum(t155*x154, t156*x155)  # expected_level
     t90 = t89*t9  # step_sum
     t129 = t128*t9  # step_sum
-    t189 = t188*t9  # expected_step
+    t190 = t189*t9  # expected_step
     t91 = x116  # microbatch_time
     t130 = x145  # microbatch_time
-    t190 = maximum(0, x166)  # expected_microbatch
+    t191 = maximum(0, x166)  # expected_microbatch
     t94 = t9*t93  # step_sum
     t133 = t132*t9  # step_sum
-    t193 = t192*t9  # expected_step
+    t194 = t193*t9  # expected_step
     t62 = x103 + x99  # stage_forward
     t74 = x103  # stage_forward
     t63 = x104 + x108  # stage_backward
@@ -590,13 +592,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x141 = maximum(x140, x107*x137)
     t160 = x139 + maximum(x140, x107*x157)  # stage_backward
     x168 = t161 + t162 + x165 + x166 + x167
-    t187 = t186*t9  # expected_step
+    t188 = t187*t9  # expected_step
     t49 = x92  # gpu_memory
     t50 = t37 + x91 + x92  # gpu_memory
     x170 = 2*t154
     t92 = t9*t91  # step_sum
     t131 = t130*t9  # step_sum
-    t191 = t190*t9  # expected_step
+    t192 = t191*t9  # expected_step
     x121 = -t62 + t72
     x119 = -t63*x118
     x120 = -t63 + t69
@@ -610,7 +612,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x169 = -t160
     x171 = -t160*x118
     t164 = x164 + maximum(t163, x168)  # expected_microbatch
-    t194 = maximum(0, t163 - x168)  # host_wait
+    t195 = maximum(0, t163 - x168)  # host_wait
     t169 = where(x67, x170, where(x68, t154 + t158, where(x69, t154*t9 + t158, t9*(t154 + 2*t158))))  # dp_exchange
     x122 = maximum(maximum(0, x121*x25), -t62*x118 + t72)
     t77 = t73*x124  # interleaved_bubble
@@ -623,7 +625,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = t113 + t119  # microbatch_time
     x172 = t154 + x169
     t167 = t164*x124  # interleaved_bubble
-    t195 = t194*t9  # expected_step
+    t196 = t195*t9  # expected_step
     t75 = (
         where(x67, maximum(maximum(0, 2*t69 + x119), x25*(-t63 + 2*t69)), where(x68, x122 + maximum(maximum(0,
         x120*x25), t69 + x119), where(x69, t9*maximum(0, x120) + x122, t9*(maximum(0, x121) + maximum(0, -t63 + t69 +
@@ -642,18 +644,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x148*x25), t108 + x147), where(x69, t9*maximum(0, x148) + x150, t9*(maximum(0, x149) + maximum(0, -t102 + t108 +
         t111)))))
     )  # exposed_dp
-    t171 = (
-        alpha_dp*t170*x90 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x89 + t165)
+    t172 = (
+        alpha_dp*t170*t171*x90 + minimum(t169, g_dp*(-t165 + t169)*minimum(1, n_zero + x27) + n_edge*t169*x89 + t165)
     )  # expected_dp
     t96 = t95*x130/t79  # mfu
     t118 = t112*t9 + t114 + t116 + t117  # step_sum
-    t173 = t164*t9 + t167 + t168 + t171 + t172  # expected_step
+    t174 = t164*t9 + t167 + t168 + t172 + t173  # expected_step
     t135 = t134*x130/t118  # mfu
-    t197 = t196*x130/t173  # mfu
+    t198 = t197*x130/t174  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t84, t86, t88, t90,
-        t92, t94, t75, t78, t77, t79, t96, t123, t125, t127, t129, t131, t133, t114, t117, t116, t118, t135, t175, t177,
-        t179, t181, t183, t185, t187, t189, t191, t193, t195, t167, t168, t171, t172, t173, t197,
+        t92, t94, t75, t78, t77, t79, t96, t123, t125, t127, t129, t131, t133, t114, t117, t116, t118, t135, t176, t178,
+        t180, t182, t184, t186, t188, t190, t192, t194, t196, t167, t168, t172, t173, t174, t198,
     ]
 
 

@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
-           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages,
-           n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather,
-           b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-           alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+           N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+           n_gather, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far,
+           t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -216,12 +216,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x100*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x102*(3*t15 + x104 - 3*x105) + x105*(g_attn +
         1)/t138)
     )  # microbatch_gpu_time
+    t172 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t155 = maximum(t152*x94, t153*x95)  # expected_level
     t159 = maximum(t156*x94, t157*x95)  # expected_level
     t160 = t25*x100 + maximum(b_w*x101, t15*x103)  # stage_forward
     t161 = t26*x100 + maximum(x101*(2*b_grad + b_w), x103*(2*t15 + x104))  # stage_backward
-    t173 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
+    t174 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
     t165 = (
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t164, g_cp*t148 + g_ep*t151 + g_tp*t145 + t162 + t163)
     )  # expected_microbatch
@@ -238,19 +239,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         where(x68, maximum(maximum(0, x108 + x110), x26*(x107 + x108)), where(x69, x113 + maximum(maximum(0, x111*x26),
         t155 + x110), where(x70, t10*maximum(0, x111) + x113, t10*(maximum(0, x112) + maximum(0, t159 + x111)))))
     )  # exposed_dp
-    t172 = (
-        alpha_dp*t171*x90 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x89 + t166)
+    t173 = (
+        alpha_dp*t171*t172*x90 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x89 + t166)
     )  # expected_dp
-    t174 = t10*t165 + t168 + t169 + t172 + t173  # expected_step
-    return [t51, t38, t174]
+    t175 = t10*t165 + t168 + t169 + t173 + t174  # expected_step
+    return [t51, t38, t175]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
             b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
-            n_cp, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
-            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            n_cp, V_bucket, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep,
+            n_copy, n_wide, n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd,
+            t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
+            eta_attn):
     """All columns."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -312,7 +314,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t137 = C*eta_mat  # reached_flops
     t138 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t175 = 6*B*P_act  # model_flops
+    t176 = 6*B*P_act  # model_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
     t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
@@ -379,8 +381,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t123 = x129  # model_flops
     t96 = x132  # counted_flops
     t135 = x132  # counted_flops
-    t197 = x132  # counted_flops
-    t176 = t175*x130*x157  # mfu_step_time
+    t198 = x132  # counted_flops
+    t177 = t176*x130*x157  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -420,13 +422,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t167 = (
         where(x38, 0, where(x124, alpha_1, alpha_2)) + where(x38, 0, where(x124, x155*x98, x98/minimum(t139, t140*x66)))
     )  # expected_hop
-    t185 = x133*x161  # microbatch_gpu_time
+    t186 = x133*x161  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, 2*t61*x78)  # pipeline_bytes
     t79 = where(x77, t77*x126, t77*x127)  # pipeline_exposed
     t118 = where(x77, t116*x126, t116*x127)  # pipeline_exposed
     t169 = where(x77, t167*x126, t167*x127)  # pipeline_exposed
-    t186 = t10*t185  # expected_step
+    t187 = t10*t186  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
@@ -448,7 +450,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t179 = ops_attn*x164*x39*x53  # microbatch_gpu_time
+    t180 = ops_attn*x164*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t146 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -468,13 +470,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x160 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t180 = t10*t179  # expected_step
+    t181 = t10*t180  # expected_step
     x60 = t30*x39
     x92 = maximum(t44, t46)
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
-    t181 = maximum(0, t163)  # expected_microbatch
-    t177 = x163*x63  # microbatch_gpu_time
+    t182 = maximum(0, t163)  # expected_microbatch
+    t178 = x163*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
@@ -483,7 +485,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t121 = x134  # stage_forward
     t83 = x105  # stage_backward
     t122 = x140  # stage_backward
-    t183 = x133*x160  # microbatch_gpu_time
+    t184 = x133*x160  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
@@ -501,8 +503,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t151 = (
         t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x154*(t150 - 2)) + maximum(t33*x155, t34*x156)
     )  # expected_level
-    t182 = t10*t181  # expected_step
-    t178 = t10*t177  # expected_step
+    t183 = t10*t182  # expected_step
+    t179 = t10*t178  # expected_step
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
     t37 = where(x68, t0*x43, where(x71, t0*x41*x72 + t0*x76, t0*x74))  # stage_state
@@ -517,7 +519,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t60 = t58*x97  # dp_network
     t88 = t82 + t83  # microbatch_time
     t127 = t121 + t122  # microbatch_time
-    t184 = t10*t183  # expected_step
+    t185 = t10*t184  # expected_step
     x116 = g_tp*t65
     x145 = g_tp*t104
     x166 = g_tp*t145
@@ -538,6 +540,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t18*x90*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x91)  # framework_memory
+    t172 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t68 = x112  # dp_nvlink
     t107 = x112  # dp_nvlink
@@ -555,20 +558,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t128 = t10*t127  # step_sum
     t90 = x116  # microbatch_time
     t129 = x145  # microbatch_time
-    t189 = x165 + maximum(0, x166)  # expected_microbatch
+    t190 = x165 + maximum(0, x166)  # expected_microbatch
     x117 = g_cp*t66
     x146 = g_cp*t105
     x167 = g_cp*t148
     t94 = x118  # microbatch_time
     t133 = x147  # microbatch_time
-    t193 = maximum(0, x168)  # expected_microbatch
+    t194 = maximum(0, x168)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
     x136 = b_w*x135
     x141 = x106*x135
-    t173 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
+    t174 = b_upd*x135*where(x68, 1, x72) + t_fix  # update_time
     t162 = x133*(x159 + x160 + x161) + x63*(x162*x164 + x163)  # microbatch_gpu_time
-    t187 = x133*x159  # microbatch_gpu_time
+    t188 = x133*x159  # microbatch_gpu_time
     x93 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
     t109 = maximum(t107*x144, t108*x143)  # level_time
@@ -578,13 +581,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t159 = maximum(t156*x155, t157*x156)  # expected_level
     t91 = t10*t90  # step_sum
     t130 = t10*t129  # step_sum
-    t190 = t10*t189  # expected_step
+    t191 = t10*t190  # expected_step
     t92 = x117  # microbatch_time
     t131 = x146  # microbatch_time
-    t191 = maximum(0, x167)  # expected_microbatch
+    t192 = maximum(0, x167)  # expected_microbatch
     t95 = t10*t94  # step_sum
     t134 = t10*t133  # step_sum
-    t194 = t10*t193  # expected_step
+    t195 = t10*t194  # expected_step
     t63 = x100 + x104  # stage_forward
     t75 = x104  # stage_forward
     t64 = x105 + x109  # stage_backward
@@ -594,13 +597,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x142 = maximum(x141, x108*x138)
     t161 = x140 + maximum(x141, x108*x158)  # stage_backward
     x169 = t162 + t163 + x166 + x167 + x168
-    t188 = t10*t187  # expected_step
+    t189 = t10*t188  # expected_step
     t50 = x93  # gpu_memory
     t51 = t38 + x92 + x93  # gpu_memory
     x171 = 2*t155
     t93 = t10*t92  # step_sum
     t132 = t10*t131  # step_sum
-    t192 = t10*t191  # expected_step
+    t193 = t10*t192  # expected_step
     x122 = -t63 + t73
     x120 = -t64*x119
     x121 = -t64 + t70
@@ -614,7 +617,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x170 = -t161
     x172 = -t161*x119
     t165 = x165 + maximum(t164, x169)  # expected_microbatch
-    t195 = maximum(0, t164 - x169)  # host_wait
+    t196 = maximum(0, t164 - x169)  # host_wait
     t170 = where(x68, x171, where(x69, t155 + t159, where(x70, t10*t155 + t159, t10*(t155 + 2*t159))))  # dp_exchange
     x123 = maximum(maximum(0, x122*x26), -t63*x119 + t73)
     t78 = t74*x125  # interleaved_bubble
@@ -627,7 +630,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = t114 + t120  # microbatch_time
     x173 = t155 + x170
     t168 = t165*x125  # interleaved_bubble
-    t196 = t10*t195  # expected_step
+    t197 = t10*t196  # expected_step
     t76 = (
         where(x68, maximum(maximum(0, 2*t70 + x120), x26*(-t64 + 2*t70)), where(x69, x123 + maximum(maximum(0,
         x121*x26), t70 + x120), where(x70, t10*maximum(0, x121) + x123, t10*(maximum(0, x122) + maximum(0, -t64 + t70 +
@@ -646,18 +649,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x149*x26), t109 + x148), where(x70, t10*maximum(0, x149) + x151, t10*(maximum(0, x150) + maximum(0, -t103 + t109
         + t112)))))
     )  # exposed_dp
-    t172 = (
-        alpha_dp*t171*x91 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x90 + t166)
+    t173 = (
+        alpha_dp*t171*t172*x91 + minimum(t170, g_dp*(-t166 + t170)*minimum(1, n_zero + x28) + n_edge*t170*x90 + t166)
     )  # expected_dp
     t97 = t96*x131/t80  # mfu
     t119 = t10*t113 + t115 + t117 + t118  # step_sum
-    t174 = t10*t165 + t168 + t169 + t172 + t173  # expected_step
+    t175 = t10*t165 + t168 + t169 + t173 + t174  # expected_step
     t136 = t135*x131/t119  # mfu
-    t198 = t197*x131/t174  # mfu
+    t199 = t198*x131/t175  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t85, t87, t89, t91,
-        t93, t95, t76, t79, t78, t80, t97, t124, t126, t128, t130, t132, t134, t115, t118, t117, t119, t136, t176, t178,
-        t180, t182, t184, t186, t188, t190, t192, t194, t196, t168, t169, t172, t173, t174, t198,
+        t93, t95, t76, t79, t78, t80, t97, t124, t126, t128, t130, t132, t134, t115, t118, t117, t119, t136, t177, t179,
+        t181, t183, t185, t187, t189, t191, t193, t195, t197, t168, t169, t173, t174, t175, t199,
     ]
 
 

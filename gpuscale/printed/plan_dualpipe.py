@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
-           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt, n_zero, n_recompute,
-           n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix, eta_hbm, g_attn,
-           g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge,
-           eta_mat, eta_nvl, eta_net, eta_attn):
+           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix,
+           eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
+           gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -217,12 +217,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x101*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 + t25)) + x62*(x103*(3*t14 + x106 - 3*x107) + x107*(g_attn +
         1)/t141)
     )  # microbatch_gpu_time
+    t178 = where(x70, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t158 = maximum(t155*x95, t156*x96)  # expected_level
     t162 = maximum(t159*x95, t160*x96)  # expected_level
     t37 = t34 + t35 + t36  # replicated_state
     x105 = maximum(b_w*x102, t14*x104)
     t164 = t25*x101 + maximum(x102*(b_w + x75), x104*(2*t14 + x106))  # stage_backward
-    t179 = b_upd*x102*where(x68, 1, x72) + t_fix  # update_time
+    t180 = b_upd*x102*where(x68, 1, x72) + t_fix  # update_time
     t168 = (
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x93) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
@@ -248,19 +249,19 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x118*(t169 + x119 + maximum(t169, x119) - minimum(t171, x119)) - minimum(t169, x118*maximum(0, -t169 + t170 -
         t171))
     )  # dualpipe_bubble
-    t178 = (
-        alpha_dp*t177*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
     )  # expected_dp
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
-    return [t50, t37, t180]
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
+    return [t50, t37, t181]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
-            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt,
-            n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket,
-            V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-            alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+            N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
+            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """All columns."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -323,7 +324,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
     t38 = N_stages + 1  # dualpipe_held
-    t181 = 6*B*P_act  # model_flops
+    t182 = 6*B*P_act  # model_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -388,8 +389,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t126 = x135  # model_flops
     t97 = x138  # counted_flops
     t138 = x138  # counted_flops
-    t203 = x138  # counted_flops
-    t182 = t181*x136*x167  # mfu_step_time
+    t204 = x138  # counted_flops
+    t183 = t182*x136*x167  # mfu_step_time
     x82 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -430,13 +431,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t173 = (
         where(x37, 0, where(x127, alpha_1, alpha_2)) + where(x37, 0, where(x127, x165*x99, x99/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x139*x172  # microbatch_gpu_time
+    t192 = x139*x172  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x94)  # pipeline_bytes
     t80 = where(x132, t78*x131, t78*x133)  # pipeline_exposed
     t121 = where(x132, t119*x131, t119*x133)  # pipeline_exposed
     t175 = where(x132, t173*x131, t173*x133)  # pipeline_exposed
-    t192 = t191*t9  # expected_step
+    t193 = t192*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
@@ -458,7 +459,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x175*x38*x52  # microbatch_gpu_time
+    t186 = ops_attn*x175*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -478,13 +479,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x171 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t186 = t185*t9  # expected_step
+    t187 = t186*t9  # expected_step
     x59 = t29*x38
     x92 = maximum(t43, t45)
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
-    t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x174*x62  # microbatch_gpu_time
+    t188 = maximum(0, t166)  # expected_microbatch
+    t184 = x174*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x76 = x40*x75
     x97 = x40*(-Y/maximum(Y, x96) + 1) + x41*(-Z/maximum(Z, x96) + 1)
@@ -494,7 +495,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x140  # stage_forward
     t84 = x106  # stage_backward
     t125 = x146  # stage_backward
-    t189 = x139*x171  # microbatch_gpu_time
+    t190 = x139*x171  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x112, t28*x111)  # level_time
@@ -512,8 +513,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t154 = (
         t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x164*(t153 - 2)) + maximum(t32*x165, t33*x166)
     )  # expected_level
-    t188 = t187*t9  # expected_step
-    t184 = t183*t9  # expected_step
+    t189 = t188*t9  # expected_step
+    t185 = t184*t9  # expected_step
     t17 = x42  # stage_rank_params
     t36 = where(x68, t0*x42, where(x71, x40*x78 + x77*x78, x73*x78))  # dualpipe_state
     x113 = b_grad*x97
@@ -526,7 +527,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t35 = where(x68, x42*x75, where(x69, x41*x75 + x76, where(x70, x72*x75*x77 + x72*x76, x74*x75)))  # dualpipe_state
     t89 = t83 + t84  # microbatch_time
     t130 = t124 + t125  # microbatch_time
-    t190 = t189*t9  # expected_step
+    t191 = t190*t9  # expected_step
     x117 = g_tp*t64
     x151 = g_tp*t105
     x177 = g_tp*t148
@@ -547,6 +548,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t17*x90*where(x69, 0, where(x70, b_grad, b_grad + x67)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x91)  # framework_memory
+    t178 = where(x70, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t67 = x113  # dp_nvlink
     t108 = x113  # dp_nvlink
     t155 = x113  # dp_nvlink
@@ -564,20 +566,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x117  # microbatch_time
     t132 = x151  # microbatch_time
-    t195 = x176 + maximum(0, x177)  # expected_microbatch
+    t196 = x176 + maximum(0, x177)  # expected_microbatch
     x118 = g_cp*t65
     x152 = g_cp*t106
     x178 = g_cp*t151
     t95 = x119  # microbatch_time
     t136 = x153  # microbatch_time
-    t199 = maximum(0, x179)  # expected_microbatch
+    t200 = maximum(0, x179)  # expected_microbatch
     x105 = maximum(b_w*x102, t14*x104)
     x110 = maximum(x102*x107, x104*x109)
     x142 = b_w*x141
     x147 = x107*x141
-    t179 = b_upd*x141*where(x68, 1, x72) + t_fix  # update_time
+    t180 = b_upd*x141*where(x68, 1, x72) + t_fix  # update_time
     t165 = x139*(x170 + x171 + x172) + x62*(x173*x175 + x174)  # microbatch_gpu_time
-    t193 = x139*x170  # microbatch_gpu_time
+    t194 = x139*x170  # microbatch_gpu_time
     x93 = t46 + t47
     t69 = maximum(t67*x112, t68*x111)  # level_time
     t110 = maximum(t108*x149, t109*x150)  # level_time
@@ -587,13 +589,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t162 = maximum(t159*x165, t160*x166)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
-    t196 = t195*t9  # expected_step
+    t197 = t196*t9  # expected_step
     t93 = x118  # microbatch_time
     t134 = x152  # microbatch_time
-    t197 = maximum(0, x178)  # expected_microbatch
+    t198 = maximum(0, x178)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
-    t200 = t199*t9  # expected_step
+    t201 = t200*t9  # expected_step
     t62 = x101 + x105  # stage_forward
     t74 = x105  # stage_forward
     t63 = x106 + x110  # stage_backward
@@ -603,13 +605,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x148 = maximum(x147, x109*x144)
     t164 = x146 + maximum(x147, x109*x168)  # stage_backward
     x180 = t165 + t166 + x177 + x178 + x179
-    t194 = t193*t9  # expected_step
+    t195 = t194*t9  # expected_step
     t49 = x93  # gpu_memory
     t50 = t37 + x92 + x93  # gpu_memory
     x183 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
-    t198 = t197*t9  # expected_step
+    t199 = t198*t9  # expected_step
     x125 = -t62 + t72
     x120 = t62 + t63
     x123 = -t63*x122
@@ -624,7 +626,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x182 = -t164
     x184 = -t164*x122
     t168 = x176 + maximum(t167, x180)  # expected_microbatch
-    t201 = maximum(0, t167 - x180)  # host_wait
+    t202 = maximum(0, t167 - x180)  # host_wait
     t176 = where(x68, x183, where(x69, t158 + t162, where(x70, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x126 = maximum(maximum(0, x125*x25), -t62*x122 + t72)
     t73 = x117 + x118 + x119 + x120  # microbatch_time
@@ -637,7 +639,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t128 = t115 + t123  # microbatch_time
     x185 = t158 + x182
     x181 = t168/(t163 + t164)
-    t202 = t201*t9  # expected_step
+    t203 = t202*t9  # expected_step
     t77 = (
         where(x68, maximum(maximum(0, 2*t69 + x123), x25*(-t63 + 2*t69)), where(x69, x126 + maximum(maximum(0,
         x124*x25), t69 + x123), where(x70, t9*maximum(0, x124) + x126, t9*(maximum(0, x125) + maximum(0, -t63 + t69 +
@@ -664,8 +666,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x155 = t114/x154
     x188 = t170 - t171
     x129 = t74 - t76
-    t178 = (
-        alpha_dp*t177*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x91 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x90 + t172)
     )  # expected_dp
     t116 = t103*x155  # forward_slot
     t117 = t104*x155  # backward_slot
@@ -675,12 +677,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # dualpipe_bubble
     x130 = -x129
     x160 = t115 - t117
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
     t79 = (
         x128*(-t74 + t75 + t76 + maximum(t75, x130) - minimum(t74, x130)) - minimum(t75, x128*maximum(0, -t75 - x129))
     )  # dualpipe_bubble
     x161 = -x160
-    t204 = t203*x137/t180  # mfu
+    t205 = t204*x137/t181  # mfu
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = (
         x128*(-t115 + t116 + t117 + maximum(t116, x161) - minimum(t115, x161)) - minimum(t116, x128*maximum(0, -t116 -
@@ -691,8 +693,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t139 = t138*x137/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
-        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,
-        t186, t188, t190, t192, t194, t196, t198, t200, t202, t174, t175, t178, t179, t180, t204,
+        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t183, t185,
+        t187, t189, t191, t193, t195, t197, t199, t201, t203, t174, t175, t179, t180, t181, t205,
     ]
 
 

@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
-           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages,
-           n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather,
-           b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-           alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+           N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+           n_gather, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far,
+           t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -219,12 +219,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x102*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x104*(3*t15 + x107 - 3*x108) + x108*(g_attn +
         1)/t142)
     )  # microbatch_gpu_time
+    t179 = where(x71, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t159 = maximum(t156*x96, t157*x97)  # expected_level
     t163 = maximum(t160*x96, t161*x97)  # expected_level
     t38 = t35 + t36 + t37  # replicated_state
     x106 = maximum(b_w*x103, t15*x105)
     t165 = t26*x102 + maximum(x103*(b_w + x76), x105*(2*t15 + x107))  # stage_backward
-    t180 = b_upd*x103*where(x69, 1, x73) + t_fix  # update_time
+    t181 = b_upd*x103*where(x69, 1, x73) + t_fix  # update_time
     t169 = (
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x94) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
@@ -250,19 +251,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x119*(t170 + x120 + maximum(t170, x120) - minimum(t172, x120)) - minimum(t170, x119*maximum(0, -t170 + t171 -
         t172))
     )  # dualpipe_bubble
-    t179 = (
-        alpha_dp*t178*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
     )  # expected_dp
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
-    return [t51, t38, t181]
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
+    return [t51, t38, t182]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
             b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
-            n_cp, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
-            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            n_cp, V_bucket, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep,
+            n_copy, n_wide, n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd,
+            t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
+            eta_attn):
     """All columns."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -327,7 +329,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
     t39 = N_stages + 1  # dualpipe_held
-    t182 = 6*B*P_act  # model_flops
+    t183 = 6*B*P_act  # model_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
     t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
@@ -393,8 +395,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = x136  # model_flops
     t98 = x139  # counted_flops
     t139 = x139  # counted_flops
-    t204 = x139  # counted_flops
-    t183 = t182*x137*x168  # mfu_step_time
+    t205 = x139  # counted_flops
+    t184 = t183*x137*x168  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -435,13 +437,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         where(x38, 0, where(x128, alpha_1, alpha_2)) + where(x38, 0, where(x128, x100*x166, x100/minimum(t143,
         t144*x66)))
     )  # expected_hop
-    t192 = x140*x173  # microbatch_gpu_time
+    t193 = x140*x173  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x95)  # pipeline_bytes
     t81 = where(x133, t79*x132, t79*x134)  # pipeline_exposed
     t122 = where(x133, t120*x132, t120*x134)  # pipeline_exposed
     t176 = where(x133, t174*x132, t174*x134)  # pipeline_exposed
-    t193 = t10*t192  # expected_step
+    t194 = t10*t193  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
@@ -463,7 +465,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x176*x39*x53  # microbatch_gpu_time
+    t187 = ops_attn*x176*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -483,13 +485,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x172 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t187 = t10*t186  # expected_step
+    t188 = t10*t187  # expected_step
     x60 = t30*x39
     x93 = maximum(t44, t46)
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
-    t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x175*x63  # microbatch_gpu_time
+    t189 = maximum(0, t167)  # expected_microbatch
+    t185 = x175*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x77 = x41*x76
     x98 = x41*(-Y/maximum(Y, x97) + 1) + x42*(-Z/maximum(Z, x97) + 1)
@@ -499,7 +501,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x141  # stage_forward
     t85 = x107  # stage_backward
     t126 = x147  # stage_backward
-    t190 = x140*x172  # microbatch_gpu_time
+    t191 = x140*x172  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x113, t29*x112)  # level_time
@@ -517,8 +519,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t155 = (
         t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x165*(t154 - 2)) + maximum(t33*x166, t34*x167)
     )  # expected_level
-    t189 = t10*t188  # expected_step
-    t185 = t10*t184  # expected_step
+    t190 = t10*t189  # expected_step
+    t186 = t10*t185  # expected_step
     t18 = x43  # stage_rank_params
     t37 = where(x69, t0*x43, where(x72, x41*x79 + x78*x79, x74*x79))  # dualpipe_state
     x114 = b_grad*x98
@@ -531,7 +533,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t36 = where(x69, x43*x76, where(x70, x42*x76 + x77, where(x71, x73*x76*x78 + x73*x77, x75*x76)))  # dualpipe_state
     t90 = t84 + t85  # microbatch_time
     t131 = t125 + t126  # microbatch_time
-    t191 = t10*t190  # expected_step
+    t192 = t10*t191  # expected_step
     x118 = g_tp*t65
     x152 = g_tp*t106
     x178 = g_tp*t149
@@ -552,6 +554,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t18*x91*where(x70, 0, where(x71, b_grad, b_grad + x68)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x92)  # framework_memory
+    t179 = where(x71, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t68 = x114  # dp_nvlink
     t109 = x114  # dp_nvlink
     t156 = x114  # dp_nvlink
@@ -569,20 +572,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x118  # microbatch_time
     t133 = x152  # microbatch_time
-    t196 = x177 + maximum(0, x178)  # expected_microbatch
+    t197 = x177 + maximum(0, x178)  # expected_microbatch
     x119 = g_cp*t66
     x153 = g_cp*t107
     x179 = g_cp*t152
     t96 = x120  # microbatch_time
     t137 = x154  # microbatch_time
-    t200 = maximum(0, x180)  # expected_microbatch
+    t201 = maximum(0, x180)  # expected_microbatch
     x106 = maximum(b_w*x103, t15*x105)
     x111 = maximum(x103*x108, x105*x110)
     x143 = b_w*x142
     x148 = x108*x142
-    t180 = b_upd*x142*where(x69, 1, x73) + t_fix  # update_time
+    t181 = b_upd*x142*where(x69, 1, x73) + t_fix  # update_time
     t166 = x140*(x171 + x172 + x173) + x63*(x174*x176 + x175)  # microbatch_gpu_time
-    t194 = x140*x171  # microbatch_gpu_time
+    t195 = x140*x171  # microbatch_gpu_time
     x94 = t47 + t48
     t70 = maximum(t68*x113, t69*x112)  # level_time
     t111 = maximum(t109*x150, t110*x151)  # level_time
@@ -592,13 +595,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t163 = maximum(t160*x166, t161*x167)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
-    t197 = t10*t196  # expected_step
+    t198 = t10*t197  # expected_step
     t94 = x119  # microbatch_time
     t135 = x153  # microbatch_time
-    t198 = maximum(0, x179)  # expected_microbatch
+    t199 = maximum(0, x179)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
-    t201 = t10*t200  # expected_step
+    t202 = t10*t201  # expected_step
     t63 = x102 + x106  # stage_forward
     t75 = x106  # stage_forward
     t64 = x107 + x111  # stage_backward
@@ -608,13 +611,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x149 = maximum(x148, x110*x145)
     t165 = x147 + maximum(x148, x110*x169)  # stage_backward
     x181 = t166 + t167 + x178 + x179 + x180
-    t195 = t10*t194  # expected_step
+    t196 = t10*t195  # expected_step
     t50 = x94  # gpu_memory
     t51 = t38 + x93 + x94  # gpu_memory
     x184 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
-    t199 = t10*t198  # expected_step
+    t200 = t10*t199  # expected_step
     x126 = -t63 + t73
     x121 = t63 + t64
     x124 = -t64*x123
@@ -629,7 +632,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x183 = -t165
     x185 = -t165*x123
     t169 = x177 + maximum(t168, x181)  # expected_microbatch
-    t202 = maximum(0, t168 - x181)  # host_wait
+    t203 = maximum(0, t168 - x181)  # host_wait
     t177 = where(x69, x184, where(x70, t159 + t163, where(x71, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     x127 = maximum(maximum(0, x126*x26), -t63*x123 + t73)
     t74 = x118 + x119 + x120 + x121  # microbatch_time
@@ -642,7 +645,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t129 = t116 + t124  # microbatch_time
     x186 = t159 + x183
     x182 = t169/(t164 + t165)
-    t203 = t10*t202  # expected_step
+    t204 = t10*t203  # expected_step
     t78 = (
         where(x69, maximum(maximum(0, 2*t70 + x124), x26*(-t64 + 2*t70)), where(x70, x127 + maximum(maximum(0,
         x125*x26), t70 + x124), where(x71, t10*maximum(0, x125) + x127, t10*(maximum(0, x126) + maximum(0, -t64 + t70 +
@@ -669,8 +672,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x156 = t115/x155
     x189 = t171 - t172
     x130 = t75 - t77
-    t179 = (
-        alpha_dp*t178*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x92 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x91 + t173)
     )  # expected_dp
     t117 = t104*x156  # forward_slot
     t118 = t105*x156  # backward_slot
@@ -680,12 +683,12 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     )  # dualpipe_bubble
     x131 = -x130
     x161 = t116 - t118
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
     t80 = (
         x129*(-t75 + t76 + t77 + maximum(t76, x131) - minimum(t75, x131)) - minimum(t76, x129*maximum(0, -t76 - x130))
     )  # dualpipe_bubble
     x162 = -x161
-    t205 = t204*x138/t181  # mfu
+    t206 = t205*x138/t182  # mfu
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = (
         x129*(-t116 + t117 + t118 + maximum(t117, x162) - minimum(t116, x162)) - minimum(t117, x129*maximum(0, -t117 -
@@ -696,8 +699,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t140 = t139*x138/t123  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
-        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,
-        t187, t189, t191, t193, t195, t197, t199, t201, t203, t175, t176, t179, t180, t181, t205,
+        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t184, t186,
+        t188, t190, t192, t194, t196, t198, t200, t202, t204, t175, t176, t180, t181, t182, t206,
     ]
 
 

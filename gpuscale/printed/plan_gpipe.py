@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
-           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt, n_zero, n_recompute,
-           n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix, eta_hbm, g_attn,
-           g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge,
-           eta_mat, eta_nvl, eta_net, eta_attn):
+           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix,
+           eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
+           gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -214,12 +214,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x62*(x100*(3*t14 + x102 - 3*x103) + x103*(g_attn + 1)/t141) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
+    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t158 = maximum(t155*x92, t156*x93)  # expected_level
     t162 = maximum(t159*x92, t160*x93)  # expected_level
     t163 = t24*x98 + maximum(b_w*x99, t14*x101)  # stage_forward
     t164 = t25*x98 + maximum(x101*(2*t14 + x102), x99*(2*b_grad + b_w))  # stage_backward
-    t179 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
+    t180 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
     t168 = (
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x90) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
@@ -240,19 +241,19 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     )  # exposed_dp
     t174 = x27*(t169 + t170)  # bubble_time
     t175 = t173*(2*N_stages - 2) + x104*(t9 - 1)*(maximum(0, -t169 - x115) + maximum(0, -t170 - x115))  # gpipe_exposed
-    t178 = (
-        alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
     )  # expected_dp
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
-    return [t50, t37, t180]
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
+    return [t50, t37, t181]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
-            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt,
-            n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket,
-            V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-            alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+            N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
+            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """All columns."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -311,7 +312,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t181 = 6*B*P_act  # model_flops
+    t182 = 6*B*P_act  # model_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -377,8 +378,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t126 = x130  # model_flops
     t97 = x133  # counted_flops
     t138 = x133  # counted_flops
-    t203 = x133  # counted_flops
-    t182 = t181*x131*x161  # mfu_step_time
+    t204 = x133  # counted_flops
+    t183 = t182*x131*x161  # mfu_step_time
     x79 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -419,13 +420,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t173 = (
         where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x159*x96, x96/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x134*x165  # microbatch_gpu_time
+    t192 = x134*x165  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x91)  # pipeline_bytes
     x126 = -t78
     x155 = -t119
     x181 = -t173
-    t192 = t191*t9  # expected_step
+    t193 = t192*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
@@ -447,7 +448,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x168*x38*x52  # microbatch_gpu_time
+    t186 = ops_attn*x168*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -467,13 +468,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x164 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t186 = t185*t9  # expected_step
+    t187 = t186*t9  # expected_step
     x59 = t29*x38
     x89 = maximum(t43, t45)
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
-    t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x167*x62  # microbatch_gpu_time
+    t188 = maximum(0, t166)  # expected_microbatch
+    t184 = x167*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x94 = x40*(-Y/maximum(Y, x93) + 1) + x41*(-Z/maximum(Z, x93) + 1)
@@ -482,7 +483,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x135  # stage_forward
     t84 = x103  # stage_backward
     t125 = x141  # stage_backward
-    t189 = x134*x164  # microbatch_gpu_time
+    t190 = x134*x164  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x109, t28*x108)  # level_time
@@ -500,8 +501,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t154 = (
         t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
     )  # expected_level
-    t188 = t187*t9  # expected_step
-    t184 = t183*t9  # expected_step
+    t189 = t188*t9  # expected_step
+    t185 = t184*t9  # expected_step
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
     t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
@@ -516,7 +517,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t59 = t57*x95  # dp_network
     t89 = t83 + t84  # microbatch_time
     t130 = t124 + t125  # microbatch_time
-    t190 = t189*t9  # expected_step
+    t191 = t190*t9  # expected_step
     x114 = g_tp*t64
     x146 = g_tp*t105
     x170 = g_tp*t148
@@ -537,6 +538,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x88)  # framework_memory
+    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t67 = x110  # dp_nvlink
     t108 = x110  # dp_nvlink
@@ -554,20 +556,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x114  # microbatch_time
     t132 = x146  # microbatch_time
-    t195 = x169 + maximum(0, x170)  # expected_microbatch
+    t196 = x169 + maximum(0, x170)  # expected_microbatch
     x115 = g_cp*t65
     x147 = g_cp*t106
     x171 = g_cp*t151
     t95 = x116  # microbatch_time
     t136 = x148  # microbatch_time
-    t199 = maximum(0, x172)  # expected_microbatch
+    t200 = maximum(0, x172)  # expected_microbatch
     x102 = maximum(b_w*x99, t14*x101)
     x107 = maximum(x101*x106, x104*x99)
     x137 = b_w*x136
     x142 = x104*x136
-    t179 = b_upd*x136*where(x67, 1, x71) + t_fix  # update_time
+    t180 = b_upd*x136*where(x67, 1, x71) + t_fix  # update_time
     t165 = x134*(x163 + x164 + x165) + x62*(x166*x168 + x167)  # microbatch_gpu_time
-    t193 = x134*x163  # microbatch_gpu_time
+    t194 = x134*x163  # microbatch_gpu_time
     x90 = t46 + t47
     t69 = maximum(t67*x109, t68*x108)  # level_time
     t110 = maximum(t108*x144, t109*x145)  # level_time
@@ -577,13 +579,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t162 = maximum(t159*x159, t160*x160)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
-    t196 = t195*t9  # expected_step
+    t197 = t196*t9  # expected_step
     t93 = x115  # microbatch_time
     t134 = x147  # microbatch_time
-    t197 = maximum(0, x171)  # expected_microbatch
+    t198 = maximum(0, x171)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
-    t200 = t199*t9  # expected_step
+    t201 = t200*t9  # expected_step
     t62 = x102 + x98  # stage_forward
     t74 = x102  # stage_forward
     t63 = x103 + x107  # stage_backward
@@ -593,13 +595,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x143 = maximum(x142, x106*x139)
     t164 = x141 + maximum(x142, x106*x162)  # stage_backward
     x173 = t165 + t166 + x170 + x171 + x172
-    t194 = t193*t9  # expected_step
+    t195 = t194*t9  # expected_step
     t49 = x90  # gpu_memory
     t50 = t37 + x89 + x90  # gpu_memory
     x176 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
-    t198 = t197*t9  # expected_step
+    t199 = t198*t9  # expected_step
     x122 = -t62 + t72
     x117 = t62 + t63
     x120 = -t63*x119
@@ -613,7 +615,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x175 = -t164
     x177 = -t164*x119
     t168 = x169 + maximum(t167, x173)  # expected_microbatch
-    t201 = maximum(0, t167 - x173)  # host_wait
+    t202 = maximum(0, t167 - x173)  # host_wait
     t176 = where(x67, x176, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x123 = maximum(maximum(0, x122*x25), -t62*x119 + t72)
     t73 = x114 + x115 + x116 + x117  # microbatch_time
@@ -626,7 +628,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t128 = t115 + t123  # microbatch_time
     x178 = t158 + x175
     x174 = t168/(t163 + t164)
-    t202 = t201*t9  # expected_step
+    t203 = t202*t9  # expected_step
     t77 = (
         where(x67, maximum(maximum(0, 2*t69 + x120), x25*(-t63 + 2*t69)), where(x68, x123 + maximum(maximum(0,
         x121*x25), t69 + x120), where(x69, t9*maximum(0, x121) + x123, t9*(maximum(0, x122) + maximum(0, -t63 + t69 +
@@ -650,8 +652,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t113)))))
     )  # exposed_dp
     x150 = t114/x149
-    t178 = (
-        alpha_dp*t177*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
     )  # expected_dp
     t174 = x27*(t169 + t170)  # bubble_time
     t175 = t173*x125 + x128*(maximum(0, -t169 - x181) + maximum(0, -t170 - x181))  # gpipe_exposed
@@ -659,18 +661,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t80 = t78*x125 + x128*(maximum(0, -t75 - x126) + maximum(0, -t76 - x126))  # gpipe_exposed
     t116 = t103*x150  # forward_slot
     t117 = t104*x150  # backward_slot
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = x27*(t116 + t117)  # bubble_time
     t121 = t119*x125 + x128*(maximum(0, -t116 - x155) + maximum(0, -t117 - x155))  # gpipe_exposed
-    t204 = t203*x132/t180  # mfu
+    t205 = t204*x132/t181  # mfu
     t98 = t97*x132/t81  # mfu
     t122 = t114*t9 + t118 + t120 + t121  # step_sum
     t139 = t138*x132/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
-        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,
-        t186, t188, t190, t192, t194, t196, t198, t200, t202, t174, t175, t178, t179, t180, t204,
+        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t183, t185,
+        t187, t189, t191, t193, t195, t197, t199, t201, t203, t174, t175, t179, t180, t181, t205,
     ]
 
 

@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
-           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages,
-           n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather,
-           b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-           alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+           N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+           n_gather, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far,
+           t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -216,12 +216,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x63*(x101*(3*t15 + x103 - 3*x104) + x104*(g_attn + 1)/t142) + x99*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 +
         t26))
     )  # microbatch_gpu_time
+    t179 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t159 = maximum(t156*x93, t157*x94)  # expected_level
     t163 = maximum(t160*x93, t161*x94)  # expected_level
     t164 = t25*x99 + maximum(b_w*x100, t15*x102)  # stage_forward
     t165 = t26*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t15 + x103))  # stage_backward
-    t180 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
+    t181 = b_upd*x100*where(x68, 1, x72) + t_fix  # update_time
     t169 = (
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x91) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
@@ -242,19 +243,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     )  # exposed_dp
     t175 = x28*(t170 + t171)  # bubble_time
     t176 = t174*(2*N_stages - 2) + x105*(t10 - 1)*(maximum(0, -t170 - x116) + maximum(0, -t171 - x116))  # gpipe_exposed
-    t179 = (
-        alpha_dp*t178*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
     )  # expected_dp
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
-    return [t51, t38, t181]
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
+    return [t51, t38, t182]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
             b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
-            n_cp, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
-            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            n_cp, V_bucket, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep,
+            n_copy, n_wide, n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd,
+            t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
+            eta_attn):
     """All columns."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -315,7 +317,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t182 = 6*B*P_act  # model_flops
+    t183 = 6*B*P_act  # model_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
     t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
@@ -382,8 +384,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = x131  # model_flops
     t98 = x134  # counted_flops
     t139 = x134  # counted_flops
-    t204 = x134  # counted_flops
-    t183 = t182*x132*x162  # mfu_step_time
+    t205 = x134  # counted_flops
+    t184 = t183*x132*x162  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -423,13 +425,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t174 = (
         where(x38, 0, where(x125, alpha_1, alpha_2)) + where(x38, 0, where(x125, x160*x97, x97/minimum(t143, t144*x66)))
     )  # expected_hop
-    t192 = x135*x166  # microbatch_gpu_time
+    t193 = x135*x166  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x92)  # pipeline_bytes
     x127 = -t79
     x156 = -t120
     x182 = -t174
-    t193 = t10*t192  # expected_step
+    t194 = t10*t193  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
@@ -451,7 +453,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x169*x39*x53  # microbatch_gpu_time
+    t187 = ops_attn*x169*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -471,13 +473,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x165 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t187 = t10*t186  # expected_step
+    t188 = t10*t187  # expected_step
     x60 = t30*x39
     x90 = maximum(t44, t46)
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
-    t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x168*x63  # microbatch_gpu_time
+    t189 = maximum(0, t167)  # expected_microbatch
+    t185 = x168*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x95 = x41*(-Y/maximum(Y, x94) + 1) + x42*(-Z/maximum(Z, x94) + 1)
@@ -486,7 +488,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x136  # stage_forward
     t85 = x104  # stage_backward
     t126 = x142  # stage_backward
-    t190 = x135*x165  # microbatch_gpu_time
+    t191 = x135*x165  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x110, t29*x109)  # level_time
@@ -504,8 +506,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t155 = (
         t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x159*(t154 - 2)) + maximum(t33*x160, t34*x161)
     )  # expected_level
-    t189 = t10*t188  # expected_step
-    t185 = t10*t184  # expected_step
+    t190 = t10*t189  # expected_step
+    t186 = t10*t185  # expected_step
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
     t37 = where(x68, t0*x43, where(x71, t0*x41*x72 + t0*x76, t0*x74))  # stage_state
@@ -520,7 +522,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t60 = t58*x96  # dp_network
     t90 = t84 + t85  # microbatch_time
     t131 = t125 + t126  # microbatch_time
-    t191 = t10*t190  # expected_step
+    t192 = t10*t191  # expected_step
     x115 = g_tp*t65
     x147 = g_tp*t106
     x171 = g_tp*t149
@@ -541,6 +543,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t18*x88*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x89)  # framework_memory
+    t179 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t68 = x111  # dp_nvlink
     t109 = x111  # dp_nvlink
@@ -558,20 +561,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x115  # microbatch_time
     t133 = x147  # microbatch_time
-    t196 = x170 + maximum(0, x171)  # expected_microbatch
+    t197 = x170 + maximum(0, x171)  # expected_microbatch
     x116 = g_cp*t66
     x148 = g_cp*t107
     x172 = g_cp*t152
     t96 = x117  # microbatch_time
     t137 = x149  # microbatch_time
-    t200 = maximum(0, x173)  # expected_microbatch
+    t201 = maximum(0, x173)  # expected_microbatch
     x103 = maximum(b_w*x100, t15*x102)
     x108 = maximum(x100*x105, x102*x107)
     x138 = b_w*x137
     x143 = x105*x137
-    t180 = b_upd*x137*where(x68, 1, x72) + t_fix  # update_time
+    t181 = b_upd*x137*where(x68, 1, x72) + t_fix  # update_time
     t166 = x135*(x164 + x165 + x166) + x63*(x167*x169 + x168)  # microbatch_gpu_time
-    t194 = x135*x164  # microbatch_gpu_time
+    t195 = x135*x164  # microbatch_gpu_time
     x91 = t47 + t48
     t70 = maximum(t68*x110, t69*x109)  # level_time
     t111 = maximum(t109*x145, t110*x146)  # level_time
@@ -581,13 +584,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t163 = maximum(t160*x160, t161*x161)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
-    t197 = t10*t196  # expected_step
+    t198 = t10*t197  # expected_step
     t94 = x116  # microbatch_time
     t135 = x148  # microbatch_time
-    t198 = maximum(0, x172)  # expected_microbatch
+    t199 = maximum(0, x172)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
-    t201 = t10*t200  # expected_step
+    t202 = t10*t201  # expected_step
     t63 = x103 + x99  # stage_forward
     t75 = x103  # stage_forward
     t64 = x104 + x108  # stage_backward
@@ -597,13 +600,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x144 = maximum(x143, x107*x140)
     t165 = x142 + maximum(x143, x107*x163)  # stage_backward
     x174 = t166 + t167 + x171 + x172 + x173
-    t195 = t10*t194  # expected_step
+    t196 = t10*t195  # expected_step
     t50 = x91  # gpu_memory
     t51 = t38 + x90 + x91  # gpu_memory
     x177 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
-    t199 = t10*t198  # expected_step
+    t200 = t10*t199  # expected_step
     x123 = -t63 + t73
     x118 = t63 + t64
     x121 = -t64*x120
@@ -617,7 +620,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x176 = -t165
     x178 = -t165*x120
     t169 = x170 + maximum(t168, x174)  # expected_microbatch
-    t202 = maximum(0, t168 - x174)  # host_wait
+    t203 = maximum(0, t168 - x174)  # host_wait
     t177 = where(x68, x177, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     x124 = maximum(maximum(0, x123*x26), -t63*x120 + t73)
     t74 = x115 + x116 + x117 + x118  # microbatch_time
@@ -630,7 +633,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t129 = t116 + t124  # microbatch_time
     x179 = t159 + x176
     x175 = t169/(t164 + t165)
-    t203 = t10*t202  # expected_step
+    t204 = t10*t203  # expected_step
     t78 = (
         where(x68, maximum(maximum(0, 2*t70 + x121), x26*(-t64 + 2*t70)), where(x69, x124 + maximum(maximum(0,
         x122*x26), t70 + x121), where(x70, t10*maximum(0, x122) + x124, t10*(maximum(0, x123) + maximum(0, -t64 + t70 +
@@ -654,8 +657,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         + t114)))))
     )  # exposed_dp
     x151 = t115/x150
-    t179 = (
-        alpha_dp*t178*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x89 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x88 + t173)
     )  # expected_dp
     t175 = x28*(t170 + t171)  # bubble_time
     t176 = t174*x126 + x129*(maximum(0, -t170 - x182) + maximum(0, -t171 - x182))  # gpipe_exposed
@@ -663,18 +666,18 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t81 = t79*x126 + x129*(maximum(0, -t76 - x127) + maximum(0, -t77 - x127))  # gpipe_exposed
     t117 = t104*x151  # forward_slot
     t118 = t105*x151  # backward_slot
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = x28*(t117 + t118)  # bubble_time
     t122 = t120*x126 + x129*(maximum(0, -t117 - x156) + maximum(0, -t118 - x156))  # gpipe_exposed
-    t205 = t204*x133/t181  # mfu
+    t206 = t205*x133/t182  # mfu
     t99 = t98*x133/t82  # mfu
     t123 = t10*t115 + t119 + t121 + t122  # step_sum
     t140 = t139*x133/t123  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
-        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,
-        t187, t189, t191, t193, t195, t197, t199, t201, t203, t175, t176, t179, t180, t181, t205,
+        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t184, t186,
+        t188, t190, t192, t194, t196, t198, t200, t202, t204, t175, t176, t180, t181, t182, t206,
     ]
 
 

@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
-           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt, n_zero, n_recompute,
-           n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix, eta_hbm, g_attn,
-           g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge,
-           eta_mat, eta_nvl, eta_net, eta_attn):
+           G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix,
+           eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
+           gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -216,12 +216,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x62*(x101*(3*t14 + x104 - 3*x105) + x105*(g_attn + 1)/t141) + x99*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
         t25))
     )  # microbatch_gpu_time
+    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t158 = maximum(t155*x93, t156*x94)  # expected_level
     t162 = maximum(t159*x93, t160*x94)  # expected_level
     x103 = maximum(b_w*x100, t14*x102)
     t164 = t25*x99 + maximum(x100*(2*b_grad + b_w), x102*(2*t14 + x104))  # stage_backward
-    t179 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
+    t180 = b_upd*x100*where(x67, 1, x71) + t_fix  # update_time
     t168 = (
         t_far*t13*maximum(0, -G + Y)*where(x37, 1, x91) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
     )  # expected_microbatch
@@ -244,19 +245,19 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t158 + x111), where(x69, t9*maximum(0, x112) + x114, t9*(maximum(0, x113) + maximum(0, t162 + x112)))))
     )  # exposed_dp
     t174 = x27*(t169 + x116) - (x76 - 1)*minimum(minimum(t169, t171), x116)  # zb_bubble
-    t178 = (
-        alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
     )  # expected_dp
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
-    return [t50, t37, t180]
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
+    return [t50, t37, t181]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
-            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages, n_virt,
-            n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket,
-            V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-            alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+            N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
+            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """All columns."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -316,7 +317,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t140 = C*eta_mat  # reached_flops
     t141 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t181 = 6*B*P_act  # model_flops
+    t182 = 6*B*P_act  # model_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -381,8 +382,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t126 = x131  # model_flops
     t97 = x134  # counted_flops
     t138 = x134  # counted_flops
-    t203 = x134  # counted_flops
-    t182 = t181*x132*x161  # mfu_step_time
+    t204 = x134  # counted_flops
+    t183 = t182*x132*x161  # mfu_step_time
     x80 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
@@ -425,13 +426,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t173 = (
         where(x37, 0, where(x125, alpha_1, alpha_2)) + where(x37, 0, where(x125, x159*x97, x97/minimum(t142, t143*x65)))
     )  # expected_hop
-    t191 = x135*x166  # microbatch_gpu_time
+    t192 = x135*x166  # microbatch_gpu_time
     x29 = t12 - x28
     t61 = where(x37, 0, n_virt*t60*x92)  # pipeline_bytes
     t80 = where(x128, t78*x127, t78*x129)  # pipeline_exposed
     t121 = where(x128, t119*x127, t119*x129)  # pipeline_exposed
     t175 = where(x128, t173*x127, t173*x129)  # pipeline_exposed
-    t192 = t191*t9  # expected_step
+    t193 = t192*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
@@ -453,7 +454,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t185 = ops_attn*x169*x38*x52  # microbatch_gpu_time
+    t186 = ops_attn*x169*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
     t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
@@ -473,13 +474,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x165 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t186 = t185*t9  # expected_step
+    t187 = t186*t9  # expected_step
     x59 = t29*x38
     x90 = maximum(t43, t45)
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
-    t187 = maximum(0, t166)  # expected_microbatch
-    t183 = x168*x62  # microbatch_gpu_time
+    t188 = maximum(0, t166)  # expected_microbatch
+    t184 = x168*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
     x95 = x40*(-Y/maximum(Y, x94) + 1) + x41*(-Z/maximum(Z, x94) + 1)
@@ -488,7 +489,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t124 = x136  # stage_forward
     t84 = x104  # stage_backward
     t125 = x142  # stage_backward
-    t189 = x135*x165  # microbatch_gpu_time
+    t190 = x135*x165  # microbatch_gpu_time
     t51 = t27*t9  # step_bytes
     t52 = t28*t9  # step_bytes
     t64 = maximum(t27*x110, t28*x109)  # level_time
@@ -506,8 +507,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t154 = (
         t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
     )  # expected_level
-    t188 = t187*t9  # expected_step
-    t184 = t183*t9  # expected_step
+    t189 = t188*t9  # expected_step
+    t185 = t184*t9  # expected_step
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
     t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
@@ -522,7 +523,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t59 = t57*x96  # dp_network
     t89 = t83 + t84  # microbatch_time
     t130 = t124 + t125  # microbatch_time
-    t190 = t189*t9  # expected_step
+    t191 = t190*t9  # expected_step
     x115 = g_tp*t64
     x147 = g_tp*t105
     x171 = g_tp*t148
@@ -543,6 +544,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t17*x88*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
     t47 = V_fix + b_bucket*t17*minimum(1, x89)  # framework_memory
+    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
     t67 = x111  # dp_nvlink
     t108 = x111  # dp_nvlink
@@ -560,20 +562,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t131 = t130*t9  # step_sum
     t91 = x115  # microbatch_time
     t132 = x147  # microbatch_time
-    t195 = x170 + maximum(0, x171)  # expected_microbatch
+    t196 = x170 + maximum(0, x171)  # expected_microbatch
     x116 = g_cp*t65
     x148 = g_cp*t106
     x172 = g_cp*t151
     t95 = x117  # microbatch_time
     t136 = x149  # microbatch_time
-    t199 = maximum(0, x173)  # expected_microbatch
+    t200 = maximum(0, x173)  # expected_microbatch
     x103 = maximum(b_w*x100, t14*x102)
     x108 = maximum(x100*x105, x102*x107)
     x138 = b_w*x137
     x143 = x105*x137
-    t179 = b_upd*x137*where(x67, 1, x71) + t_fix  # update_time
+    t180 = b_upd*x137*where(x67, 1, x71) + t_fix  # update_time
     t165 = x135*(x164 + x165 + x166) + x62*(x167*x169 + x168)  # microbatch_gpu_time
-    t193 = x135*x164  # microbatch_gpu_time
+    t194 = x135*x164  # microbatch_gpu_time
     x91 = t46 + t47
     t69 = maximum(t67*x110, t68*x109)  # level_time
     t110 = maximum(t108*x145, t109*x146)  # level_time
@@ -583,13 +585,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t162 = maximum(t159*x159, t160*x160)  # expected_level
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
-    t196 = t195*t9  # expected_step
+    t197 = t196*t9  # expected_step
     t93 = x116  # microbatch_time
     t134 = x148  # microbatch_time
-    t197 = maximum(0, x172)  # expected_microbatch
+    t198 = maximum(0, x172)  # expected_microbatch
     t96 = t9*t95  # step_sum
     t137 = t136*t9  # step_sum
-    t200 = t199*t9  # expected_step
+    t201 = t200*t9  # expected_step
     t62 = x103 + x99  # stage_forward
     t74 = x103  # stage_forward
     t63 = x104 + x108  # stage_backward
@@ -599,13 +601,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x144 = maximum(x143, x107*x140)
     t164 = x142 + maximum(x143, x107*x162)  # stage_backward
     x174 = t165 + t166 + x171 + x172 + x173
-    t194 = t193*t9  # expected_step
+    t195 = t194*t9  # expected_step
     t49 = x91  # gpu_memory
     t50 = t37 + x90 + x91  # gpu_memory
     x177 = 2*t158
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
-    t198 = t197*t9  # expected_step
+    t199 = t198*t9  # expected_step
     x123 = -t62 + t72
     x118 = t62 + t63
     x121 = -t63*x120
@@ -620,7 +622,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x176 = -t164
     x178 = -t164*x120
     t168 = x170 + maximum(t167, x174)  # expected_microbatch
-    t201 = maximum(0, t167 - x174)  # host_wait
+    t202 = maximum(0, t167 - x174)  # host_wait
     t176 = where(x67, x177, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
     x124 = maximum(maximum(0, x123*x25), -t62*x120 + t72)
     t73 = x115 + x116 + x117 + x118  # microbatch_time
@@ -633,7 +635,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t128 = t115 + t123  # microbatch_time
     x179 = t158 + x176
     x175 = t168/(t163 + t164)
-    t202 = t201*t9  # expected_step
+    t203 = t202*t9  # expected_step
     t77 = (
         where(x67, maximum(maximum(0, 2*t69 + x121), x25*(-t63 + 2*t69)), where(x68, x124 + maximum(maximum(0,
         x122*x25), t69 + x121), where(x69, t9*maximum(0, x122) + x124, t9*(maximum(0, x123) + maximum(0, -t63 + t69 +
@@ -660,23 +662,23 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x151 = t114/x150
     x182 = t170 - t171
     t79 = -x126*minimum(minimum(t74, t75), -t74 + t76) + x27*(-t74 + t75 + t76)  # zb_bubble
-    t178 = (
-        alpha_dp*t177*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
+    t179 = (
+        alpha_dp*t177*t178*x89 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x88 + t172)
     )  # expected_dp
     t116 = t103*x151  # forward_slot
     t117 = t104*x151  # backward_slot
     t174 = -x126*minimum(minimum(t169, t171), x182) + x27*(t169 + x182)  # zb_bubble
     t81 = t73*t9 + t77 + t79 + t80  # step_sum
     t120 = -x126*minimum(minimum(t115, t116), -t115 + t117) + x27*(-t115 + t116 + t117)  # zb_bubble
-    t180 = t168*t9 + t174 + t175 + t178 + t179  # expected_step
+    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
     t98 = t97*x133/t81  # mfu
     t122 = t114*t9 + t118 + t120 + t121  # step_sum
-    t204 = t203*x133/t180  # mfu
+    t205 = t204*x133/t181  # mfu
     t139 = t138*x133/t122  # mfu
     return [
         t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
-        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t182, t184,
-        t186, t188, t190, t192, t194, t196, t198, t200, t202, t174, t175, t178, t179, t180, t204,
+        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t183, t185,
+        t187, t189, t191, t193, t195, t197, t199, t201, t203, t174, t175, t179, t180, t181, t205,
     ]
 
 

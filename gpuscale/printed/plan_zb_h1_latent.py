@@ -8,10 +8,10 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
-           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, N_stages,
-           n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather,
-           b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix,
-           alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+           b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
+           N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
+           n_gather, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far,
+           t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -218,12 +218,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         x100*(b_acc*t18 + b_loss*n_vocab*x63 + g_ker*(t25 + t26)) + x63*(x102*(3*t15 + x105 - 3*x106) + x106*(g_attn +
         1)/t142)
     )  # microbatch_gpu_time
+    t179 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t159 = maximum(t156*x94, t157*x95)  # expected_level
     t163 = maximum(t160*x94, t161*x95)  # expected_level
     x104 = maximum(b_w*x101, t15*x103)
     t165 = t26*x100 + maximum(x101*(2*b_grad + b_w), x103*(2*t15 + x105))  # stage_backward
-    t180 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
+    t181 = b_upd*x101*where(x68, 1, x72) + t_fix  # update_time
     t169 = (
         t_far*t14*maximum(0, -G + Y)*where(x38, 1, x92) + maximum(t168, g_cp*t152 + g_ep*t155 + g_tp*t149 + t166 + t167)
     )  # expected_microbatch
@@ -246,19 +247,20 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
         t159 + x112), where(x70, t10*maximum(0, x113) + x115, t10*(maximum(0, x114) + maximum(0, t163 + x113)))))
     )  # exposed_dp
     t175 = x28*(t170 + x117) - (x77 - 1)*minimum(minimum(t170, t172), x117)  # zb_bubble
-    t179 = (
-        alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
     )  # expected_dp
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
-    return [t51, t38, t181]
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
+    return [t51, t38, t182]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
             b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
-            n_cp, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
-            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            n_cp, V_bucket, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep,
+            n_copy, n_wide, n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd,
+            t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
+            eta_attn):
     """All columns."""
     x0 = d_nope + d_rope
     x1 = r_kv + r_q
@@ -320,7 +322,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t141 = C*eta_mat  # reached_flops
     t142 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t182 = 6*B*P_act  # model_flops
+    t183 = 6*B*P_act  # model_flops
     t3 = d_rope + 2*n_q*(d_v + x0) + 2*r_kv + 2*r_q  # kept_latent_attention
     t5 = n_q*(r_kv*(d_nope + d_v) + x0*where(less(r_q, 1), D, r_q))  # latent_up_params
     t4 = d_rope + x1  # few_latent_attention
@@ -386,8 +388,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t127 = x132  # model_flops
     t98 = x135  # counted_flops
     t139 = x135  # counted_flops
-    t204 = x135  # counted_flops
-    t183 = t182*x133*x162  # mfu_step_time
+    t205 = x135  # counted_flops
+    t184 = t183*x133*x162  # mfu_step_time
     x15 = n_mat*x10 + x1*x6 + x13 + x14
     t7 = 3*b*x1 + x10*(2*n_mat - 1) + x12*(5*b + b_mask) + x14 + x5  # inside_backward
     x22 = ops_attn + 2*t9
@@ -429,13 +431,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t174 = (
         where(x38, 0, where(x126, alpha_1, alpha_2)) + where(x38, 0, where(x126, x160*x98, x98/minimum(t143, t144*x66)))
     )  # expected_hop
-    t192 = x136*x167  # microbatch_gpu_time
+    t193 = x136*x167  # microbatch_gpu_time
     x30 = t13 - x29
     t62 = where(x38, 0, n_virt*t61*x93)  # pipeline_bytes
     t81 = where(x129, t79*x128, t79*x130)  # pipeline_exposed
     t122 = where(x129, t120*x128, t120*x130)  # pipeline_exposed
     t176 = where(x129, t174*x128, t174*x130)  # pipeline_exposed
-    t193 = t10*t192  # expected_step
+    t194 = t10*t193  # expected_step
     t14 = where(x31, t13 - x30*(2 - minimum(2, ceil(x24/maximum(1, x30)))), x29)  # stage_layers
     x37 = t14*x2
     x53 = t11*t14
@@ -457,7 +459,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         x53*(t23*x51 + t7*x39 + where(x33, 0, where(x35, t24*x51 + t8*x39, where(x36, x52, x13*x39))))
     )  # kernels_backward
     t27 = x4*x53*x54*(n_sp + x56)  # tp_bytes
-    t186 = ops_attn*x170*x39*x53  # microbatch_gpu_time
+    t187 = ops_attn*x170*x39*x53  # microbatch_gpu_time
     t30 = S*Y*b*n_seq*x58*(d_rope + r_kv)  # latent_cp_bytes
     t150 = where(less(n_cp, 2), 0, x58)  # cp_calls
     t44 = t42*t43  # flying_activations
@@ -477,13 +479,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x166 = g_ker*(t25 + t26)
     t28 = t27*(1 - 1/maximum(1, x57))  # group_nvlink
     t29 = t27*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t187 = t10*t186  # expected_step
+    t188 = t10*t187  # expected_step
     x60 = t30*x39
     x91 = maximum(t44, t46)
     t33 = f_hit*x65*(x62 - 1)/x62  # exchange_nvlink
     t34 = f_node*x65*(x67 - 1)/x67  # exchange_network
-    t188 = maximum(0, t167)  # expected_microbatch
-    t184 = x169*x63  # microbatch_gpu_time
+    t189 = maximum(0, t167)  # expected_microbatch
+    t185 = x169*x63  # microbatch_gpu_time
     x43 = x41 + x42
     x75 = b_grad*x41
     x96 = x41*(-Y/maximum(Y, x95) + 1) + x42*(-Z/maximum(Z, x95) + 1)
@@ -492,7 +494,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t125 = x137  # stage_forward
     t85 = x105  # stage_backward
     t126 = x143  # stage_backward
-    t190 = x136*x166  # microbatch_gpu_time
+    t191 = x136*x166  # microbatch_gpu_time
     t52 = t10*t28  # step_bytes
     t53 = t10*t29  # step_bytes
     t65 = maximum(t28*x111, t29*x110)  # level_time
@@ -510,8 +512,8 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t155 = (
         t153*where(less_equal(t154, 1), alpha_1, alpha_2 + x159*(t154 - 2)) + maximum(t33*x160, t34*x161)
     )  # expected_level
-    t189 = t10*t188  # expected_step
-    t185 = t10*t184  # expected_step
+    t190 = t10*t189  # expected_step
+    t186 = t10*t185  # expected_step
     t18 = x43  # stage_rank_params
     t35 = where(x68, b_w*x43, where(x71, b_w*x41 + b_w*x42, b_w*x74))  # stage_state
     t37 = where(x68, t0*x43, where(x71, t0*x41*x72 + t0*x76, t0*x74))  # stage_state
@@ -526,7 +528,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t60 = t58*x97  # dp_network
     t90 = t84 + t85  # microbatch_time
     t131 = t125 + t126  # microbatch_time
-    t191 = t10*t190  # expected_step
+    t192 = t10*t191  # expected_step
     x116 = g_tp*t65
     x148 = g_tp*t106
     x172 = g_tp*t149
@@ -547,6 +549,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
         t18*x89*where(x69, 0, where(x70, b_grad, b_grad + 2*b_w)) + where(x33, 0, where(x36, t40, t40 - t41))
     )  # working_memory
     t48 = V_fix + b_bucket*t18*minimum(1, x90)  # framework_memory
+    t179 = where(x70, maximum(1, b_w*t18/V_bucket), t14)  # dp_buckets
     t38 = t35 + t36 + t37  # replicated_state
     t68 = x112  # dp_nvlink
     t109 = x112  # dp_nvlink
@@ -564,20 +567,20 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t132 = t10*t131  # step_sum
     t92 = x116  # microbatch_time
     t133 = x148  # microbatch_time
-    t196 = x171 + maximum(0, x172)  # expected_microbatch
+    t197 = x171 + maximum(0, x172)  # expected_microbatch
     x117 = g_cp*t66
     x149 = g_cp*t107
     x173 = g_cp*t152
     t96 = x118  # microbatch_time
     t137 = x150  # microbatch_time
-    t200 = maximum(0, x174)  # expected_microbatch
+    t201 = maximum(0, x174)  # expected_microbatch
     x104 = maximum(b_w*x101, t15*x103)
     x109 = maximum(x101*x106, x103*x108)
     x139 = b_w*x138
     x144 = x106*x138
-    t180 = b_upd*x138*where(x68, 1, x72) + t_fix  # update_time
+    t181 = b_upd*x138*where(x68, 1, x72) + t_fix  # update_time
     t166 = x136*(x165 + x166 + x167) + x63*(x168*x170 + x169)  # microbatch_gpu_time
-    t194 = x136*x165  # microbatch_gpu_time
+    t195 = x136*x165  # microbatch_gpu_time
     x92 = t47 + t48
     t70 = maximum(t68*x111, t69*x110)  # level_time
     t111 = maximum(t109*x146, t110*x147)  # level_time
@@ -587,13 +590,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t163 = maximum(t160*x160, t161*x161)  # expected_level
     t93 = t10*t92  # step_sum
     t134 = t10*t133  # step_sum
-    t197 = t10*t196  # expected_step
+    t198 = t10*t197  # expected_step
     t94 = x117  # microbatch_time
     t135 = x149  # microbatch_time
-    t198 = maximum(0, x173)  # expected_microbatch
+    t199 = maximum(0, x173)  # expected_microbatch
     t97 = t10*t96  # step_sum
     t138 = t10*t137  # step_sum
-    t201 = t10*t200  # expected_step
+    t202 = t10*t201  # expected_step
     t63 = x100 + x104  # stage_forward
     t75 = x104  # stage_forward
     t64 = x105 + x109  # stage_backward
@@ -603,13 +606,13 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x145 = maximum(x144, x108*x141)
     t165 = x143 + maximum(x144, x108*x163)  # stage_backward
     x175 = t166 + t167 + x172 + x173 + x174
-    t195 = t10*t194  # expected_step
+    t196 = t10*t195  # expected_step
     t50 = x92  # gpu_memory
     t51 = t38 + x91 + x92  # gpu_memory
     x178 = 2*t159
     t95 = t10*t94  # step_sum
     t136 = t10*t135  # step_sum
-    t199 = t10*t198  # expected_step
+    t200 = t10*t199  # expected_step
     x124 = -t63 + t73
     x119 = t63 + t64
     x122 = -t64*x121
@@ -624,7 +627,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x177 = -t165
     x179 = -t165*x121
     t169 = x171 + maximum(t168, x175)  # expected_microbatch
-    t202 = maximum(0, t168 - x175)  # host_wait
+    t203 = maximum(0, t168 - x175)  # host_wait
     t177 = where(x68, x178, where(x69, t159 + t163, where(x70, t10*t159 + t163, t10*(t159 + 2*t163))))  # dp_exchange
     x125 = maximum(maximum(0, x124*x26), -t63*x121 + t73)
     t74 = x116 + x117 + x118 + x119  # microbatch_time
@@ -637,7 +640,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     t129 = t116 + t124  # microbatch_time
     x180 = t159 + x177
     x176 = t169/(t164 + t165)
-    t203 = t10*t202  # expected_step
+    t204 = t10*t203  # expected_step
     t78 = (
         where(x68, maximum(maximum(0, 2*t70 + x122), x26*(-t64 + 2*t70)), where(x69, x125 + maximum(maximum(0,
         x123*x26), t70 + x122), where(x70, t10*maximum(0, x123) + x125, t10*(maximum(0, x124) + maximum(0, -t64 + t70 +
@@ -664,23 +667,23 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x152 = t115/x151
     x183 = t171 - t172
     t80 = -x127*minimum(minimum(t75, t76), -t75 + t77) + x28*(-t75 + t76 + t77)  # zb_bubble
-    t179 = (
-        alpha_dp*t178*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
+    t180 = (
+        alpha_dp*t178*t179*x90 + minimum(t177, g_dp*(-t173 + t177)*minimum(1, n_zero + x28) + n_edge*t177*x89 + t173)
     )  # expected_dp
     t117 = t104*x152  # forward_slot
     t118 = t105*x152  # backward_slot
     t175 = -x127*minimum(minimum(t170, t172), x183) + x28*(t170 + x183)  # zb_bubble
     t82 = t10*t74 + t78 + t80 + t81  # step_sum
     t121 = -x127*minimum(minimum(t116, t117), -t116 + t118) + x28*(-t116 + t117 + t118)  # zb_bubble
-    t181 = t10*t169 + t175 + t176 + t179 + t180  # expected_step
+    t182 = t10*t169 + t175 + t176 + t180 + t181  # expected_step
     t99 = t98*x134/t82  # mfu
     t123 = t10*t115 + t119 + t121 + t122  # step_sum
-    t205 = t204*x134/t181  # mfu
+    t206 = t205*x134/t182  # mfu
     t140 = t139*x134/t123  # mfu
     return [
         t10, t14, t35, t36, t37, t38, t49, t50, t51, t52, t53, t54, t55, t56, t57, t59, t60, t62, t87, t89, t91, t93,
-        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t183, t185,
-        t187, t189, t191, t193, t195, t197, t199, t201, t203, t175, t176, t179, t180, t181, t205,
+        t95, t97, t78, t81, t80, t82, t99, t128, t130, t132, t134, t136, t138, t119, t122, t121, t123, t140, t184, t186,
+        t188, t190, t192, t194, t196, t198, t200, t202, t204, t175, t176, t180, t181, t182, t206,
     ]
 
 

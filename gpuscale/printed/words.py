@@ -33,12 +33,13 @@ BUBBLES = {
 # Meanings of quantities.
 MEANINGS = {
     "C": "peak FLOP/s of one GPU, dense",
+    "V_bucket": "bytes of a bucket of gradients",
     "W_hbm": "bandwidth of HBM",
     "W_node": "bandwidth out of a node into the scale-out network, one direction",
     "W_nvl": "bandwidth of a GPU into NVLink, one direction",
     "alpha_1": "latency of a step or of a call at level 1",
     "alpha_2": "latency of a step or of a call at level 2",
-    "alpha_dp": "latency of data parallelism per step and replica",
+    "alpha_dp": "latency that each further rank of a ring adds to a bucket",
     "alpha_rank": "latency that each rank beyond two nodes adds to a call",
     "b_acc": "bytes per parameter that adding up the gradients of a microbatch moves",
     "b_loss": "bytes that the loss moves for each logit, both passes",

@@ -131,8 +131,8 @@ t_head = Quantity("t_head", "s", "time of the host per microbatch for embedding,
 t_far = Quantity("t_far", "s", "delay per layer of a microbatch and per tensor-parallel rank beyond the node",
     r"t_\mathrm{far}", zero=True)
 t_fix = Quantity("t_fix", "s", "fixed time per step", r"t_\mathrm{fix}", zero=True)
-alpha_dp = Quantity("alpha_dp", "s", "latency of data parallelism per step and replica", r"\alpha_\mathrm{DP}",
-    zero=True)
+alpha_dp = Quantity("alpha_dp", "s", "latency that each further rank of a ring adds to a bucket",
+    r"\alpha_\mathrm{DP}", zero=True)
 g_dp = Quantity("g_dp", "1", "fraction of the gradient exchange that is not overlapped", r"g_\mathrm{DP}",
     most=1, zero=True)
 gamma_net = Quantity("gamma_net", "1", "exponent by which node bandwidth falls with the number of nodes",

@@ -120,9 +120,11 @@ def esm() -> str:
 
 @functools.cache
 def notebook_style() -> str:
-    """All styles for a notebook, which has rules of its own that ours have to meet."""
-    names = dict.fromkeys(file for name in ("gpuscale", "stage", *FIGURES) for file in STYLES[name])
-    return _read((NOTEBOOK, *names), "css")
+    """All styles for a notebook, which has rules of its own that ours have to meet. Those of a figure hold for its own
+    cards: figures use the same short class names, and here they are loaded together."""
+    names = dict.fromkeys(file for name in ("gpuscale", "stage") for file in STYLES[name])
+    own = [style(name).replace(".card)", f".card[data-painter={name}])") for name in FIGURES]
+    return "\n".join((_read((NOTEBOOK, *names), "css"), *own))
 
 
 def look() -> Html:

@@ -3,10 +3,10 @@
 import json
 import re
 import time
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROBES = Path(__file__).with_name("probes.js").read_text(encoding="utf-8").rstrip().removesuffix(";")  # an expression
 PAGES = [f"{name}.html" for name in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())]
 # Sheets are cards of one kind, one below the other: some stand for all where the cards' texts make no difference
 SHEETS = [name for name in PAGES if name.startswith("exercises/")]
@@ -23,6 +23,7 @@ def notebook(page: str) -> Path:
     return ROOT / page.replace(".html", ".ipynb")
 
 
+@cache
 def code(page: str) -> list[str]:
     """The code cells of a page's notebook."""
     cells = json.loads(notebook(page).read_text(encoding="utf-8"))["cells"]
@@ -36,7 +37,7 @@ def calling(name: str) -> list[str]:
 
 def probe(name: str) -> str:
     """A function of probes.js for the browser to evaluate."""
-    return f"(...given) => ({PROBES}).{name}(...given)"
+    return f"(...given) => probes.{name}(...given)"
 
 
 def visible(selector: str, each: str = "el.id") -> str:

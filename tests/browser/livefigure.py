@@ -26,9 +26,17 @@ class Figure:
         """What can be seen and heard of it now."""
         return self.at.evaluate(probe("figure"))
 
+    def seen(self, *changes: dict) -> list[tuple[dict, dict, dict]]:
+        """What can be seen of it after each of some changes (as for ``put``; ``{"from": self.opening}`` begins at its
+        opening state), with its inputs as numbers and its view then."""
+        return [(shown, *self._state(link)) for shown, link in self.at.evaluate(probe("seen"), changes)]
+
     def state(self) -> tuple[dict, dict]:
         """Its inputs as numbers, and its view."""
-        pairs = dict(parse_qsl(self.at.evaluate(probe("link")).partition(":")[2]))
+        return self._state(self.at.evaluate(probe("link")))
+
+    def _state(self, link: str) -> tuple[dict, dict]:
+        pairs = dict(parse_qsl(link.partition(":")[2]))
         name = pairs.pop("view", None)
         view = next((v for v in self.spec["views"] if v["name"] == name), {})
         return {k: float(v) for k, v in pairs.items()}, view
@@ -46,14 +54,17 @@ class Figure:
         self.at.evaluate(probe("put"), to)
         return self
 
+    @property
+    def opening(self) -> str:
+        """The link to the state it opens with."""
+        first = {"view": self.spec["views"][0]["name"]} if self.spec["views"] else {}
+        first |= self.spec["fixed"] | {k: p["start"] for k, p in self.spec["params"].items()}
+        return f"#{self.name}:{urlencode(first)}"
+
     def reset(self, width: int = 1280) -> "Figure":
         """Back to the state it opens with, drawn in a window of that width."""
         self.tab.set_viewport_size({"width": width, "height": 900})
-        drawn = "(el) => el.querySelector('svg').getAttribute('width') == el.clientWidth"
-        self.tab.wait_for_function(drawn, arg=self.at.locator(".plot").element_handle())
-        first = {"view": self.spec["views"][0]["name"]} if self.spec["views"] else {}
-        first |= self.spec["fixed"] | {k: p["start"] for k, p in self.spec["params"].items()}
-        self.tab.evaluate(probe("follow"), f"#{self.name}:{urlencode(first)}")
+        self.at.evaluate(probe("reset"), self.opening)
         return self
 
     def tap(self, x: float, y: float) -> None:
@@ -67,10 +78,7 @@ class Figure:
 
     def plot(self) -> tuple[float, float, float, float]:
         """The corners of its plot in the window: x0, y0, x1, y1."""
-        self.at.locator(".plot").scroll_into_view_if_needed()
-        x0, y0, y1, x1 = self.shown()["ends"]
-        svg = self.at.locator(".plot svg").bounding_box()
-        return svg["x"] + x0, svg["y"] + y0, svg["x"] + x1, svg["y"] + y1
+        return tuple(self.at.evaluate(probe("plotted")))
 
     @property
     def movable(self) -> bool:

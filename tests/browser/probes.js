@@ -1,5 +1,6 @@
-/* What the browser tests ask of a page, as data. One object of functions; see probe() in bookpages.py. */
-({
+/* What the browser tests ask of a page, as data. One object of functions, in every page that a test opens; see probe() in
+   bookpages.py. */
+window.probes = {
   /* --- pages --- */
 
   /** What makes a page scroll sideways: elements that stick out of it and are in no box that scrolls. */
@@ -47,14 +48,18 @@
     };
   },
 
-  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. */
-  cut() {
+  /** Mathematics that sticks out of its column, or that something cuts off: every sign of every formula. With ``scrolling``,
+   *  what is in a box that scrolls is not cut off. */
+  cut(scrolling = false) {
     const out = [];
+    const scrolls = (box) =>
+      box.closest('article') && (getComputedStyle(box).overflowX === 'auto' || scrolls(box.parentElement));
     const apart = ['inline', 'contents'];
     for (const el of document.querySelectorAll('math')) {
       if (!el.checkVisibility()) continue;
       let column = el.closest('.equation, div.math') ?? el.parentElement;
       while (apart.includes(getComputedStyle(column).display)) column = column.parentElement;
+      if (scrolling && scrolls(column)) continue;
       const room = column.getBoundingClientRect();
       const frame = column.closest('.equation, div.math, .expr, .approx');
       let worst = frame && getComputedStyle(frame).overflowX !== 'visible' ? frame.scrollWidth - frame.clientWidth : 0;
@@ -63,6 +68,26 @@
         if (at.height) worst = Math.max(worst, at.right - room.right, room.left - at.left);
       }
       if (worst > 1) out.push(`${worst.toFixed(0)} px of ${el.querySelector('annotation')?.textContent.slice(0, 80)}`);
+    }
+    return out;
+  },
+
+  /** What sticks out of a card, or of a picture's box, and is in no box that scrolls. */
+  sticking() {
+    const out = [];
+    for (const card of document.querySelectorAll('.card, .formula, .still')) {
+      if (!card.checkVisibility() || getComputedStyle(card).overflowX === 'auto') continue;
+      const edge = card.getBoundingClientRect().right + 2.5;
+      const loose = [...card.querySelectorAll('*')].find((el) => {
+        const box = el.getBoundingClientRect();
+        if (box.right <= edge || !box.width || !box.height || el.closest('.scene svg, .quiet, annotation'))
+          return false;
+        for (let at = el.parentElement; at !== card; at = at.parentElement) {
+          if (getComputedStyle(at).overflowX !== 'visible') return false;
+        }
+        return true;
+      });
+      if (loose) out.push(`${card.id || card.className}: ${loose.tagName} ${loose.textContent.trim().slice(0, 40)}`);
     }
     return out;
   },
@@ -204,12 +229,53 @@
     }
   },
 
+  /** Waits for something, for so many frames at most. */
+  async until(holds, frames = 900) {
+    while (!(await holds()) && frames--) await new Promise(requestAnimationFrame);
+  },
+
   follow: (hash) =>
     new Promise((done) => {
       history.replaceState(null, '', location.pathname);
       addEventListener('hashchange', done, { once: true });
       location.hash = hash;
     }),
+
+  /** Once the figure is drawn for the width that it has now, back to the state of a link. */
+  async reset(root, hash) {
+    const plot = root.querySelector('.plot');
+    await this.until(() => +plot.querySelector('svg').getAttribute('width') === plot.clientWidth);
+    await this.follow(hash);
+  },
+
+  /** What the figure shows after each of some changes, and its link; a change may begin at the state of a link. */
+  async seen(root, changes) {
+    const out = [];
+    for (const { from, ...to } of changes) {
+      if (from) await this.follow(from);
+      this.put(root, to);
+      out.push([this.figure(root), this.link(root)]);
+    }
+    return out;
+  },
+
+  /** What is on the clipboard once a press of the button has brought the call there. */
+  async copied(root) {
+    const code = root.querySelector('.call code').textContent;
+    root.querySelector('[data-copy=py]').click();
+    let text;
+    await this.until(async () => (text = await navigator.clipboard.readText()).trim().endsWith(code));
+    return text;
+  },
+
+  /** The middle of the window has the plot: where its corners are there. */
+  plotted(root) {
+    const svg = root.querySelector('.plot svg');
+    svg.scrollIntoView({ block: 'center', behavior: 'instant' });
+    const [x0, y0, y1, x1] = this.figure(root).ends;
+    const { x, y } = svg.getBoundingClientRect();
+    return [x + x0, y + y0, x + x1, y + y1];
+  },
 
   /** Corners of a figure's states: its sliders at their ends, two at a time, in each view, and each preset.
    *  Texts have to be sane and inside the drawing; labels may touch, but not overlap. */
@@ -357,4 +423,4 @@
     text: el.querySelector('span').textContent,
     pips: [...el.querySelectorAll('ol a')].map((a) => [a.className, a.textContent, a.hash]),
   }),
-});
+};

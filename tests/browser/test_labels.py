@@ -2,7 +2,7 @@
 
 import pytest
 from browser.bookpages import said
-from browser.test_figures import PAGES, figures
+from browser.test_figures import FITS, PAGES, figures
 
 WIDTHS = 1280, 390, 320
 # Presses reset, every preset and every tab in turn, and lists labels that leave the card or lie on one another; a label
@@ -33,8 +33,6 @@ LABELS = """(el) => {
   reset.click();
   return [...out];
 }"""
-DRAWN = """(width) => innerWidth === width && [...document.querySelectorAll('.drawn .scene')].every(
-  (scene) => scene.querySelector('svg').getAttribute('width') == scene.clientWidth)"""
 PLANT = """(el) => {
   const one = el.querySelector('.scene svg text'), box = one.getBBox(), svg = one.closest('svg');
   const plant = document.createElementNS(svg.namespaceURI, 'text');
@@ -54,9 +52,7 @@ def looked(page, width: int) -> list[str]:
     """What is wrong with the labels of a page's figures at a width."""
     page.set_viewport_size({"width": width, "height": 900})
     found = figures(page)
-    for figure in found:
-        figure.scroll_into_view_if_needed()  # one that was never seen has no drawing yet
-    page.wait_for_function(DRAWN, arg=width)
+    page.wait_for_function(FITS, arg=width)
     return [f"{each.get_attribute('id')}, {width} px: {line}" for each in found for line in each.evaluate(LABELS)]
 
 

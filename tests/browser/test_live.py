@@ -3,6 +3,7 @@
 The same checks run on every figure of the book. Whether the numbers are right is asked in test_live_numbers.py.
 """
 
+import json
 import random
 import re
 
@@ -22,9 +23,9 @@ def test_every_slider_moves_its_figure(figures):
 
 
 def sliders_move(figure):
-    for key in figure.spec["params"]:
-        figure.reset()
-        low, high = (figure.put(at={key: end}).shown() for end in (0, 1000))
+    ends = [{"from": figure.opening, "at": {key: end}} for key in figure.spec["params"] for end in (0, 1000)]
+    seen = [shown for shown, *_ in figure.seen(*ends)]
+    for key, low, high in zip(figure.spec["params"], seen[::2], seen[1::2], strict=True):
         name = figure.spec["params"][key]["label"]
         if drawing(low) == drawing(high):
             yield f"{name}: the drawing does not move"
@@ -62,7 +63,7 @@ def buttons_work(figure):
         seen = []
         for i, part in enumerate(figure.spec[f"{kind}s"]):
             figure.at.locator(f"[data-{kind}='{i}']").click()
-            shown, (state, view) = figure.shown(), figure.state()
+            [(shown, state, view)] = figure.seen({})
             pressed = shown[f"{kind}s"]
             if not pressed[i] or (kind == "view" and pressed.count(True) != 1):
                 yield f"{kind} {i}: pressed are {pressed}"
@@ -176,6 +177,33 @@ def test_the_state_is_spoken_once_the_hand_rests(figures):
     role = figure.at.locator(".quiet[role=status]").first.element_handle()
     words = " ".join(figure.shown()["sentence"].split())
     figure.tab.wait_for_function(heard, arg=[role, words])
+
+
+# Moves the first slider of a figure to one end and to the other.
+ENDS = """async (el) => {
+  for (const end of [0, 1000]) {
+    probes.put(el, { at: { [el.querySelector('.sliders input').dataset.k]: end } });
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+
+
+def styled(browser, page) -> int:
+    """Of how many elements Chromium computes the style at once while a slider of the first figure moves, at most."""
+    browser.start_tracing(page=page.page, categories=["devtools.timeline"])
+    page.locator(".live").first.evaluate(ENDS)
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    return max(event["args"].get("elementCount", 0) for event in events if event["name"] == "UpdateLayoutTree")
+
+
+def test_a_step_of_a_slider_styles_its_figure_alone(browser, tab):
+    """A rule that asks with :has() what follows an output makes it the whole article: a slider then lags."""
+    page = tab("chapters/data_parallelism.html")
+    whole = page.locator("article *").count()
+    assert 0 < styled(browser, page) < whole / 8
+    rule = page.add_style_tag(content=".cell_output:has(+ .hide) > .output:last-child > * { margin-bottom: 8px; }")
+    assert styled(browser, page) > whole / 4
+    rule.evaluate("(el) => el.remove()")
 
 
 def test_copying_works_where_there_is_no_clipboard(page, served):

@@ -9,21 +9,21 @@ import re
 import numpy as np
 import pytest
 from browser import twin
-from browser.bookpages import clipboard, until
+from browser.bookpages import probe
 from browser.livefigure import each
 
 STATES = 6
 
 
-def random_states(figure, count=STATES):
-    """Puts a figure into its first state, then into random ones; the same at every run."""
+def random_states(figure, count=STATES) -> list[dict]:
+    """What leads a figure to its first state, then to random ones; the same at every run."""
     dice = random.Random(f"{figure.name} states")
-    for turn in range(count):
-        if turn:
-            at = {k: dice.randrange(1001) for k in figure.spec["params"]}
-            view, preset = (dice.randrange(max(1, len(figure.spec[k]))) for k in ("views", "presets"))
-            figure.put(view=view, preset=preset, at=at)
-        yield figure.shown(), *figure.state()
+    changes = [{}]
+    for _ in range(1, count):
+        at = {k: dice.randrange(1001) for k in figure.spec["params"]}
+        view, preset = (dice.randrange(max(1, len(figure.spec[k]))) for k in ("views", "presets"))
+        changes.append({"view": view, "preset": preset, "at": at})
+    return changes
 
 
 def test_words_and_drawings_are_those_of_python(figures):
@@ -31,7 +31,7 @@ def test_words_and_drawings_are_those_of_python(figures):
 
 
 def numbers_agree(figure):
-    for shown, state, view in random_states(figure):
+    for shown, state, view in figure.seen(*random_states(figure)):
         where = f"at {state}, view {view.get('name')}"
         wanted = figure.twin.sentence(state, view)
         if shown["sentence"].split() != wanted.split():
@@ -103,11 +103,9 @@ def test_copied_python_gives_what_the_figure_states(figures):
 
 
 def copied_runs(figure):
-    for _, state, view in random_states(figure, 3):
-        figure.at.locator("[data-copy=py]").click()
-        code = figure.shown()["code"]
-        until(figure.tab, lambda code=code: clipboard(figure.tab).strip().endswith(code))
-        copied = clipboard(figure.tab)
+    for change in random_states(figure, 3):
+        [(shown, state, view)] = figure.seen(change)
+        copied = figure.at.evaluate(probe("copied"))
         try:
             value = twin.called(copied)
         except Exception as error:
@@ -116,4 +114,4 @@ def copied_runs(figure):
         names, words = figure.twin.named(figure.twin.inputs(state, view)), figure.twin.sentences(view)
         stated = {k: v for k, v in names.items() if any(f"{{{k}}}" in text for text in words)}
         if not any(v == pytest.approx(value, rel=1e-4) for v in stated.values()):
-            yield f"{code} is {value:.6g}; the figure states {stated}"
+            yield f"{shown['code']} is {value:.6g}; the figure states {stated}"

@@ -247,24 +247,36 @@ def press_reset(score) -> None:
     assert score.get_by_role("button", name="Reset").count() == 1
 
 
+# By the id of each card on the page: its data, its solution and the label of its field.
+HELD = """() => Object.fromEntries([...document.querySelectorAll('form.quiz')].map((form) => [form.id, {
+  spec: form.querySelector('script[type$=json]').textContent,
+  told: form.querySelector('.solution')?.textContent ?? '',
+  label: form.querySelector('.answer label, legend')?.innerText,
+}]))"""
+
+
+def held(cards) -> list[dict]:
+    """What the page holds of each of the cards."""
+    on_page = cards[0].page.evaluate(HELD)
+    return [on_page[f"q-{card.item.set_name}-{card.item.number}"] for card in cards]
+
+
 def test_the_page_holds_no_answer(cards, site):
     """Neither the grading data nor the folded solution has the digits of an answer; messages are sealed."""
     problems = []
-    for card in cards:
-        form = card.at.evaluate("(form) => form.querySelector('script[type$=json]').textContent")
-        spec = json.loads(form)
+    for card, on_page in zip(cards, held(cards), strict=True):
+        spec = json.loads(on_page["spec"])
         for number, variant in enumerate(spec["variants"]):
             grade = variant["grade"]
             assert set(grade) <= {"salt", "outcomes", "wrong", "tolerance", "exact", "points"}
             assert grade == card.spec["variants"][number]["grade"], card.item.id
             assert all(re.fullmatch("[0-9a-f]+", k + v) for k, v in grade["outcomes"].items())
-            problems += [f"{card.item.id}: {what}" for what in leaks(card, spec, number)]
+            problems += [f"{card.item.id}: {what}" for what in leaks(card, spec, on_page["told"], number)]
     assert not problems, said(problems)
 
 
-def leaks(card, spec, variant):
+def leaks(card, spec, told, variant):
     q = card.question
-    told = card.at.locator(".solution").text_content() if card.at.locator(".solution").count() else ""
     rest = [spec["expects"], spec["variants"][variant]["grade"]["wrong"], told]
     if q.kind == "number":
         digits = re.sub(r"[^\d.,]", "", q.show(q.value(q.expr, variant)))
@@ -281,12 +293,9 @@ def leaks(card, spec, variant):
 
 
 def test_all_questions_stand_on_their_page(cards):
-    page = cards[0].page
-    shown = page.evaluate("() => [...document.querySelectorAll('form.quiz')].map((f) => f.id)")
-    assert {f"q-{c.item.set_name}-{c.item.number}" for c in cards} <= set(shown)
-    assert not page.evaluate(
+    assert not cards[0].page.evaluate(
         "() => [...document.querySelectorAll('form .fallback')].some((el) => el.checkVisibility())"
     )
-    for card in cards:
-        label = card.at.evaluate("(f) => f.querySelector('.answer label, legend')?.innerText")
+    for card, on_page in zip(cards, held(cards), strict=True):
+        label = on_page["label"]
         assert label and (card.question.kind == "choice" or card.spec["expects"] in label)

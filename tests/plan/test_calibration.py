@@ -34,10 +34,10 @@ from gpuscale.specs import registry
 TRUE = {
     "eta_mat": 0.66, "eta_attn": 0.5, "eta_nvl": 0.7, "eta_net": 0.5, "gamma_net": 0.2, "g_ker": 3.0, "b_loss": 40.0,
     "b_acc": 10.0, "b_upd": 30.0, "t_host": 3e-3, "t_cross": 5e-4, "t_head": 4e-3, "t_far": 4e-4, "t_fix": 0.03,
-    "alpha_dp": 4e-4, "g_dp": 0.7, **FIXED,
+    "alpha_dp": 4e-6, "g_dp": 0.7, **FIXED,
 }  # fmt: skip
 PEAK = dict.fromkeys(TRUE, 0.0) | dict.fromkeys(("eta_mat", "eta_attn", "eta_nvl", "eta_net", "g_ker", "g_grp"), 1.0)
-PEAK["g_attn"] = 2.0
+PEAK |= {"g_attn": 2.0, "V_bucket": FIXED["V_bucket"]}
 
 
 def with_constants(constants) -> Calibration:
@@ -158,9 +158,16 @@ def test_what_is_shipped_follows_from_the_runs(monkeypatch):
 
 def test_what_is_shipped_for_megatron_follows_from_the_runs():
     kept = load_calibration(shipped("megatron_a100"))
-    found = calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100")
+    found = calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100", bucket="1GB")
+    assert found.constants == pytest.approx(kept.constants, rel=1e-3)
     assert (found.band, found.tie) == pytest.approx((kept.band, kept.tie), rel=1e-3)
     assert found.kinds == kept.kinds and found.kinds.zero == (0,) and found.kinds.recompute == ("full",)
+
+
+@pytest.mark.parametrize("bucket", ["lots", 0, "-25MB", float("inf")])
+def test_a_bucket_is_some_bytes(bucket):
+    with pytest.raises(Refusal, match=r"bucket of gradients, in bytes: .*; expected a number, 1 or more"):
+        calibrate(shipped("megatron_a100").parent / "megatron_a100.csv", "a100", bucket=bucket)
 
 
 @pytest.mark.parametrize("name", ["nanotron_h100", "megatron_a100"])

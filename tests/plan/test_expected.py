@@ -174,6 +174,7 @@ def test_each_cluster_has_its_calibration(key):
     else:
         assert found.runs == 0 and found.band == USUAL_BAND and set(found.unknown) == set(PRIORS)
         assert found.source == f"defaults, not fitted to any run on {cluster(key).chip}"
+        assert found.constants["V_bucket"] == 2 * 5e8  # DeepSpeed's default, reduce_bucket_size, in bf16
 
 
 @pytest.mark.parametrize("chip", ["a100_sxm", "h100_sxm", "h800_sxm", "b200_sxm", "h200_sxm", "mi300x"])
@@ -264,7 +265,7 @@ def test_the_band_of_megatron_follows_from_leaving_out_each_run():
     assert len(runs) == kept.runs == 10 and not kept.far
     off = []
     for i, run in enumerate(runs):
-        problem = Problem([*runs[:i], *runs[i + 1 :]], cluster("a100"), "bf16_fp32_grads")
+        problem = Problem([*runs[:i], *runs[i + 1 :]], cluster("a100"), "bf16_fp32_grads", bucket=1e9)
         fitted = problem.constants(problem.fit(np.arange(len(runs) - 1)))
         found = dataclasses.replace(kept, constants=kept.constants | dict(zip(problem.free, fitted, strict=True)))
         ask = request(run.model, "a100", run.gpus, run.batch, run.seq, calibration=found)

@@ -282,6 +282,13 @@ class Slow:
         play = {"1f1b": orders.one_f_one_b, "gpipe": orders.gpipe}[schedule]
         return play(c.pp, self.count, forward, back, hop)
 
+    def _started(self, k, recipe) -> F:
+        """The latencies of a round of data parallelism: of each bucket, or each layer that is gathered."""
+        bucket = sum(k["alpha_dp"] for rank in range(self.c.dp * self.c.cp) if rank)
+        if self.c.zero == 3:
+            return bucket * self.layers
+        return bucket * max(F(recipe.weights) * self.rank / k["V_bucket"], F(1))
+
     def _idle_and_exposed(self, forward, back, hop, weights) -> tuple[F, F]:
         """How long a rank idles without transfers, and what these add; with split backward passes and from both sides
         they are assumed to add what they add to 1F1B."""
@@ -425,7 +432,7 @@ class Slow:
         best = self._beside(forward, back, scatter, gather)
         waits = k["g_dp"] if c.zero or c.pp > 1 else 0
         seen_of_all = waits * every + (1 - waits) * best + every * k["n_edge"] / self.layers
-        out["dp"] = min(seen_of_all, every) + k["alpha_dp"] * (c.dp * c.cp - 1) * rounds
+        out["dp"] = min(seen_of_all, every) + self._started(k, recipe) * rounds
         owners = c.dp * c.cp if c.zero else 1
         out["update"] = k["b_upd"] * self.rank / hbm / owners + k["t_fix"]
         out["step"] = self.count * micro + sum(out[name] for name in ("bubble", "pp", "dp", "update"))

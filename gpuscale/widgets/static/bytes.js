@@ -285,9 +285,9 @@
       (y) => !g.narrow || (y < g.base - 8 && taken.every((other) => abs(other - y) > 14)),
     );
     out.push(
-      names,
       { key: 'frame', tag: 'path', class: 'frame', d: `M.5 ${TOP - 6}V${g.base}H${g.col - 0.5}V${TOP - 6}` },
       { key: 'limit', tag: 'path', class: 'limit', d: `M-4 ${px(line)}H${g.col + (g.narrow ? 4 : 8)}` },
+      names,
       clear !== undefined && {
         key: 'limit-of',
         tag: 'text',

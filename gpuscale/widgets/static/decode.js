@@ -308,7 +308,8 @@ figures.decode = {
         ),
       );
     }
-    if (!small && p.N < 4) out.push(label('keptname', width - 5, bottom - 10, words.kept, 'small soft', 'end'));
+    if (!small && p.N < 4 && f.fits)
+      out.push(label('keptname', width - 5, bottom - 10, words.kept, 'small soft', 'end'));
     if (p.N > 1 && !small && p.N < 8 && !beyond) {
       bands.forEach((top, n) =>
         out.push(label(`gpu${n}`, width - 5, top + 16, worded(words.gpu, n), 'small soft', 'end')),

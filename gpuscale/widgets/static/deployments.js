@@ -224,29 +224,39 @@ const better = (a, b) =>
 const order = (a, b) =>
   a.row.Y - b.row.Y || a.row.N_stages - b.row.N_stages || a.row.n_dpa - b.row.n_dpa || a.row.n_ep - b.row.n_ep;
 let kept = null; // the layouts of the request that was asked last
+const givenOf = (p) => JSON.stringify(EVALUATED.map((k) => p[k]));
+/** Whether the layouts of a request have yet to be evaluated. */
+const unknown = (p, data) => kept?.given !== givenOf(p) || kept.data !== data;
+/** Evaluates the layouts of a request, one at a time. */
+function* laying(p, call, data) {
+  const ask = asked(p, call, data);
+  const across = powers(min(p.gpus, 2 * ask.x.G));
+  const down = powers(min(p.gpus, p.down === 'pp' ? data.stages : p.gpus));
+  const cells = [];
+  for (const row of down) {
+    for (const tp of across) {
+      const [layouts, why] = tp * row > p.gpus ? [[]] : laidOut(ask, tp, row);
+      const rows = [];
+      for (const one of layouts) {
+        rows.push(bothKinds(ask, one));
+        yield;
+      }
+      const out = tp * row > p.gpus ? { out: 'many' } : !rows.length && { out: 'layout', why };
+      cells.push({ tp, row, rows, ...out });
+    }
+  }
+  const able = later(() => {
+    const able = cells
+      .flatMap((c) => c.rows.map((one) => one.apart))
+      .filter((one) => one.points.length && one.row.n_gpu < p.gpus)
+      .sort(order);
+    return able.filter((s, i) => !able.some((o, j) => o !== s && better(o, s) && (j < i || !better(s, o))));
+  });
+  kept = { given: givenOf(p), data, ask, across, down, cells, able };
+}
 /** All cells of a request within its limits. */
 function searched(p, call, data) {
-  const given = JSON.stringify(EVALUATED.map((k) => p[k]));
-  if (kept?.given !== given || kept.data !== data) {
-    const ask = asked(p, call, data);
-    const across = powers(min(p.gpus, 2 * ask.x.G));
-    const down = powers(min(p.gpus, p.down === 'pp' ? data.stages : p.gpus));
-    const cells = down.flatMap((row) =>
-      across.map((tp) => {
-        if (tp * row > p.gpus) return { tp, row, rows: [], out: 'many' };
-        const [rows, why] = laidOut(ask, tp, row);
-        return { tp, row, rows: rows.map((row) => bothKinds(ask, row)), ...(!rows.length && { out: 'layout', why }) };
-      }),
-    );
-    const senders = later(() => {
-      const able = cells
-        .flatMap((c) => c.rows.map((one) => one.apart))
-        .filter((one) => one.points.length && one.row.n_gpu < p.gpus)
-        .sort(order);
-      return able.filter((s, i) => !able.some((o, j) => o !== s && better(o, s) && (j < i || !better(s, o))));
-    });
-    kept = { given, data, ask, across, down, cells, able: senders };
-  }
+  if (unknown(p, data)) for (const _ of laying(p, call, data));
   const [ttft, tpot] = ['ttft', 'tpot'].map((name) => limited(p, data, name));
   const within = { ttft, tpot, load: p.load };
   const free = p.mode === 'colocated' ? [] : kept.able();

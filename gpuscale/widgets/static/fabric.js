@@ -837,6 +837,7 @@ function tracedWords({ p, words: w, solved: { f, flows, uses } }) {
 }
 
 figures.fabric = {
+  mute: true,
   solve,
   pace: ({ V, W }) => (LOOK * W) / V,
   height: (view) => places(view.width, view.solved.f).height,

@@ -90,6 +90,7 @@ function legs(p, { experts, nodes, gpus }, chosen, home) {
 }
 
 figures.journey = {
+  mute: true,
   solve(p, call, data) {
     const { experts, nodes, gpus, tokens, given } = data;
     const ranks = nodes * gpus;

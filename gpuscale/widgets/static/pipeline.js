@@ -311,6 +311,7 @@ const mostly = (solved) =>
 const named = (p, s) => (p.kind === 'dualpipe' ? s.s !== s.rank : s.s >= p.N_stages); // the other stage of its rank
 
 figures.pipeline = {
+  mute: true,
   glide: 1100,
   settles: true,
   units: true,

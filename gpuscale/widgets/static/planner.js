@@ -128,6 +128,7 @@
   };
 
   figures.planner = {
+    ahead: (p, call, data) => last?.data === data && !known.has(given(p)) && kept(p, call, data),
     solve(p, call, data) {
       const found = searched(p, call, data);
       const at = found.cells.find((c) => c.Y === p.tp && c.N_stages === p.pp) ?? found.best;

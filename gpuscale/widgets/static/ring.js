@@ -239,6 +239,7 @@ function cells({ p }, g, helds, r, turned) {
 }
 
 figures.ring = {
+  mute: true,
   solve: timing,
   pace: (p) => LOOK / (p.alpha + p.V / p.N / p.W),
   height: (view) => placed(view).height,
@@ -286,7 +287,8 @@ figures.ring = {
           told,
         },
         mark,
-        roomy && written(g, `amount${r}`, ...at, amount(view, 'V', link.bytes) + (link.left ? '' : ' ✓'), 'small'),
+        roomy &&
+          written(g, `amount${r}`, ...at, amount(view, 'V', link.bytes) + (link.left || g.small ? '' : ' ✓'), 'small'),
         slow,
       ];
     });

@@ -18,8 +18,9 @@ const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => 
 });
 const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, 'pointer-events': 'none', ...more });
 const KINDS_OF = ['continuous', 'static'];
-const QUEUE = 240;
-const HAIR = 1e-9; // points of the queue's curve; seconds, for formulas take no 0
+const QUEUE = 240; // points of the queue's curve
+const HAIR = 1e-9; // seconds, for formulas take no 0
+const AT_ONCE = 50; // steps of a run between which the page does nothing else
 
 /** Random numbers between 0 and 1, the same for every state: a hand changes scales alone. */
 function dice(seed) {
@@ -58,9 +59,16 @@ function arrivals(p, data, backlog) {
   return out;
 }
 
+/** What comes of steps that are taken one at a time, when nobody waits between them. */
+function whole(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
 /** The engine: every step admits what fits, gives prompts their chunk, and every other sequence one token. What a request
  *  goes through are its parts: [from, to] in time, [step, last] in steps. */
-function play(list, { continuous, slots, chunk, pool, page, until, cost }) {
+function* play(list, { continuous, slots, chunk, pool, page, until, cost }) {
   const requests = list.map((r) => ({
     ...r,
     need: r.prompt,
@@ -191,6 +199,7 @@ function play(list, { continuous, slots, chunk, pool, page, until, cost }) {
     }
     const T = cost(batch, tokens, read + again, read + pairs);
     const to = now + T;
+    if (steps.length % AT_ONCE === 0) yield;
     steps.push({ from: now, to, T, batch, tokens, read: read + again, used, queue: queue.length });
     now = to;
     for (let i = 0; i < run.length; i++) {
@@ -307,12 +316,63 @@ function once(key, make) {
   }
   return kept.get(key);
 }
+/** What a step costs and how many blocks the cache has, of a state; and each of its runs, with a key to keep it under. */
+function engine(p, call, data) {
+  const { given } = data.machines[p.machine];
+  const x = { ...given, f_mem: p.f, S_in: p.S_in, S_out: p.S_out, S_page: data.page };
+  const chunk = p.chunk >= data.whole ? Infinity : p.chunk;
+  const cost = (B, c, tokens, pairs) => {
+    x.B_seq = B;
+    x.S_chunk = c;
+    x.S = tokens;
+    x.n_ask = pairs;
+    return call('step', x);
+  };
+  const pool = max(0, call('pool', x));
+  const same = [p.machine, p.S_in, p.S_out, p.slots, p.f];
+  const backlog = p.slots * ceil(data.backlog / p.slots);
+  const run = (kind, backlog) => ({
+    key: [
+      data.span,
+      data.draw.most,
+      kind,
+      !backlog && p.rate,
+      kind === 'continuous' && p.chunk,
+      ...same,
+      backlog,
+    ].join(),
+    steps: () =>
+      played(
+        arrivals(p, data, backlog),
+        {
+          continuous: kind === 'continuous',
+          slots: p.slots,
+          chunk,
+          pool,
+          page: data.page,
+          until: backlog ? Infinity : data.span,
+          cost,
+        },
+        data,
+      ),
+  });
+  return { given, x, chunk, cost, pool, same, run, flood: () => run('static', backlog) };
+}
+const ran = ({ key, steps }) => once(key, () => whole(steps()));
 
 figures.scheduler = {
+  /** The run that is shown and the one that finds the limit of static batching, some steps at a time. */
+  *ahead(p, call, data) {
+    const { run, flood } = engine(p, call, data);
+    for (const { key, steps } of [run(p.kind), flood()]) {
+      if (!kept.has(key)) {
+        const made = yield* steps();
+        once(key, () => made);
+      }
+    }
+  },
   solve(p, call, data) {
-    const { given } = data.machines[p.machine];
-    const x = { ...given, f_mem: p.f, S_in: p.S_in, S_out: p.S_out, S_page: data.page };
-    const chunk = p.chunk >= data.whole ? Infinity : p.chunk;
+    const { given, x, chunk, cost, pool, same, run: started, flood } = engine(p, call, data);
     const kv = (S) => {
       x.S = S;
       return call('kv', x);
@@ -321,32 +381,7 @@ figures.scheduler = {
       x.V_read = V;
       return call('read', x);
     };
-    const cost = (B, c, tokens, pairs) => {
-      x.B_seq = B;
-      x.S_chunk = c;
-      x.S = tokens;
-      x.n_ask = pairs;
-      return call('step', x);
-    };
-    const pool = max(0, call('pool', x));
-    const same = [p.machine, p.S_in, p.S_out, p.slots, p.f];
-    const all = (kind, backlog) =>
-      once([data.span, data.draw.most, kind, p.rate, kind === 'continuous' && p.chunk, ...same, backlog].join(), () =>
-        played(
-          arrivals(p, data, backlog),
-          {
-            continuous: kind === 'continuous',
-            slots: p.slots,
-            chunk,
-            pool,
-            page: data.page,
-            until: backlog ? Infinity : data.span,
-            cost,
-          },
-          data,
-        ),
-      );
-    const run = all(p.kind);
+    const run = ran(started(p.kind));
     // the steady state: a step, what a sequence adds to it, and what a prompt adds
     const context = call('context', x);
     const room = max(1, min(p.slots, floor((pool * data.page) / context)));
@@ -380,9 +415,7 @@ figures.scheduler = {
     const limits = {
       continuous: byChunk < Infinity ? byChunk : byRoom,
       get static() {
-        return once([data.draw.most, ...same].join(), () =>
-          served(all('static', p.slots * ceil(data.backlog / p.slots))),
-        );
+        return once([data.draw.most, ...same].join(), () => served(ran(flood())));
       },
     }; // played when it is drawn: two runs at once keep a page from opening
     let batch = room / 2;
@@ -402,7 +435,7 @@ figures.scheduler = {
     return {
       peak,
       run,
-      runs: () => fromEntries(KINDS_OF.map((k) => [k, all(k)])),
+      runs: () => fromEntries(KINDS_OF.map((k) => [k, ran(started(k))])),
       pool,
       context,
       room,
@@ -824,8 +857,8 @@ function tokensOf(r, s, step, p) {
 /** Requests per second of static batches, one after another. */
 const served = ({ requests, end }) => requests.filter((r) => r.done).length / end;
 /** A run, with the queue at even times of it. */
-function played(list, engine, { span, warm }) {
-  const run = play(list, engine);
+function* played(list, engine, { span, warm }) {
+  const run = yield* play(list, engine);
   const { steps } = run;
   run.warm = warm;
   run.queue = range(QUEUE + 1).map((k) => {
@@ -987,7 +1020,7 @@ function strips(view, t, L, i0, i1) {
     label('ttft', 0, ttft - 12, words.ttft, 'strong'),
     label(
       'ttftnow',
-      right,
+      right - 4,
       ttft - 12,
       real(a.ttft95) && width > 300
         ? worded(

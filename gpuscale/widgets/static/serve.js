@@ -53,6 +53,7 @@
   const id = (c) => `${c.tp}x${c.row}`;
 
   figures.serve = {
+    ahead: (p, call, data) => kept?.data === data && unknown(p, data) && laying(p, call, data),
     solve(p, call, data) {
       const found = searched(p, call, data);
       const { at, ask, ranked, within } = found;

@@ -59,8 +59,8 @@ const alike = (a, b) => a === b || (keys(a).length === keys(b).length && keys(b)
 const told = (v) => (real(v) ? +v.toFixed(2) : v);
 
 /** Draws lists of shapes into an element, each time by what has changed. Where much has, a brush paints them until they rest,
- *  and the elements follow over some frames. */
-function sketch(scene, brush) {
+ *  and the elements follow over some frames. With `mute` no one hears its labels. */
+function sketch(scene, brush, mute) {
   const kept = new Map(); // by key: { el, shown, words, of, stops }
   let seen; // what the brush has painted of each
   let was = null;
@@ -70,6 +70,7 @@ function sketch(scene, brush) {
     if (it?.el.tagName !== tag) {
       it?.el.remove();
       kept.set(key, (it = { el: doc.createElementNS(scene.namespaceURI, tag), shown: {} }));
+      if (mute && tag === 'text' && !shown.role) it.el.ariaHidden = true;
     }
     for (const k of keys(it.shown)) if (!(k in shown)) it.el.removeAttribute(k);
     for (const [k, v] of entries(shown)) if (it.shown[k] !== v) it.el.setAttribute(k, told(v));

@@ -11,6 +11,8 @@
      numbers(view, t)     all numbers that are shown, for tests
      call(view)           the call that gives this state in Python
    and where it has them:
+     ahead(p, call, data) works out what solve() needs for inputs that a hand gives, and yields between two parts of the work;
+                          nothing if that is known. The page keeps moving meanwhile
      later(view)          works for some milliseconds on what is shown once it is there; true while there is more
      pace(p, solved)      how long one second of computed time takes on the page [s]; without it there is no clock
      place(view, t)       where the clock stands, in words
@@ -24,6 +26,8 @@
                           to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
      fit(p, was, data)    the inputs made possible; was are those before
+     mute                 its labels are letters and digits that make no sense when they are read aloud one after another: the
+                          sentence and the data say the same
      settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
      units                its time is counted in units of its own, so none is slowed
      typed(view, k, text) the inputs that a typed text changes
@@ -42,6 +46,7 @@ const FAR = 1000; // how many times as much as at the start an input without bou
 const REST = 150; // milliseconds until the elements of a drawing follow what is painted
 const HELD = 300;
 const FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
+const SLICE = 6; // milliseconds of work ahead in one go
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -158,7 +163,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene));
+  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene), figure.mute);
   let share = spec.at;
   let speed = 0;
   let pointed = null;
@@ -169,6 +174,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let coming = 0;
   let resting = 0;
   let later = 0;
+  let working = 0;
+  let next = 0; // inputs that come while others are worked out
   let way = 1;
   let list = [];
   let unlike = ''; // unlike: what a link states and the figure cannot show
@@ -248,12 +255,38 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Computed seconds in a second of the page. */
   const pace = () => SPEEDS[speed] / figure.pace(view.p, view.solved);
 
+  const fitting = (to) => figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
+  /** Takes new inputs once what follows from them is worked out, between frames if that takes long; of those that come
+   *  meanwhile the latest are next. */
+  function ahead(to, take) {
+    if (working) {
+      next = [to, take];
+      return;
+    }
+    const work = !calm.matches && figure.ahead?.(fitting(to), view.call, view.data);
+    function on() {
+      const end = performance.now() + SLICE;
+      let done;
+      do ({ done } = work.next());
+      while (!done && performance.now() < end);
+      if (!done) working = setTimeout(on);
+      else {
+        const then = next;
+        take(to);
+        if (then) ahead(...then);
+      }
+    }
+    if (work) on();
+    else take(to);
+  }
   /** Takes new inputs. */
   function change(to, source, u = 1) {
     cancelAnimationFrame(gliding);
+    clearTimeout(working);
+    working = next = 0;
     way = u;
     unlike = '';
-    view.p = figure.fit?.({ ...view.p, ...to }, view.p, view.data) ?? { ...view.p, ...to };
+    view.p = fitting(to);
     view.solved = figure.solve(view.p, view.call, view.data);
     share = figure.shows?.(view) ?? share;
     draw(source);
@@ -287,6 +320,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   /** What no hand holds glides to its new place: the shapes, and the inputs that the figure calls smooth. */
   function glide(to) {
+    if (calm.matches) change(to);
+    else ahead(to, glided);
+  }
+  function glided(to) {
     const from = view.p;
     const smooth = (figure.smooth ?? []).filter((k) => k in to);
     const began = performance.now();
@@ -296,7 +333,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
         : real(a) && real(b)
           ? lerp(a, b, u)
           : b;
-    if (calm.matches) return change(to);
     if (!figure.steady) shapes.depart();
     const beat = (time) => {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE));
@@ -334,10 +370,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     });
   }
   const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
-  function put(id, value) {
+  function put(id, value, by = (to, take) => take(to)) {
     const h = handle(id);
     const grid = h.grid ?? h.step;
-    change(replaced(view.p, id, clamp(+(round(value / grid) * grid).toFixed(9), h.lo, h.hi)));
+    by(replaced(view.p, id, clamp(+(round(value / grid) * grid).toFixed(9), h.lo, h.hi)), (to) => change(to));
   }
   const point = (e) => {
     const box = rect(svg);
@@ -355,7 +391,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const el = held ?? e.target.closest('[data-told], .grip');
     const at = point(e);
     pointed = el && { el, at };
-    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at));
+    if (held) put(held.dataset.grip, figure.pull(view, held.dataset.grip, ...at), ahead);
     else if (pointed) tell();
     else tells.hidden = true;
   });
@@ -616,7 +652,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (doc.hidden && (ticking.runs || hops)) stop();
   });
 
-  const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set: change }, on);
+  const set = (to, source) => (source ? ahead(to, () => change(to, source)) : change(to)); // a key counts from what is shown
+  const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set }, on);
   on(
     body,
     'change',
@@ -702,6 +739,15 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const all = said.split('_').filter(String);
     return all.length === v.length && all.every((one, i) => near(+one, v[i]));
   };
+  /* What is below the sentence and the meter does not move each time that they are a line shorter. */
+  const grown = new ResizeObserver((all) => {
+    for (const { target: el, borderBoxSize } of all) {
+      const [{ inlineSize: wide, blockSize: high }] = borderBoxSize;
+      el.style.minHeight = el.had === wide ? `${high}px` : '';
+      el.had = wide;
+    }
+  });
+  for (const el of [words, $('.meter', body)]) grown.observe(el);
   offer(); // before there is a drawing: what is below it must not move
   fit(
     area,
@@ -741,14 +787,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
     },
     /** For tests and for the console: the inputs, and all numbers that are shown. */
     get state() {
-      return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 };
+      return { ...figure.numbers(view, now()), p: view.p, share, gliding: way < 1 || later > 0 || working > 0 };
     },
     destroy() {
       end();
+      grown.disconnect();
       stop();
       clearTimeout(speak);
       clearTimeout(resting);
       clearTimeout(later);
+      clearTimeout(working);
       cancelAnimationFrame(coming);
     },
   };

@@ -67,6 +67,7 @@ function talks(sends) {
 const count = (text, c) => parseInt(text[c], 36);
 
 figures.steps = {
+  mute: true,
   units: true,
   solve({ kind }, call, data) {
     const of = data.tabs[kind];

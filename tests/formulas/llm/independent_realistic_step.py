@@ -226,14 +226,27 @@ def exchanges_of_a_step_in_order(lib, case):
         assert at(lib.dp_rounds, N_MB=count, n_zero=zero) == rounds
 
 
+@checks("dp_buckets", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
+def gradients_fill_one_bucket_after_another(lib, case):
+    """Or a layer is gathered at a time."""
+    layers, width, few, room = case
+    for params in (few, few * width * room):
+        full = sum(Fraction(1, room) for _ in range(params) for _ in range(width))
+        for zero in range(4):
+            buckets = layers if zero == 3 else full if full > 1 else 1
+            given = {"P_rank": params, "b_w": width, "V_bucket": room, "L_stage": layers}
+            assert at(lib.dp_buckets, **given, n_zero=zero) == buckets
+
+
 @checks("expected_dp", over=st.tuples(st.tuples(*[SMALL] * 5), TIME, TIME, TIME))
 def a_part_waits_and_the_ends_of_a_pass_too(lib, case):
     """An exchange in small pieces: some cannot be hidden, some of the others wait."""
     (copies, pieces, rounds, layers, edge), hidden, best, latency = case
-    latencies = sum(latency for _ in range(1, copies * pieces) for _ in range(rounds))
+    buckets = layers + edge
+    latencies = sum(latency for _ in range(1, copies * pieces) for _ in range(rounds) for _ in range(buckets))
     every = best + hidden
     given = {"T_exc": every, "T_dp_best": best, "alpha_dp": latency, "X": copies, "n_cp": pieces}
-    given |= {"n_round": rounds, "L_stage": layers}
+    given |= {"n_bucket": buckets, "n_round": rounds, "L_stage": layers}
     for edges, thirds, zero, stages in itertools.product((0, edge), range(4), range(4), range(1, 4)):
         ends = sum((every / layers for _ in range(edges)), Fraction(0))
         at_once = zero == 0 and stages == 1
