@@ -301,7 +301,7 @@ def labels(words: Mapping[str, str | list[str]]) -> list[dict]:
 def _labels():
     pod, unit, node = (300, 420, 700, 1000), (380, 470, 900, 1600), (320, 360, 900, 1500)
     gpu, sm, tensor = (330, 400, 900, 1800), (330, 400, 900, 1700), (260, 380)
-    yield "pod", "spines", (1, 46.2), pod, "label scaleout", "start"
+    yield "pod", "spines", (1, 46.2), pod, "label scaleout", "start", (0, -7)
     yield "pod", "unit", (1, 46.2), pod, "label light scaleout", "start", (0, 17)
     for i in range(8):
         yield "home unit", f"leaf{i}", (3.35 + i * COLUMN, 3.2), unit, "on", "middle"

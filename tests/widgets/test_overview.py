@@ -243,3 +243,19 @@ def test_what_it_cannot_show_is_refused(options, said):
 def test_a_page_needs_a_model_with_experts():
     with pytest.raises(ValueError, match="models: expected one with experts; got Llama 3 70B"):
         split_page({"Llama 3 70B": "llama3_70b"}, CHIP)
+
+
+def test_the_model_pressed_is_the_model_split():
+    """Experts take the model that has them, and a model without experts leaves their split."""
+    page = engine("overview")
+
+    def fit(to: dict, was: dict | None = None) -> tuple[str, int]:
+        given = [json.dumps({"n": 4, "seqs": 16, "S": 8192} | p) if p else "undefined" for p in (to, was)]
+        data = json.dumps({"splits": dict.fromkeys(CUTS), "models": SHAPES}, default=float)
+        fitted = json.loads(page.eval(f"JSON.stringify(gpuscale.figures.overview.fit({', '.join(given)}, {data}))"))
+        return fitted["cut"], fitted["model"]
+
+    experts = {"cut": "ep", "model": 1}
+    assert fit({"cut": "ep", "model": 0}) == fit({"cut": "ep", "model": 0}, {"cut": "tp", "model": 0}) == ("ep", 1)
+    assert fit({"cut": "ep", "model": 0}, experts) == ("dp", 0)
+    assert fit({"cut": "tp", "model": 1}, experts) == ("tp", 1)

@@ -37,6 +37,12 @@ OPEN = """(spec) => {
     const high = (act) => drawn.find((s) => s?.key === `bar-${act.replace(':', '')}`).height;
     return JSON.stringify(found.map(({ act, label }) => [...act.split(':'), label, high(act)]));
   };
+  globalThis.gaps = (p, width) => {
+    const view = Object.assign(gpuscale.seen(spec, p), { width });
+    const drawn = gpuscale.figures.planner.draw(view).flat(Infinity);
+    const said = drawn.filter((s) => /^d[0-9]$/.test(s?.key)).map((s) => s.words);
+    return JSON.stringify([gpuscale.figures.planner.runners(view), said]);
+  };
   const { call, data } = gpuscale.seen(spec);
   globalThis.data = data;
   globalThis.listed = (p) => {
@@ -174,6 +180,20 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
             assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
     assert opened > STATES / 2
+
+
+def test_a_layout_is_longer_or_shorter_or_a_tie(engine):
+    kinds = set()
+    for tp, pp in ((2, 8), (4, 4), (8, 8), (16, 32)):
+        state = START | {"tp": tp, "pp": pp, "config": ""}
+        for width, tied in ((690, "{}, within the error: a tie"), (340, "{}: a tie")):
+            runners, shown = json.loads(engine.eval(f"gaps({json.dumps(state)}, {width})"))
+            for runner, words in zip(runners, shown, strict=True):
+                way = "shorter" if runner["ratio"] < 1 else "longer"
+                gap = f"{show(abs(runner['ratio'] - 1), '%', digits=2)} {way}"
+                assert words == (tied.format(gap) if runner["tie"] else gap), (state, runner)
+                kinds.add((way, runner["tie"]))
+    assert len(kinds) > 2, kinds
 
 
 def test_the_bars_are_the_best_plans_of_other_requests(engine):

@@ -737,9 +737,9 @@ function around(view, g, word) {
     word(
       'ratio',
       g.tall ? (a + z) / 2 + 4 : (a + z) / 2,
-      g.tall ? low - 6 : low + 15,
+      low + (g.tall ? 7 : 15),
       taperText(view),
-      g.tall ? 'end' : 'middle',
+      g.tall ? 'start' : 'middle',
       'small rate scaleout',
     ),
   );

@@ -220,11 +220,20 @@ figures.overview = {
     };
   },
   pace: (p, solved) => 9 / solved.total,
-  fit(p) {
+  fit(p, was, data) {
     const two = (v) => 2 ** round(Math.log2(v));
-    return { ...p, n: two(p.n), seqs: two(p.seqs), S: two(p.S) };
+    const has = (model) => data.models[model].E > 1;
+    const dense = p.cut === 'ep' && !has(p.model);
+    const left = dense && was?.cut === 'ep' && was.model !== p.model; // a model without experts was pressed
+    return {
+      ...p,
+      cut: left ? keys(data.splits)[0] : p.cut,
+      model: dense && !left ? range(data.models.length).find(has) : p.model,
+      n: two(p.n),
+      seqs: two(p.seqs),
+      S: two(p.S),
+    };
   },
-  uses: (p, name) => name !== 'model' || p.cut !== 'ep',
   height: (view) => placed(view).end,
 
   draw(view, t) {

@@ -579,18 +579,19 @@
       this.runners(view).forEach(({ c, row, ratio, tie, cause, there, here }, i) => {
         const y = next + i * 42;
         const key = `${c.Y}x${c.N_stages}`;
-        const percent = `${ratio < 1 ? '−' : '+'}${show(abs(ratio - 1), SHARE, false, 2)}`;
+        const gap = worded(words.gap[+(ratio < 1)], show(abs(ratio - 1), SHARE, false, 2));
+        const said = tie ? worded(words.tied[+wide], gap) : gap;
         shapes.push(
           line(`r${i}`, 'lane', `M0 ${y - 4}H${width}`),
           rectangle(`p${i}`, 'row', 0, y - 2, width, 38, {
             act: key,
             group: 'next',
-            label: `${this.named(view, row)}: ${percent}`,
+            label: `${this.named(view, row)}: ${said}`,
           }),
         );
         shapes.push(
           label(`q${i}`, 'strong', 0, y + 12, this.named(view, row, true)),
-          label(`d${i}`, 'strong', width, y + (wide ? 12 : 29), tie ? worded(words.tied, percent) : percent, 'end'),
+          label(`d${i}`, 'strong', width, y + (wide ? 12 : 29), said, 'end'),
         );
         shapes.push(
           label(

@@ -350,7 +350,21 @@
       out.push(label('frontier', 'head', 0, y - 32, words.frontier));
       const { X, Y } = S;
       const { own, others } = this.curves(view);
-      const path = (one, i) => `M${one.curve.map((c) => `${px(X(1 / c.token[i]))} ${px(Y(c.perGpu[i]))}`).join('L')}`;
+      const points = (one, i) => one.curve.map((c) => [X(1 / c.token[i]), Y(c.perGpu[i])]);
+      const path = (one, i) =>
+        `M${points(one, i)
+          .map((p) => p.map(px).join(' '))
+          .join('L')}`;
+      const bounded = own && !own.from; // each point of a split has a split of its own
+      const drawn = [...others.map((o) => points(o.one, 1)), own && points(own, 1), bounded && points(own, 0)]
+        .filter(Boolean)
+        .flatMap((list) =>
+          list.slice(1).flatMap(([u, v], i) => {
+            const [a, b] = list[i];
+            const steps = ceil(hypot(u - a, v - b) / 4) || 1;
+            return range(steps + 1).map((k) => [a + ((u - a) * k) / steps, b + ((v - b) * k) / steps]);
+          }),
+        );
       out.push(
         label('yname', 'small soft', 0, y - 8, words.gpu),
         label('xname', 'small soft', x + w, base + 34, words.user, 'end'),
@@ -378,7 +392,7 @@
       out.push(line('base', 'axis', `M${x} ${base}H${x + w}`));
       const taken = [];
       const put = (key, cls, words, spots) => {
-        // the first of the spots that is free, if any
+        // the first of the spots that is free and on no curve, if any
         const long = words.length * 6.6;
         for (const [u, v, anchor = 'start'] of spots) {
           const left = anchor === 'end' ? u - long : u;
@@ -388,7 +402,8 @@
             left + long > width ||
             v > base - 3 ||
             v < y + 8 ||
-            taken.some((o) => box[0] < o[2] && o[0] < box[2] && box[1] < o[3] && o[1] < box[3])
+            taken.some((o) => box[0] < o[2] && o[0] < box[2] && box[1] < o[3] && o[1] < box[3]) ||
+            drawn.some(([a, b]) => box[0] < a && a < box[2] && box[1] < b && b < box[3])
           ) {
             continue;
           }
@@ -419,7 +434,6 @@
       for (const { c, one } of others.toReversed()) {
         out.push({ ...line(`f${id(c)}`, 'curve other', path(one, 1)), 'pointer-events': 'stroke', told: id(c) });
       }
-      const bounded = own && !own.from; // each point of a split has a split of its own
       if (bounded) out.push(line('bound', 'curve bound', path(own, 0)));
       if (own) out.push(line('own', 'curve own', path(own, 1)));
       for (const { c, one } of others) {
@@ -470,10 +484,8 @@
         if (bounded) put('boundname', 'small soft halo', words.bound, [[bx - 4, by + 15, 'end'], ...around(bx, by)]);
       }
       for (const { c, one } of others) {
-        const end = one.curve[0];
-        const u = X(1 / end.token[1]);
-        const v = Y(end.perGpu[1]);
-        put(`on${id(c)}`, 'small soft halo', this.named(view, one), around(u, v));
+        const spots = points(one, 1).flatMap(([u, v]) => around(u, v));
+        put(`on${id(c)}`, 'small soft halo', this.named(view, one), spots);
       }
       return out;
     },
