@@ -20,6 +20,7 @@ from gpuscale.units import parse, show
 DATA = Path(__file__).parent / "published.toml"
 # How far a published number may lie from ours to agree, or to count as rounded.
 AGREES, ROUNDS = 0.002, 0.06
+FAR = 1000  # the factor beyond which a distance is not worth its digits
 
 
 class Verdict(NamedTuple):
@@ -174,6 +175,8 @@ class Claim(_Row):
         """How far off the published value is: in percent, or as a factor where that says more; empty if it agrees."""
         if self.verdict in {"agrees", "wrong unit"} or not self.distance:
             return ""
+        if self.error > FAR:
+            return f"more than {show(FAR, 'count')} times our value"
         if self.error > 1.02:
             return f"{show(self.error + 1, '1', short=True)} times our value"
         if -1 < self.error < -0.51:

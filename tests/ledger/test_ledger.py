@@ -83,3 +83,9 @@ def test_no_number_is_typed_into_a_text():
     for name, text in TEXTS:
         plain = re.sub(r"\{[^{}]*\}", "", text)
         assert not re.findall(r"(?<![\w.-])(?:\d+\.\d+|\d{3,}|\d+,\d{3})", plain), f"{name}: {text}"
+
+
+def test_a_number_far_off_is_not_given_as_a_long_factor():
+    far = [row for row in CLAIMS.values() if row.verdict == "disagrees" and row.error > 999]
+    assert far and {row.distance_text for row in far} == {"more than 1,000 times our value"}
+    assert max(len(row.distance_text) for row in CLAIMS.values()) < 35
