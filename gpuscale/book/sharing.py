@@ -44,13 +44,19 @@ def description(doctree: nodes.document | None) -> str:
         opening += [node for node in part.findall(nodes.paragraph) if not isinstance(node.parent, nodes.list_item)]
     if not opening:
         return ""
-    question, *answer = opening
+    question, *answer = [paragraph for paragraph in opening if not _headed(paragraph)]
     for paragraph in answer:
         if strong := next(paragraph.findall(nodes.strong), None):
             rule = _text(strong)
             told = [sentence for sentence in SENTENCE.split(_text(paragraph)) if rule[:40] in sentence]
             return told[0] if told else rule
     return SENTENCE.split(_text(answer[0] if answer else question))[0]
+
+
+def _headed(paragraph: nodes.paragraph) -> bool:
+    """Whether a paragraph begins with a heading of its own, such as "Symbols.", in bold."""
+    first = next(child for child in paragraph.children if child.astext())
+    return isinstance(first, nodes.strong) and len(_text(first).split()) == 1
 
 
 def _text(node: nodes.Node) -> str:

@@ -18,7 +18,6 @@ UNSHOWN = {
     "gpuscale.llm.memory_traffic": "the planner adds up what small kernels read and write",
     "gpuscale.llm.step_memory": "the planner composes the memory of a step",
     "gpuscale.llm.training_step": "the planner composes the time of a step at the peaks",
-    "gpuscale.serving.replica": "the planner for serving composes a replica of many GPUs",
 }
 
 

@@ -77,6 +77,7 @@ def document(*paragraphs: str) -> nodes.document:
         (("Why?", "Because. In short, *a rule* holds. And more."), "In short, a rule holds."),
         (("Why?", "Because it is so. And more."), "Because it is so."),
         (("What is on this page?",), "What is on this page?"),
+        (("A sheet to print. Keep it.", "*Symbols.* Each has one meaning."), "A sheet to print."),
         ((), ""),
     ],
 )

@@ -66,7 +66,7 @@ def test_what_is_far_away_is_found(reader):
     """By the search of the browser itself."""
     reader.open(PAGE)
     words = reader.locator("#take-aways li, #take-aways p").all_text_contents()
-    plain = next(found.group() for text in words if (found := re.search(r"[A-Za-z ,]{30,60}", text)))
+    plain = next(found.group() for text in words if (found := re.search(r"\b[a-z]{3}[a-z ,]{30,60}", text)))
     assert reader.evaluate("(words) => window.find(words)", plain)
     reader.wait_for_timeout(300)
     place = reader.evaluate("() => getSelection().getRangeAt(0).getBoundingClientRect().top")
