@@ -263,7 +263,7 @@ questions = QuestionSet(
         ),
         Question(
             "GPipe and 1F1B run the same microbatches through the same stages, and a stage transfer takes a fraction of a "
-            "forward pass. Which of them has to wait for more transfers?",
+            "forward pass. Which of the two exposes more transfers?",
             predict=True,
             choices=[
                 (
