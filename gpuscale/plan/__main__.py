@@ -178,8 +178,7 @@ def calibrate_parser() -> PlanParser:
     out.add_argument("--recipe", default="bf16_fp32_grads", help="bytes per parameter (bf16-fp32-grads)")
     out.add_argument(
         "--bucket",
-        default=calibration.FIXED["V_bucket"],
-        help="how many bytes of gradients the framework reduces at a time, such as 1GB (PyTorch's 25 MiB)",
+        help="how many bytes of gradients the framework reduces at a time, such as 1GB (of runs: PyTorch's 25 MiB)",
     )
     out.add_argument("--source", default="", help="where the runs are from, in words")
     out.add_argument("-o", "--output", required=True, metavar="FILE", help="the TOML file to write")

@@ -120,25 +120,28 @@ def calibrate(
     recipe: str = "bf16_fp32_grads",
     source: str = "",
     network: Calibration | None = None,
-    bucket: float | str = FIXED["V_bucket"],
+    bucket: float | str | None = None,
 ) -> Calibration:
     """The Calibration of measured runs on a cluster; ``runs`` may be the path of a CSV file (see read_runs).
 
     ``network`` has the network's constants, from ``fit_network(...).calibration``: the runs refine its bandwidths, and
     its latencies are kept. Without any run, the other constants are the usual ones. ``bucket`` is how many bytes of
-    gradients the framework of the runs reduces at a time, such as "1GB"; PyTorch's 25 MiB if left out.
+    gradients the framework reduces at a time, such as "1GB". If it is left out, runs have PyTorch's 25 MiB.
     Raises Refusal for one to three runs and for runs that no constants explain, and ImportError without SciPy, which
     the extra ``calibrate`` installs.
     """
     if isinstance(runs, str | Path):
         runs = read_runs(runs)
     place = cluster(place) if isinstance(place, str) else place
+    reduced = None if bucket is None else number("bucket of gradients, in bytes", bucket, 1, "B")
     if network is not None and not runs:
-        return _of_network(network, usual(place))
+        others = usual(place)
+        if reduced is not None:
+            others = replace(others, constants=others.constants | {"V_bucket": reduced})
+        return _of_network(network, others)
     if len(runs) < FEWEST:
         raise Refusal(f"calibrate: {some(len(runs), 'run')}; expected {FEWEST} or more")
-    reduced = number("bucket of gradients, in bytes", bucket, 1, "B")
-    problem = Problem(runs, place, recipe, network, reduced)
+    problem = Problem(runs, place, recipe, network, reduced or FIXED["V_bucket"])
     every = np.arange(len(runs))
     logs = problem.fit(every)
     off = problem.off(logs, every)

@@ -105,9 +105,8 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     known |= {"eta_mat": used.matmuls(ask.gpu, weights), "eta_attn": used.matmuls(ask.gpu, cache)}
     known["eta_hbm"] = used.eta_hbm
     own = arrays(printed.replica_weights, known)
-    size, long, shared = (
-        cache_bytes(known, 1, known[name]) * known["N_stages"] for name in ("V_seq", "V_long", "V_prefix")
-    )
+    lengths = known["V_seq"], known["V_long"], known["V_prefix"]
+    size, long, shared = (cache_bytes(known, 1, length) * known["N_stages"] for length in lengths)
     each = size - shared * (ask.prefix > 0)  # a prefix that all have is there once
     most = np.floor(np.maximum(0, ask.room - own - long) / each) + 1  # sequences of a group in a stage
     pinned = ask.pins.get("batch")
@@ -129,9 +128,8 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     step = _drafted(ask, known, engine, through_stages(known, stage))
     spoken = tuple(arrays(printed.speculative_token, known, T_dec=t, t_draft=0) for t in step)
     if ask.chunked:
-        mixed = _drafted(
-            ask, known, engine, through_stages(known, stage_times(ask, known, engine, 1 + ask.draft, among)[0])
-        )
+        with_chunk, _ = stage_times(ask, known, engine, 1 + ask.draft, among)
+        mixed = _drafted(ask, known, engine, through_stages(known, with_chunk))
         token, gap, first, service = _in_chunks(ask, known, step, mixed, fed)
     else:
         token, gap, first = _in_between(known, step, spoken, alone, among)

@@ -10,7 +10,7 @@ import pytest
 
 from gpuscale import specs
 from gpuscale.labs.spec_file import write_spec
-from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, load_calibration, request, usual
+from gpuscale.plan import Choice, Refusal, calibrate, cluster, evaluate_choice, load_calibration, request, usual
 from gpuscale.plan.__main__ import main
 from gpuscale.plan.network_fit import NETWORK_PRIORS, NetworkProblem, fit_network
 from gpuscale.plan.network_logs import Row, Sweep, read_logs
@@ -512,3 +512,9 @@ IMPOSSIBLE = {
 def test_sweeps_that_the_cluster_cannot_have_run_are_refused(sweep, said):
     with pytest.raises(Refusal, match=said):
         fit_network([sweep], "h100_superpod")
+
+
+def test_logs_alone_take_a_bucket_as_well():
+    network = fit_network(made_up(1, 2, 4, 16), "h100_superpod").calibration
+    left, own = (calibrate([], "h100_superpod", network=network, bucket=given) for given in (None, "100MB"))
+    assert left.constants | {"V_bucket": 1e8} == own.constants and left.constants["V_bucket"] != 1e8
