@@ -3,18 +3,6 @@
 const seconds = (view, v, short) => show(v, view.spec.units.T, short);
 const bytes = (view, v) => show(v, view.spec.units.V);
 const count = (v) => show(v, COUNT);
-const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
-const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({
-  key,
-  tag: 'text',
-  x,
-  y,
-  words,
-  class: cls,
-  'text-anchor': anchor,
-  'pointer-events': 'none',
-  ...more,
-});
 const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, ...more });
 const SLOW = 250;
 const POINTS = 120;

@@ -101,7 +101,6 @@ const never = (s) => s.idle < EVEN;
 const bytes = (view, v) => show(v, view.spec.units.V);
 const time = (view, v) => show(v, view.spec.units.T);
 const count = (v) => show(v, COUNT);
-const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
 
 /* Shapes. A piece is a path in a frame, worked out once. */
 const note = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({

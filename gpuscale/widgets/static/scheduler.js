@@ -4,18 +4,6 @@
 const seconds = (view, v, short) => show(v, view.spec.units.T, short);
 const count = (v) => show(v, COUNT);
 const percent = (v) => show(v, SHARE);
-const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
-const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({
-  key,
-  tag: 'text',
-  x,
-  y,
-  words,
-  class: cls,
-  'text-anchor': anchor,
-  'pointer-events': 'none',
-  ...more,
-});
 const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, 'pointer-events': 'none', ...more });
 const KINDS_OF = ['continuous', 'static'];
 const QUEUE = 240; // points of the queue's curve

@@ -15,6 +15,20 @@ function unit(v) {
   const e = 10 ** floor(log10(v));
   return [1, 2, 5, 10].find((m) => m * e >= v * 0.999) * e;
 }
+/** A rectangle as the text of a path. */
+const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
+/** A text that leaves what is pressed to the shapes below it. */
+const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({
+  key,
+  tag: 'text',
+  x,
+  y,
+  words,
+  class: cls,
+  'text-anchor': anchor,
+  'pointer-events': 'none',
+  ...more,
+});
 const SOME = 40;
 const CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;

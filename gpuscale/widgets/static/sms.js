@@ -3,16 +3,6 @@
 const percent = (v) => show(v, SHARE);
 const count = (v) => show(v, COUNT);
 const seconds = (view, v) => show(v, view.spec.units.T);
-const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
-const label = (key, x, y, words, cls = 'small soft', anchor = 'start') => ({
-  key,
-  tag: 'text',
-  x,
-  y,
-  words,
-  class: cls,
-  'text-anchor': anchor,
-});
 const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, 'pointer-events': 'none', ...more }); // what is pressed is below it
 const rows = (p, data, M = p.M) => ceil(M / data.tiles[p.tile][0]);
 const columns = (p, data, N = p.N) => ceil(N / data.tiles[p.tile][1]);
