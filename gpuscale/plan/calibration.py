@@ -54,7 +54,7 @@ FIXED = {
     "alpha_2": 4e-5,
     "alpha_rank": 2e-6,
     "n_edge": 1.0,
-    "V_bucket": 25 * 2**20,  # bytes that PyTorch puts into a bucket of gradients
+    "V_bucket": 26_214_400,  # what PyTorch puts into a bucket of gradients: 25 MiB
 }
 LARGE_BUCKET = 1e9  # bytes, as in frameworks for many GPUs: by default DeepSpeed reduces 5e8 gradients at a time
 # How well they are known, by judgment: the standard deviations of their logarithms
