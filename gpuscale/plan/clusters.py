@@ -101,7 +101,7 @@ def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = Fa
     )
     inside = _rate("--nvlink", nvlink, chip.get("nvlink_bw"))
     if inside is None and node > 1:
-        raise _missing("--nvlink", chip, "within the node", "450GB/s")
+        raise _missing("--nvlink", chip, "within the node", _pcie(chip) or "450GB/s")
     inside = inside or network
     if alone:
         network = inside
@@ -167,6 +167,13 @@ def _rate(flag: str, given, default) -> float | None:
     if bare or not 0 < rate < float("inf"):
         raise Refusal(f"{flag}: {shown(given)}; expected a bandwidth with its unit, such as 400Gbit/s or 50GB/s")
     return rate
+
+
+def _pcie(chip: specs.Part) -> str | None:
+    """The PCIe bandwidth of a chip as an option takes it: GPUs without NVLink send over PCIe."""
+    if "pcie_bw" in chip:
+        return "".join(show(chip.pcie_bw, "B/s", short=True).split()) + " of PCIe"
+    return None
 
 
 def _missing(flag: str, chip: specs.Part, what: str, example: str) -> Refusal:

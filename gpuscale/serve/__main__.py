@@ -38,6 +38,8 @@ def parser() -> PlanParser:
     out.add_argument("--output", help="tokens of an answer")
     out.add_argument("--ttft", help="longest time to first token, such as 1 (seconds) or 500ms (no limit)")
     out.add_argument("--tpot", help="longest time per output token, such as 30ms (no limit)")
+    out.add_argument("--ttft-p95", help="longest time to first token of 95%% of the requests (no limit)")
+    out.add_argument("--gap-p95", help="longest of 95%% of the gaps between two steps of a sequence (no limit)")
     out.add_argument("--cached", default="0", help="tokens of the prompt whose cache is there already (0)")
     out.add_argument("--cached-prefix", default="0", help="tokens with which all prompts begin, stored once (0)")
     out.add_argument("--hit", default="1", help="fraction of requests that find the cached tokens (1)")

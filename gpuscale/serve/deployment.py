@@ -12,6 +12,7 @@ from gpuscale.serve.requests import ServingRequest
 from gpuscale.serving.step_percentile import LATE
 
 Pair = tuple[float, float]  # the bound, and the expected value
+EXPECTED = 1  # the place of the expected value in a pair
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,13 @@ class Replicas:
     @property
     def layout(self) -> str:
         """The degrees in words, such as "TP 4, EP 8"."""
-        named = {"TP": self.tp, "PP": self.pp, "DP attention": self.dpa, "EP": self.ep}
-        return ", ".join(f"{name} {n}" for name, n in named.items() if n > 1) or "one GPU"
+        return layout_words(self.tp, self.pp, self.dpa, self.ep)
+
+
+def layout_words(tp: int, pp: int, dpa: int, ep: int) -> str:
+    """The degrees of a layout in words, such as "TP 4, EP 8"."""
+    named = {"TP": tp, "PP": pp, "DP attention": dpa, "EP": ep}
+    return ", ".join(f"{name} {n}" for name, n in named.items() if n > 1) or "one GPU"
 
 
 @dataclass(frozen=True)

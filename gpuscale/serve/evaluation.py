@@ -139,7 +139,7 @@ def evaluate_layouts(ask: ServingRequest, rows: Rows, weights: str, cache: str, 
     rate = tuple(arrays(printed.full_rate, known, B_mean=most_fed, T_tpot=t) for t in token)
     decoded = tuple(arrays(printed.full_rate, known, B_mean=alive, T_tpot=t) for t in spoken)
     prompts = tuple(known["n_dpa"] * known["N_stages"] / p + 0 * batch for p in among)
-    tried = LOADS if ask.ttft < np.inf else (LOADS[0], LOADS[-1])
+    tried = LOADS if min(ask.ttft, ask.ttft_p95) < np.inf else (LOADS[0], LOADS[-1])
     queues = tuple(_queue(ask, known, part * ask.load, alive, rate, token, step, service, spread) for part in tried)
     times = (step, spoken, token, gap, first, alone, rate, decoded, prompts)
     return Grid(rows, batch, most, own, memory, fits, *times, among[-1] / known["N_stages"], spread, fed, queues, parts)

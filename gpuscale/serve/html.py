@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuscale.core.html import Head, details, element, escape, table
 from gpuscale.serve import text
+from gpuscale.serve.deployment import EXPECTED
 from gpuscale.units import show
 
 _NUMBERS = ("Tokens/s per GPU", "Time per token", "Gap, p95", "First token", "Batch", "USD per M tokens")
@@ -20,7 +21,7 @@ def _pair(expected: str, *below: str) -> str:
 
 
 def _row(row, tie: bool) -> tuple[str, ...]:
-    own, price = row.decode, "–" if row.price is None else f"{row.price[text.EXPECTED]:.2f}"
+    own, price = row.decode, "–" if row.price is None else f"{row.price[EXPECTED]:.2f}"
     fleet = []
     if row.fleet:
         hour = [] if row.fleet.hour is None else [f"{row.fleet.hour:,.0f} USD", "per hour"]
@@ -29,10 +30,10 @@ def _row(row, tie: bool) -> tuple[str, ...]:
     layout = escape(text.layout(row)).replace("P ", "P&nbsp;")  # no line ends between TP and its degree
     return (
         f"{layout}<br><small>{escape(formats)}</small>",
-        _pair(text.rate(row.per_gpu[text.EXPECTED]), f"at most {text.rate(row.per_gpu[0])}", *["tie"] * tie),
-        _pair(show(row.token[text.EXPECTED], "s"), f"at least {show(row.token[0], 's')}"),
-        show(row.gap[text.EXPECTED], "s"),
-        _pair(show(row.first[text.EXPECTED], "s"), f"at least {show(row.first[0], 's')}", f"p95 {show(row.tail, 's')}"),
+        _pair(text.rate(row.per_gpu[EXPECTED]), f"at most {text.rate(row.per_gpu[0])}", *["tie"] * tie),
+        _pair(show(row.token[EXPECTED], "s"), f"at least {show(row.token[0], 's')}"),
+        show(row.gap[EXPECTED], "s"),
+        _pair(show(row.first[EXPECTED], "s"), f"at least {show(row.first[0], 's')}", f"p95 {show(row.tail, 's')}"),
         _pair(f"{own.batch:,}", show(own.memory, "B"), f"load {show(row.queue.load, '%')}"),
         price,
         *fleet,

@@ -32,8 +32,10 @@ USUAL_NODE = 8  # GPUs
 
 @dataclass(frozen=True)
 class ServingRequest:
-    """A question to the planner. Lengths are tokens, times seconds; ``ttft`` and ``tpot`` may be infinite.
+    """A question to the planner. Lengths are tokens, times seconds.
 
+    ``ttft`` and ``tpot`` limit means, ``ttft_p95`` and ``gap_p95`` the 95th percentiles of the time to first token and
+    of the time between two steps of a sequence; each may be infinite.
     ``cached`` prompt tokens are in the cache already; ``prefix`` of a prompt are the same for all requests and stored
     once; a fraction ``hit`` of the requests finds them. ``draft`` tokens are proposed per step, each accepted with a
     probability of ``acceptance`` (one for all, or one for each) and taking ``draft_time`` of a step. ``reserve`` bytes
@@ -66,6 +68,8 @@ class ServingRequest:
     load: float = LOAD
     chunk: int = 0
     rate: float | None = None
+    ttft_p95: float = float("inf")
+    gap_p95: float = float("inf")
 
     @property
     def reused(self) -> int:
@@ -111,6 +115,8 @@ def request(
     load=LOAD,
     chunk=0,
     rate=None,
+    ttft_p95=None,
+    gap_p95=None,
     weights=None,
     cache=None,
     mode=None,
@@ -123,7 +129,8 @@ def request(
 ) -> ServingRequest:
     """A checked ServingRequest. Raises Refusal, saying what was requested and what would work.
 
-    ``ttft`` and ``tpot`` are limits in seconds, or texts with a unit such as "30ms"; without one there is no limit.
+    ``ttft``, ``tpot``, ``ttft_p95`` and ``gap_p95`` are limits in seconds, or texts with a unit such as "30ms"; without
+    one there is no limit.
     ``weights`` and ``cache`` are formats of FORMATS, one or several. ``mode`` is one of MODES; both by default.
     ``per_node``, ``nvlink`` and ``nic`` describe a node whose GPU the library does not know in a cluster.
     ``reserve`` bytes of each GPU stay free, a tenth by default. ``price`` is dollars per GPU-hour.
@@ -173,6 +180,8 @@ def request(
         _load(load),
         whole("tokens of a chunk", chunk, 0, MOST_TOKENS),
         None if rate is None else _rate(rate),
+        _limit("95th percentile of the time to first token", ttft_p95),
+        _limit("95th percentile of the gap between tokens", gap_p95),
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gpuscale.core.html import aligned
 from gpuscale.plan.typed import some
+from gpuscale.serve.deployment import EXPECTED
 from gpuscale.serve.requests import ServingRequest
 from gpuscale.units import show
 
 TIE = "="  # in front of a row that the expected rates cannot tell from the first
-EXPECTED = 1  # of the pairs of numbers: the bound, and the expected one
 HEADS = (
     *("layout", "weights", "cache", "batch", "memory", "tokens/s/GPU", "at most"),
     *("TPOT", "at least", "gap p95", "TTFT", "TTFT p95", "load", "$/M tokens"),
@@ -22,7 +22,12 @@ def heading(ask: ServingRequest) -> str:
     cached = f", {ask.cached:,} of them cached" if ask.cached else ""
     limits = [
         f"{name} at most {show(limit, 's')}"
-        for name, limit in (("TTFT", ask.ttft), ("TPOT", ask.tpot))
+        for name, limit in (
+            ("TTFT", ask.ttft),
+            ("TTFT p95", ask.ttft_p95),
+            ("TPOT", ask.tpot),
+            ("gap p95", ask.gap_p95),
+        )
         if limit < float("inf")
     ]
     if ask.chunked:
@@ -130,6 +135,6 @@ def text(plan, why: bool = False) -> str:
     lines += aligned([names, *map(cells, plan.rows, tied(plan))], tuple(names.index(name) for name in LEFT))
     lines += ["", f"{plan.tried:,} deployments tried; the best batch of each layout and format is shown."]
     if why:
-        lines += ["", "Why other layouts are excluded (each reason with one example):"]
+        lines += ["", "Why other layouts are excluded (how many, with one example):"] if plan.rejected else []
         lines += [f"  {reason.count:,}: {reason.words}" for reason in plan.rejected]
     return "\n".join(lines)

@@ -59,6 +59,9 @@ USUAL = ("llama3_70b", "h100_sxm", 8, 2000, 500)
             "acceptance: 0.5,0.4; expected one probability below 1, or one for",
         ),
         ({"acceptance": 0.5}, "an acceptance without draft tokens"),
+        ({"ttft_p95": "now"}, "95th percentile of the time to first token: now; expected a time above 0"),
+        ({"ttft_p95": "1ms"}, "95th percentile of the time to first token: 1.00 ms; no layout is expected below"),
+        ({"gap_p95": "1ms"}, "95th percentile of the gap between tokens: 1.00 ms; no layout is expected below"),
         ({"mode": "disaggregated", "tp": 8}, "every replica takes all of 8 H100 SXMs, so none is left for prefill"),
         ({"mode": "disaggregated", "ttft": "1us"}, "time to first token: 1.00 µs; no layout is expected below"),
         ({"load": 1}, "load: 1; expected a fraction above 0 and below 1, such as 0.75"),
@@ -84,6 +87,44 @@ def test_the_limit_that_is_named_as_possible_is_possible():
     assert serve(*USUAL, tpot=float(named) * 1.005e-3).rows
     with pytest.raises(Refusal):
         serve(*USUAL, tpot=float(named) * 0.995e-3)
+
+
+@pytest.mark.parametrize("mode", ["colocated", "disaggregated"])
+def test_percentiles_are_limits_too(mode):
+    loose = serve(*USUAL, mode=mode, weights="fp8", top=1000)
+    tail, gap = 0.7 * loose.best.tail, 0.9 * loose.best.gap[1]
+    plan = serve(*USUAL, mode=mode, weights="fp8", top=1000, ttft_p95=tail, gap_p95=gap)
+    assert all(row.tail <= tail and row.gap[1] <= gap for row in plan.rows)
+    assert 0.5 * loose.best.throughput[1] < plan.best.throughput[1] < loose.best.throughput[1]
+    either = (
+        serve(*USUAL, mode=mode, weights="fp8", ttft_p95=tail),
+        serve(*USUAL, mode=mode, weights="fp8", gap_p95=gap),
+    )
+    assert plan.best.throughput[1] <= min(one.best.throughput[1] for one in either)
+
+
+def test_every_layout_has_a_row_or_a_reason():
+    limits = {"ttft": 0.2, "tpot": "25ms", "gap_p95": "40ms"}
+    plan = serve(*USUAL, **limits, top=10**6)
+    of_rows = {(d.weights, d.cache, d.tp, d.pp) for d in (row.decode for row in plan.rows)}
+    ask = request(*USUAL, **limits)
+    possible = len(layouts(ask, model_numbers(ask, "bf16", "bf16"))[0]) * len(ask.weights) * len(ask.cache)
+    missing = {reason.name: reason.count for reason in plan.rejected}
+    assert {"memory", "time per output token", "time to first token"} <= set(missing)
+    assert len(of_rows) + sum(missing.values()) == possible
+
+
+def test_a_layout_is_excluded_by_the_least_time_that_it_can_have():
+    """A limit just above that time lets it in, and one just below does not."""
+    reasons = {reason.name: plain(reason.words) for reason in serve(*USUAL, tpot="20ms").rejected}
+    words = reasons["time per output token"]
+    degrees = dict(part.lower().split() for part in words.partition(":")[0].split(", ") if part[:2] in ("TP", "PP"))
+    formats = {name: form for form, name in (part.split() for part in words.partition(":")[0].split(", ")[-2:])}
+    assert set(formats) == {"weights", "cache"} and degrees
+    least = float(words.partition("at least ")[2].removesuffix(" ms"))
+    assert serve(*USUAL, tpot=1.005e-3 * least, **degrees, **formats).rows
+    with pytest.raises(Refusal):
+        serve(*USUAL, tpot=0.995e-3 * least, **degrees, **formats)
 
 
 @pytest.mark.parametrize(
@@ -293,6 +334,10 @@ def test_the_command_line(capsys, tmp_path):
     assert main([*words, "--tpot", "20ms", "--why"]) == 0
     out = plain(capsys.readouterr().out)
     assert "TPOT at most 20.0 ms" in out and "at most, at least: bounds" in out
+    assert main([*words, "--tpot", "7ms", "--ttft-p95", "10s", "--gap-p95", "1s", "--why"]) == 0
+    out = plain(capsys.readouterr().out)
+    assert "TTFT p95 at most 10.0 s, TPOT at most 7.00 ms, gap p95 at most 1.00 s" in out
+    assert "one GPU, bf16 weights, fp8 cache: the time per output token is expected to be at least" in out
     assert main(["--list"]) == 0 and "h200-sxm" in capsys.readouterr().out
     assert main(words[:-2]) == 2 and "missing --output" in capsys.readouterr().err
     assert main([*words, "--gpus", "="]) == 2
@@ -330,7 +375,7 @@ def test_one_gpu_needs_no_links_and_is_listed_once():
     for name, gpu in (("qwen3_30b_a3b", "l40s"), ("gpt_oss_20b", "h100_sxm")):
         plan = serve(name, gpu, 1, 1000, 500, weights="fp8", cache="fp8")
         assert len(plan.rows) == 1
-    with pytest.raises(Refusal, match="missing --nvlink"):
+    with pytest.raises(Refusal, match="missing --nvlink: .*, such as 31.5GB/s of PCIe"):
         serve("qwen3_30b_a3b", "l40s", 2, 1000, 500)
 
 

@@ -11,11 +11,12 @@ import pytest
 from gpuscale.book.frames import engine
 from gpuscale.plan import Refusal
 from gpuscale.serve import request, serve
+from gpuscale.serve.disaggregation import disaggregated, handed_over
 from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import evaluate_layouts, model_numbers
 from gpuscale.serve.layouts import layouts
 from gpuscale.serve.page import FORMULAS, node_of, page_data
-from gpuscale.serve.search import colocated, disaggregated, handed_over
+from gpuscale.serve.search import colocated
 from gpuscale.serve.text import rate
 from gpuscale.units import show
 from gpuscale.widgets import serve_stage
