@@ -67,9 +67,9 @@ def serve(model, gpu, gpus, input, output, ttft=None, tpot=None, top: int = 10, 
     """The best ways to serve a model on GPUs, within limits of latency.
 
     ``serve("llama3_70b", "h100_sxm", 8, 2000, 500, ttft=1, tpot="30ms")``: prompts of 2,000 tokens, answers of 500, the
-    first token within a second, the next ones every 30 ms. Further choices are those of ``request``: limits of the 95th
-    percentiles, ``weights`` and ``cache`` (formats), ``mode``, ``cached`` tokens, ``price``, ``reserve``, and the degrees
-    tp, pp, dpa, ep, batch.
+    first token within a second, the next ones every 30 ms. Further choices are those of ``request``: limits on 95th
+    percentiles, ``weights`` and ``cache`` (formats), ``mode``, ``cached`` tokens, ``price``, ``reserve``, and the
+    degrees tp, pp, dpa, ep, batch.
     Raises Refusal for an impossible request, with the limits that would be possible.
     """
     return solve(request(model, gpu, gpus, input, output, ttft, tpot, **choices), whole("top", top))
