@@ -83,7 +83,7 @@ window.probes = {
       for (const sign of [...tie.childNodes].filter((node) => node.nodeType === 3 && node.data)) {
         const next = sign.nextSibling ? [sign.nextSibling, 0] : [sign.previousSibling, -1];
         const math = next[0].querySelector('math');
-        const ends = math.matches('.long') ? [...math.querySelectorAll('.line > mrow')] : [math];
+        const ends = math.matches('.long') ? [...math.querySelectorAll(':scope > semantics > .line > *')] : [math];
         const at = ends.at(next[1]).getBoundingClientRect();
         const range = document.createRange();
         range.selectNode(sign);
