@@ -125,7 +125,7 @@ working_memory = Formula("Working buffers of a GPU", V_work,
     assumes="for the gradients of a layer (ZeRO-2 and 3), two gathered layers (ZeRO-3), what is recomputed at a time")
 unfreed_arrays = Formula("Gathered arrays that are not freed yet", V_ahead,
     n_ahead * b * B_mb * D * n_sp * (1 - 1 / Y)
-    * Piecewise((1, N_stages < 2), (0, N_stages < 3), ((1 - p_stall) ** M, True)), source=_PLAYBOOK,
+    * Piecewise((1, N_stages < 2), (0, N_stages < 3), (p_calm ** M, True)), source=_PLAYBOOK,
     assumes="for a host that launches further collectives before the GPU has finished earlier ones, whose arrays stay "
     "until then; in a pipeline, two stages keep the host from getting ahead, as does one that stalls",
     means={M: "nodes of the run"})

@@ -9,7 +9,7 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
            G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
-           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_ahead, p_stall, b_bucket,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_ahead, p_calm, b_bucket,
            V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
            gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
@@ -128,9 +128,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x78 = x38*x77
     x62 = t10*x38
     t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
-    t46 = (
-        n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, (1 - p_stall)**t45))
-    )  # unfreed_arrays
+    t46 = n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, p_calm**t45))  # unfreed_arrays
     x96 = t147**(-1.0)
     t11 = ceil(x23)  # head_layers
     t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops
@@ -262,7 +260,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
             b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
             N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_ahead, p_stall, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host,
+            n_ahead, p_calm, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host,
             t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
             eta_attn):
     """All columns."""
@@ -413,9 +411,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x78 = x38*x77
     x62 = t10*x38
     t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
-    t46 = (
-        n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, (1 - p_stall)**t45))
-    )  # unfreed_arrays
+    t46 = n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, p_calm**t45))  # unfreed_arrays
     x162 = t147**(-1.0)
     t11 = ceil(x23)  # head_layers
     t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops

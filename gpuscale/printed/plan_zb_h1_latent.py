@@ -10,7 +10,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
            L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_attn, b_kept, b_mask, b_logit,
            b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
            N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-           n_ahead, p_stall, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head,
+           n_ahead, p_calm, b_bucket, V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head,
            t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     x0 = d_nope + d_rope
@@ -130,7 +130,7 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x79 = x39*x78
     x63 = t11*x39
     t45 = t11*(D*x6 + b_logit*n_vocab)  # head_activations
-    t47 = n_ahead*n_sp*t11*x4*(1 - x39)*where(x38, 1, where(less(N_stages, 3), 0, (1 - p_stall)**t46))  # unfreed_arrays
+    t47 = n_ahead*n_sp*t11*x4*(1 - x39)*where(x38, 1, where(less(N_stages, 3), 0, p_calm**t46))  # unfreed_arrays
     x97 = t148**(-1.0)
     x52 = t22*x51 + t6*x39
     t12 = ceil(x24)  # head_layers
@@ -262,7 +262,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, r_q, r_kv, d_nope, d_rope, d_v, ops_tok, ops_attn, b_kept,
             b_mask, b_logit, b_grad, b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank,
             n_cp, V_bucket, N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep,
-            n_copy, n_wide, n_ahead, p_stall, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc,
+            n_copy, n_wide, n_ahead, p_calm, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc,
             b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl,
             eta_net, eta_attn):
     """All columns."""
@@ -415,7 +415,7 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x79 = x39*x78
     x63 = t11*x39
     t45 = t11*(D*x6 + b_logit*n_vocab)  # head_activations
-    t47 = n_ahead*n_sp*t11*x4*(1 - x39)*where(x38, 1, where(less(N_stages, 3), 0, (1 - p_stall)**t46))  # unfreed_arrays
+    t47 = n_ahead*n_sp*t11*x4*(1 - x39)*where(x38, 1, where(less(N_stages, 3), 0, p_calm**t46))  # unfreed_arrays
     x163 = t148**(-1.0)
     x52 = t22*x51 + t6*x39
     t12 = ceil(x24)  # head_layers

@@ -101,7 +101,7 @@ n_wide = Quantity("n_wide", "1", "further arrays of the MLP's width that a frame
 n_ahead = Quantity("n_ahead", "1",
     "gathered arrays of the model's width that are not freed yet while the host is ahead of the GPU",
     r"n_\mathrm{ahead}", zero=True)
-p_stall = Quantity("p_stall", "1", "probability that a node stalls a pipeline", r"p_\mathrm{stall}", most=1, zero=True)
+p_calm = Quantity("p_calm", "1", "probability that a node does not stall a pipeline", r"p_\mathrm{calm}", most=1)
 V_ahead = Quantity("V_ahead", "B", "bytes of gathered arrays that are not freed yet", r"V_\mathrm{ahead}", zero=True)
 n_extra = Quantity("n_extra", "1", "further activation elements that a framework stores inside a layer, per token",
     r"n_\mathrm{extra}", zero=True)

@@ -269,7 +269,7 @@ def test_pipelines_stall_as_often_as_their_times_say(benchmark):
     """Of pipelines of three stages or more, as many have times that no constants explain as nodes would stall."""
     runs, far = benchmark[0], load_calibration(shipped("nanotron_h100")).far
     pipelines = {i: run.gpus // 8 for i, run in enumerate(runs) if run.choice.pp > 2}
-    calm = sum(prod([1 - FIXED["p_stall"]] * nodes) for nodes in pipelines.values())
+    calm = sum(prod([FIXED["p_calm"]] * nodes) for nodes in pipelines.values())
     assert len(pipelines) - calm == pytest.approx(len(pipelines.keys() & set(far)), rel=0.05)
 
 

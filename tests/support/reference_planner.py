@@ -198,7 +198,7 @@ class Slow:
         c, nodes = self.c, max(self.ask.gpus // self.node, 1)
         if not c.sp or c.pp == 2:
             return F(0)
-        calm = prod(1 - self._constant("p_stall") for _ in range(nodes)) if c.pp > 2 else 1
+        calm = prod(self._constant("p_calm") for _ in range(nodes)) if c.pp > 2 else 1
         others = sum(F(self.tokens, c.tp) * self.m.d_model for rank in range(1, c.tp))
         return calm * self._constant("n_ahead") * self.width * others
 

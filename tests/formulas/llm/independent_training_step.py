@@ -587,7 +587,7 @@ def arrays_that_are_not_freed_yet(lib, case):
     others = sum(2 * 3 for _ in range(arrays) for token in range(tokens) if token % ranks)  # three elements of 2 bytes
     calm = sum(prod(stall if bad else 1 - stall for bad in days) * (not any(days))
                for days in product((0, 1), repeat=nodes))  # fmt: skip
-    given = {"n_ahead": arrays, "b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "p_stall": stall, "M": nodes}
+    given = {"n_ahead": arrays, "b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "p_calm": 1 - stall, "M": nodes}
     for stages, chance in {1: 1, 2: 0, 3: calm, 8: calm}.items():
         for shared in (0, 1):
             found = at(lib.unfreed_arrays, **given, n_sp=shared, N_stages=stages)
