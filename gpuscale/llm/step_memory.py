@@ -86,12 +86,11 @@ def _whole(title: str, lhs, scores: bool) -> Formula:
            else (a.gpt_activations_tp_selective, a.gpt_activations_sp_selective))
     kept = [f.rhs.subs(n_seq, n_seq / n_cp) for f in (a.layer_activations_tp, a.layer_activations_sp, *gpt)]
     by_tokens = [Piecewise((tp, n_sp < 1), (sp, True)) for tp, sp in (kept[:2], kept[2:])]
-    more = n_extra / Y + n_gather * D * n_sp * (1 - 1 / Y)
     return Formula(
-        title, lhs, Piecewise((by_tokens[0], n_drop < 1), (by_tokens[1], True)) + b * n_seq * S / n_cp * more,
+        title, lhs, Piecewise((by_tokens[0], n_drop < 1), (by_tokens[1], True)) + b * n_seq * S / n_cp * n_extra / Y,
         source=_KORTH,
         assumes="for fused attention, or a GPT with dropout that stores " + (
-            "its scores" if scores else "none of its scores") + "; arrays that are gathered may stay whole")
+            "its scores" if scores else "none of its scores"))
 
 
 whole_layer = _whole("Activations of a layer, nothing recomputed", V_whole, True)
@@ -124,9 +123,16 @@ working_memory = Formula("Working buffers of a GPU", V_work,
     + Piecewise((0, n_recompute < 1), (V_whole, n_recompute < 3), (V_whole - V_coreless, True)), source=_ZERO,
     needs=(at_most(V_coreless, V_whole),),
     assumes="for the gradients of a layer (ZeRO-2 and 3), two gathered layers (ZeRO-3), what is recomputed at a time")
+unfreed_arrays = Formula("Gathered arrays that are not freed yet", V_ahead,
+    n_ahead * b * B_mb * D * n_sp * (1 - 1 / Y)
+    * Piecewise((1, N_stages < 2), (0, N_stages < 3), (p_calm ** M, True)), source=_PLAYBOOK,
+    assumes="for a host that launches further collectives before the GPU has finished earlier ones, whose arrays stay "
+    "until then; in a pipeline, two stages keep the host from getting ahead, as does one that stalls",
+    means={M: "nodes of the run"})
 framework_memory = Formula("Memory that a framework takes on top", V_extra,
-    b_bucket * P_rank * Min(X * n_cp - 1, 1) + V_fix, source=_PLAYBOOK,
-    assumes="for buckets of all gradients, where there are replicas to add them up with, and what depends on nothing")
+    b_bucket * P_rank * Min(X * n_cp - 1, 1) + V_ahead + V_fix, source=_PLAYBOOK,
+    assumes="for buckets of all gradients, where there are replicas to add them up with, gathered arrays that are not "
+    "freed yet, and what depends on nothing")
 gpu_memory = Formula("Memory that a GPU needs", V_gpu, V_state + Max(V_stage, V_last) + V_work + V_extra,
     source=_LLAMA,
     assumes="for the stage that needs the most: the first has the most microbatches in flight, the last has the head")

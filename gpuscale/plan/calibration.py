@@ -68,7 +68,7 @@ FIXED_SPREAD = {
     "V_bucket": 0.7,
 }
 # What a framework stores on top of states and activations: nothing, unless runs say so; logits in fp32
-DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "n_gather": 0.0, "b_bucket": 0.0, "V_fix": 0.0, "b_logit": 4.0}
+DEFAULTS = {"n_copy": 0.0, "n_wide": 0.0, "b_bucket": 0.0, "b_logit": 4.0, "n_ahead": 0.0, "p_calm": 1.0, "V_fix": 0.0}
 MOST_NAMED = 8  # rows
 WIDTH = 76  # characters of a summary, as wide as a cell of the book
 LONG_PATH = 200  # characters

@@ -99,9 +99,10 @@ def _attention(tape: Tape, latent: bool) -> None:
 
 
 def take_activations(tape: Tape, held: Formula) -> None:
-    """Activations of the microbatches in flight in a stage, and of the head."""
+    """Activations of the microbatches in flight in a stage, those of the head, and arrays that are not freed yet."""
     tape.take(held, llm.whole_layer, llm.coreless_layer, llm.layer_kept, llm.flying_layers, llm.flying_activations)
     tape.take(llm.head_activations, n_seq=1, S=tape.known[q.B_mb])
+    tape.take(llm.unfreed_arrays, M=tape.value(llm.run_nodes))
 
 
 def memory(tape: Tape, state: Formula, held: Formula) -> dict:

@@ -9,8 +9,8 @@ from numpy import ceil, greater_equal, less, less_equal, logical_or, maximum, mi
 def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu, F_dense,
            L_dense, n_shared, n_emb, n_pos, n_bias, ops_attn, b_kept, b_mask, b_logit, b_grad, b_master, b_mom, P_exp,
            G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket, N_stages, n_virt, n_zero,
-           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_gather, b_bucket, V_fix,
-           eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
+           n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide, n_ahead, p_calm, b_bucket,
+           V_fix, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross, t_head, t_far, t_fix, alpha_dp, g_dp,
            gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
     """The columns by which a search decides."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
@@ -48,17 +48,17 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x67 = less(n_zero, 1)
     x68 = less(n_zero, 2)
     x69 = less(n_zero, 3)
-    x78 = 4*D
-    x81 = less(n_drop, 1)
-    x88 = X*n_cp - 1
-    x89 = W_node*eta_net
-    x91 = G*alpha_rank
-    t142 = W_nvl*eta_nvl  # reached_bandwidth
-    t102 = W_hbm*eta_hbm  # reached_bandwidth
-    t140 = C*eta_mat  # reached_flops
-    x105 = greater_equal(G, N_gpu)
+    x79 = 4*D
+    x82 = less(n_drop, 1)
+    x90 = X*n_cp - 1
+    x91 = W_node*eta_net
+    x93 = G*alpha_rank
+    t144 = W_nvl*eta_nvl  # reached_bandwidth
+    t104 = W_hbm*eta_hbm  # reached_bandwidth
+    t142 = C*eta_mat  # reached_flops
+    x107 = greater_equal(G, N_gpu)
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t141 = C*eta_attn  # reached_flops
+    t143 = C*eta_attn  # reached_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -66,30 +66,30 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     x6 = x2*(x3 + x4*x5)
     x48 = D*x8
     x10 = x9*(b_mask + x8)
-    x82 = F*x13
+    x83 = F*x13
     x22 = 2*x15
     t9 = B*x17/(S*n_seq)  # microbatches
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x109 = x25*(N_stages*(n_virt - 1) + 1)
-    x104 = minimum(1, x27)
+    x111 = x25*(N_stages*(n_virt - 1) + 1)
+    x106 = minimum(1, x27)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x94 = X*x58
+    x96 = X*x58
     x66 = maximum(1, Z*x65)
-    x90 = Y*x65
-    t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t150 = maximum(1, x58*x65)  # spanned_nodes
+    x88 = maximum(1, N_gpu*x65)
+    x92 = Y*x65
+    t152 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
-    t143 = x89  # reached_bandwidth
-    x92 = t142**(-1.0)
-    x98 = t102**(-1.0)
-    x100 = t140**(-1.0)
+    t145 = x91  # reached_bandwidth
+    x94 = t144**(-1.0)
+    x100 = t104**(-1.0)
+    x102 = t142**(-1.0)
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -98,67 +98,71 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t20 = D*n_copy + n_wide*x6  # framework_elements
     t23 = x48  # norms_forward
     t38 = t9  # gpipe_held
-    t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
+    t179 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
     x20 = S*x19
-    x84 = S**2*n_q*x19*(b_mask + x13)
+    x85 = S**2*n_q*x19*(b_mask + x13)
     x72 = x38*x71
     x28 = n_virt*ceil(L*x26)
     x55 = 2*x54 + 4
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
-    x86 = D*x50
-    x95 = minimum(G, x94)
-    t153 = x66  # spanned_nodes
-    t147 = maximum(1, x90)  # spanned_nodes
-    t145 = x89*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
-    x79 = t18 + t3
+    x87 = D*x50
+    x97 = minimum(G, x96)
+    t155 = x66  # spanned_nodes
+    t45 = x88  # run_nodes
+    t146 = x88  # run_nodes
+    t149 = maximum(1, x92)  # spanned_nodes
+    x80 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
     t6 = x14 + x7*(2*n_mat - 1) + x9*(5*b + b_mask)  # inside_backward
     x76 = b*x20
-    x83 = x20*(D*x47 + x38*(x48 + x82))
-    x85 = x20*(D*(8*b + x45) + x82)
+    x84 = x20*(D*x47 + x38*(x48 + x83))
+    x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x93 = t145**(-1.0)
+    t147 = x91*maximum(1, (1/2)*t146)**(-gamma_net)  # many_nodes
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
     t7 = x11  # inside_recompute
-    x77 = x76*(D*n_gather*n_sp*(1 - x38) + t20*x38)
-    x80 = where(x49, x76*(x38*x79 + x78), x38*x76*(x78 + x79))
+    x77 = x38*x76
     x62 = t10*x38
     t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
+    t46 = n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, p_calm**t45))  # unfreed_arrays
+    x95 = t147**(-1.0)
     t11 = ceil(x23)  # head_layers
     t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops
     x51 = t21*x50 + t5*x38
-    t39 = x77 + where(x81, x80, where(x49, x38*x84 + x83, x38*(x84 + x85)))  # whole_layer
-    t40 = x77 + where(x81, x80, where(x49, x83, x38*x85))  # coreless_layer
-    x101 = x100*x62
-    x114 = x12*x62
+    x78 = t20*x77
+    x81 = where(x49, x76*(x38*x80 + x79), x77*(x79 + x80))
+    x103 = x102*x62
+    x116 = x12*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
-    t41 = (
-        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
-    )  # layer_kept
-    t173 = (
-        where(x37, 0, where(x105, alpha_1, alpha_2)) + where(x37, 0, where(x105, x114*x92, x114/minimum(t142,
-        t143*x65)))
+    t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
+    t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
+    t175 = (
+        where(x37, 0, where(x107, alpha_1, alpha_2)) + where(x37, 0, where(x107, x116*x94, x116/minimum(t144,
+        t145*x65)))
     )  # expected_hop
     x29 = t12 - x28
-    x115 = -t173
+    t41 = (
+        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x76*x87, t40)))
+    )  # layer_kept
+    x117 = -t175
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
-    x87 = t13**(-1.0)
-    x103 = ops_attn*t13
+    x89 = t13**(-1.0)
+    x105 = ops_attn*t13
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
-    t45 = t13*t41 + t44*x38  # last_stage_activations
-    t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*x104*where(x105, 0, 1) + t_host)  # microbatch_host_time
+    t47 = t13*t41 + t44*x38  # last_stage_activations
+    t148 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
+    t169 = t_head + t13*(Y*t_cross*x106*where(x107, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x102 = t15*x36
+    x104 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
@@ -166,13 +170,13 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
-    t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
+    t151 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
     x41 = x39/Z
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
-    t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x101*x43*x63*(g_grp - 1)  # grouped_time
+    t154 = where(less(Z, 2), 0, x55*x63)  # ep_calls
+    t168 = 6*F*n_mat*x103*x43*x63*(g_grp - 1)  # grouped_time
     x40 = x38*(t16 - x39)
     x73 = t16*x72
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
@@ -182,15 +186,15 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
     x42 = x40 + x41
     x74 = b_grad*x40
-    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
-    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
-    t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x91*(t147 - 2)) + maximum(t27*x92, t28*x93)
+    x98 = x40*(-Y/maximum(Y, x97) + 1) + x41*(-Z/maximum(Z, x97) + 1)
+    x99 = x40*x56*(-x60/maximum(maximum(G, Y), x96) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x96) + 1)
+    t150 = (
+        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x93*(t149 - 2)) + maximum(t27*x94, t28*x95)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
-    t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x91*(t153 - 2)) + maximum(t32*x92, t33*x93)
+    t156 = (
+        t154*where(less_equal(t155, 1), alpha_1, alpha_2 + x93*(t155 - 2)) + maximum(t32*x94, t33*x95)
     )  # expected_level
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
@@ -198,62 +202,63 @@ def search(C, b, b_w, W_hbm, W_nvl, B, D, F, L, P, P_act, S, n_seq, n_q, n_kv, d
     t35 = (
         where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
     )  # stage_state
-    t155 = b_grad*x96  # dp_nvlink
-    t159 = b_w*x96  # dp_nvlink
-    t156 = b_grad*x97  # dp_network
-    t160 = b_w*x97  # dp_network
-    t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x91*(t150 - 2)) + maximum(t30*x92, t31*x93)
+    t157 = b_grad*x98  # dp_nvlink
+    t161 = b_w*x98  # dp_nvlink
+    t158 = b_grad*x99  # dp_network
+    t162 = b_w*x99  # dp_network
+    t153 = (
+        t151*where(less_equal(t152, 1), alpha_1, alpha_2 + x93*(t152 - 2)) + maximum(t30*x94, t31*x95)
     )  # expected_level
-    x99 = t17*x98
-    t46 = (
-        t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
+    x101 = t17*x100
+    t48 = (
+        t17*x89*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
-    t47 = V_fix + b_bucket*t17*minimum(1, x88)  # framework_memory
-    t165 = (
-        x62*(x100*(3*t14 + x102 - 3*x103) + x103*(g_attn + 1)/t141) + x98*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 +
-        t25))
+    t49 = V_fix + b_bucket*t17*minimum(1, x90) + t46  # framework_memory
+    t167 = (
+        x100*(b_acc*t17 + b_loss*n_vocab*x62 + g_ker*(t24 + t25)) + x62*(x102*(3*t14 + x104 - 3*x105) + x105*(g_attn +
+        1)/t143)
     )  # microbatch_gpu_time
-    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
+    t180 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
-    t158 = maximum(t155*x92, t156*x93)  # expected_level
-    t162 = maximum(t159*x92, t160*x93)  # expected_level
-    t163 = t24*x98 + maximum(b_w*x99, t14*x101)  # stage_forward
-    t164 = t25*x98 + maximum(x101*(2*t14 + x102), x99*(2*b_grad + b_w))  # stage_backward
-    t180 = b_upd*x99*where(x67, 1, x71) + t_fix  # update_time
-    t168 = (
-        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x90) + maximum(t167, g_cp*t151 + g_ep*t154 + g_tp*t148 + t165 + t166)
+    t160 = maximum(t157*x94, t158*x95)  # expected_level
+    t164 = maximum(t161*x94, t162*x95)  # expected_level
+    t165 = t24*x100 + maximum(b_w*x101, t14*x103)  # stage_forward
+    t166 = t25*x100 + maximum(x101*(2*b_grad + b_w), x103*(2*t14 + x104))  # stage_backward
+    t182 = b_upd*x101*where(x67, 1, x71) + t_fix  # update_time
+    t170 = (
+        t_far*t13*maximum(0, -G + Y)*where(x37, 1, x92) + maximum(t169, g_cp*t153 + g_ep*t156 + g_tp*t150 + t167 + t168)
     )  # expected_microbatch
-    t50 = t37 + t46 + t47 + maximum(t43, t45)  # gpu_memory
-    x108 = 2*t158
-    x112 = t162 - t163
-    x107 = -t164
-    x110 = -t164*x109
-    x106 = t168/(t163 + t164)
-    t176 = where(x67, x108, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x113 = maximum(maximum(0, x112*x25), t162 - t163*x109)
-    x111 = t158 + x107
-    t169 = t163*x106  # forward_slot
-    t170 = t164*x106  # backward_slot
-    t172 = (
-        where(x67, maximum(maximum(0, x108 + x110), x25*(x107 + x108)), where(x68, x113 + maximum(maximum(0, x111*x25),
-        t158 + x110), where(x69, t9*maximum(0, x111) + x113, t9*(maximum(0, x112) + maximum(0, t162 + x111)))))
+    t52 = t37 + t48 + t49 + maximum(t43, t47)  # gpu_memory
+    x110 = 2*t160
+    x114 = t164 - t165
+    x109 = -t166
+    x112 = -t166*x111
+    x108 = t170/(t165 + t166)
+    t178 = where(x67, x110, where(x68, t160 + t164, where(x69, t160*t9 + t164, t9*(t160 + 2*t164))))  # dp_exchange
+    x115 = maximum(maximum(0, x114*x25), t164 - t165*x111)
+    x113 = t160 + x109
+    t171 = t165*x108  # forward_slot
+    t172 = t166*x108  # backward_slot
+    t174 = (
+        where(x67, maximum(maximum(0, x110 + x112), x25*(x109 + x110)), where(x68, x115 + maximum(maximum(0, x113*x25),
+        t160 + x112), where(x69, t9*maximum(0, x113) + x115, t9*(maximum(0, x114) + maximum(0, t164 + x113)))))
     )  # exposed_dp
-    t174 = x27*(t169 + t170)  # bubble_time
-    t175 = t173*(2*N_stages - 2) + x104*(t9 - 1)*(maximum(0, -t169 - x115) + maximum(0, -t170 - x115))  # gpipe_exposed
-    t179 = (
-        alpha_dp*t177*t178*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    t176 = x27*(t171 + t172)  # bubble_time
+    t177 = t175*(2*N_stages - 2) + x106*(t9 - 1)*(maximum(0, -t171 - x117) + maximum(0, -t172 - x117))  # gpipe_exposed
+    t181 = (
+        alpha_dp*t179*t180*x90 + minimum(t178, g_dp*(-t174 + t178)*minimum(1, n_zero + x27) + n_edge*t178*x89 + t174)
     )  # expected_dp
-    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
-    return [t50, t37, t181]
+    t183 = t170*t9 + t176 + t177 + t181 + t182  # expected_step
+    return [t52, t37, t183]
 
 
 def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n_kv, d_head, n_mat, n_vocab, N_gpu,
             F_dense, L_dense, n_shared, n_emb, n_pos, n_bias, ops_tok, ops_attn, b_kept, b_mask, b_logit, b_grad,
             b_master, b_mom, P_exp, G, W_node, X, Y, Z, k, f_hit, alpha_1, alpha_2, alpha_rank, n_cp, V_bucket,
             N_stages, n_virt, n_zero, n_recompute, n_even, n_sp, n_drop, f_node, g_tp, g_cp, g_ep, n_copy, n_wide,
-            n_gather, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host, t_cross,
-            t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net, eta_attn):
+            n_ahead, p_calm, b_bucket, V_fix, eta_1, eta_2, eta_hbm, g_attn, g_ker, b_loss, b_acc, b_upd, t_host,
+            t_cross, t_head, t_far, t_fix, alpha_dp, g_dp, gamma_net, g_grp, n_edge, eta_mat, eta_nvl, eta_net,
+            eta_attn):
     """All columns."""
     t2 = maximum(Y, n_kv)  # whole_key_heads
     x2 = L**(-1.0)
@@ -290,29 +295,29 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x67 = less(n_zero, 1)
     x68 = less(n_zero, 2)
     x69 = less(n_zero, 3)
-    x78 = 4*D
-    x81 = less(n_drop, 1)
-    x88 = X*n_cp - 1
-    x97 = W_hbm**(-1.0)
-    x100 = C**(-1.0)
-    x104 = 2*b_grad + b_w
-    x108 = W_node**(-1.0)
-    x109 = W_nvl**(-1.0)
-    x124 = greater_equal(G, N_gpu)
-    x125 = 2*N_stages - 2
-    x129 = 3*B
-    x131 = N_gpu**(-1.0)
-    t102 = W_hbm*eta_hbm  # reached_bandwidth
-    t99 = C*eta  # reached_flops
-    t100 = W_nvl*eta_1  # reached_bandwidth
-    t101 = W_node*eta_2  # reached_bandwidth
-    x156 = W_node*eta_net
-    x158 = G*alpha_rank
-    t142 = W_nvl*eta_nvl  # reached_bandwidth
-    t140 = C*eta_mat  # reached_flops
-    t141 = C*eta_attn  # reached_flops
+    x79 = 4*D
+    x82 = less(n_drop, 1)
+    x90 = X*n_cp - 1
+    x99 = W_hbm**(-1.0)
+    x102 = C**(-1.0)
+    x106 = 2*b_grad + b_w
+    x110 = W_node**(-1.0)
+    x111 = W_nvl**(-1.0)
+    x126 = greater_equal(G, N_gpu)
+    x127 = 2*N_stages - 2
+    x131 = 3*B
+    x133 = N_gpu**(-1.0)
+    t104 = W_hbm*eta_hbm  # reached_bandwidth
+    t101 = C*eta  # reached_flops
+    t102 = W_nvl*eta_1  # reached_bandwidth
+    t103 = W_node*eta_2  # reached_bandwidth
+    x158 = W_node*eta_net
+    x160 = G*alpha_rank
+    t144 = W_nvl*eta_nvl  # reached_bandwidth
+    t142 = C*eta_mat  # reached_flops
+    t143 = C*eta_attn  # reached_flops
     t0 = b_master + 2*b_mom  # optimizer_bytes
-    t182 = 6*B*P_act  # model_flops
+    t184 = 6*B*P_act  # model_flops
     x0 = d_head*(n_q + t2)
     x1 = 2*t2
     x16 = 2*d_head*(-n_kv + t2)
@@ -320,37 +325,37 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x6 = x2*(x3 + x4*x5)
     x48 = D*x8
     x10 = x9*(b_mask + x8)
-    x82 = F*x13
+    x83 = F*x13
     x22 = 2*x15
     t9 = B*x17/(S*n_seq)  # microbatches
     x19 = n_seq*x18
     x71 = x17*x18
     x26 = x24*x25
-    x119 = x25*(N_stages*(n_virt - 1) + 1)
-    x127 = minimum(1, x27)
+    x121 = x25*(N_stages*(n_virt - 1) + 1)
+    x129 = minimum(1, x27)
     x54 = where(x34, 0, where(x35, 1, 0))
     t18 = x2*(n_mat*x3 + x4*(n_mat*x5 + 2*x43))  # mean_kept_mlp
     t19 = x2*(x3*x44 + x4*(x43 + x44*x5))  # mean_few_mlp
     x46 = n_drop*x45
     x47 = x45 + x8
     x50 = where(x49, 1, x38)
-    x92 = X*x58
+    x94 = X*x58
     x66 = maximum(1, Z*x65)
-    x157 = Y*x65
-    t144 = maximum(1, N_gpu*x65)  # run_nodes
-    t150 = maximum(1, x58*x65)  # spanned_nodes
+    x88 = maximum(1, N_gpu*x65)
+    x159 = Y*x65
+    t152 = maximum(1, x58*x65)  # spanned_nodes
     x70 = logical_or.reduce((x68,x69))
-    x130 = x129*(2*P_act + x33)
-    x133 = ops_tok*x129
-    x132 = x100*x131
-    x134 = t102**(-1.0)
-    x138 = t99**(-1.0)
-    x144 = t100**(-1.0)
-    x145 = t101**(-1.0)
-    t143 = x156  # reached_bandwidth
-    x159 = t142**(-1.0)
-    x161 = t140**(-1.0)
-    x168 = (g_attn + 1)/t141
+    x132 = x131*(2*P_act + x33)
+    x135 = ops_tok*x131
+    x134 = x102*x133
+    x136 = t104**(-1.0)
+    x140 = t101**(-1.0)
+    x146 = t102**(-1.0)
+    x147 = t103**(-1.0)
+    t145 = x158  # reached_bandwidth
+    x161 = t144**(-1.0)
+    x163 = t142**(-1.0)
+    x170 = (g_attn + 1)/t143
     x14 = x12*x2*x4*(3*k + n_shared + 1) + where(less(n_pos, 1), x0*x13, 0)
     t3 = 2*x0  # kept_attention
     t4 = d_head*(n_q + x1)  # few_attention
@@ -358,321 +363,325 @@ def columns(C, b, b_w, W_hbm, W_nvl, B, D, F, eta, L, P, P_act, S, n_seq, n_q, n
     x7 = b*x6
     t20 = D*n_copy + n_wide*x6  # framework_elements
     t23 = x48  # norms_forward
-    x91 = 2*t9
+    x93 = 2*t9
     t38 = t9  # gpipe_held
-    t177 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
+    t179 = where(x68, 1, where(x69, t9, 3*t9))  # dp_rounds
     x20 = S*x19
-    x84 = S**2*n_q*x19*(b_mask + x13)
+    x85 = S**2*n_q*x19*(b_mask + x13)
     x72 = x38*x71
     x28 = n_virt*ceil(L*x26)
-    x128 = x127*(t9 - 1)
+    x130 = x129*(t9 - 1)
     x55 = 2*x54 + 4
     t21 = D*(10*b + x46)  # between_forward
     t22 = D*(12*b + n_drop*x47)  # between_backward
-    x86 = D*x50
-    x93 = minimum(G, x92)
-    t153 = x66  # spanned_nodes
-    t147 = maximum(1, x157)  # spanned_nodes
-    t145 = x156*maximum(1, (1/2)*t144)**(-gamma_net)  # many_nodes
-    t85 = x130  # model_flops
-    t126 = x130  # model_flops
-    t97 = x133  # counted_flops
-    t138 = x133  # counted_flops
-    t204 = x133  # counted_flops
-    t183 = t182*x131*x161  # mfu_step_time
-    x79 = t18 + t3
+    x87 = D*x50
+    x95 = minimum(G, x94)
+    t155 = x66  # spanned_nodes
+    t45 = x88  # run_nodes
+    t146 = x88  # run_nodes
+    t149 = maximum(1, x159)  # spanned_nodes
+    t87 = x132  # model_flops
+    t128 = x132  # model_flops
+    t99 = x135  # counted_flops
+    t140 = x135  # counted_flops
+    t206 = x135  # counted_flops
+    t185 = t184*x133*x163  # mfu_step_time
+    x80 = t18 + t3
     x21 = ops_attn + 2*t8
     x11 = n_mat*x7 + x10
     t6 = x14 + x7*(2*n_mat - 1) + x9*(5*b + b_mask)  # inside_backward
-    t57 = b_grad*where(x67, 2, where(x68, 1, t9)) + b_w*where(x67, 0, where(x69, 1, x91))  # dp_passes
+    t59 = b_grad*where(x67, 2, where(x68, 1, t9)) + b_w*where(x67, 0, where(x69, 1, x93))  # dp_passes
     x76 = b*x20
-    x83 = x20*(D*x47 + x38*(x48 + x82))
-    x85 = x20*(D*(8*b + x45) + x82)
+    x84 = x20*(D*x47 + x38*(x48 + x83))
+    x86 = x20*(D*(8*b + x45) + x83)
     t10 = x20  # microbatch_tokens
-    x160 = t145**(-1.0)
-    t86 = t85*x132  # mfu_step_time
-    t127 = t126*x131*x138  # mfu_step_time
+    t147 = x158*maximum(1, (1/2)*t146)**(-gamma_net)  # many_nodes
+    t88 = t87*x134  # mfu_step_time
+    t129 = t128*x133*x140  # mfu_step_time
     x23 = x22/x21
     x31 = L*x21
     t5 = x11 + x14  # inside_forward
     t7 = x11  # inside_recompute
-    x77 = x76*(D*n_gather*n_sp*(1 - x38) + t20*x38)
-    x80 = where(x49, x76*(x38*x79 + x78), x38*x76*(x78 + x79))
+    x77 = x38*x76
     x62 = t10*x38
     t44 = t10*(D*x13 + b_logit*n_vocab)  # head_activations
+    t46 = n_ahead*n_sp*t10*x12*(1 - x38)*where(x37, 1, where(less(N_stages, 3), 0, p_calm**t45))  # unfreed_arrays
+    x162 = t147**(-1.0)
     t11 = ceil(x23)  # head_layers
     t15 = where(x32, 0, where(x34, x33, where(x35, x31, x33)))  # recomputed_flops
     x51 = t21*x50 + t5*x38
-    t39 = x77 + where(x81, x80, where(x49, x38*x84 + x83, x38*(x84 + x85)))  # whole_layer
-    t40 = x77 + where(x81, x80, where(x49, x83, x38*x85))  # coreless_layer
-    x96 = x12*x62
-    x101 = x100*x62
-    x139 = x138*x62
-    x162 = x161*x62
-    x165 = b_loss*n_vocab*x62
+    x78 = t20*x77
+    x81 = where(x49, x76*(x38*x80 + x79), x77*(x79 + x80))
+    x98 = x12*x62
+    x103 = x102*x62
+    x141 = x140*x62
+    x164 = x163*x62
+    x167 = b_loss*n_vocab*x62
     t12 = n_virt*minimum(ceil(x26*(L + t11)), ceil(L*x25/maximum(1, x27)))  # stage_room
-    t41 = (
-        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x86*(x13 + x46)), where(x35, x76*x86, t40)))
-    )  # layer_kept
-    t60 = x96  # sharded_hop_bytes
-    t78 = where(x37, 0, where(x124, x109*x96, x96/minimum(W_nvl, W_node*x65)))  # stage_hop
-    t119 = where(x37, 0, where(x124, x144*x96, x96/minimum(t100, t101*x65)))  # stage_hop
-    t173 = (
-        where(x37, 0, where(x124, alpha_1, alpha_2)) + where(x37, 0, where(x124, x159*x96, x96/minimum(t142, t143*x65)))
+    t39 = x78 + where(x82, x81, where(x49, x38*x85 + x84, x38*(x85 + x86)))  # whole_layer
+    t40 = x78 + where(x82, x81, where(x49, x84, x38*x86))  # coreless_layer
+    t62 = x98  # sharded_hop_bytes
+    t80 = where(x37, 0, where(x126, x111*x98, x98/minimum(W_nvl, W_node*x65)))  # stage_hop
+    t121 = where(x37, 0, where(x126, x146*x98, x98/minimum(t102, t103*x65)))  # stage_hop
+    t175 = (
+        where(x37, 0, where(x126, alpha_1, alpha_2)) + where(x37, 0, where(x126, x161*x98, x98/minimum(t144, t145*x65)))
     )  # expected_hop
-    t192 = x134*x165  # microbatch_gpu_time
+    t194 = x136*x167  # microbatch_gpu_time
     x29 = t12 - x28
-    t61 = where(x37, 0, n_virt*t60*x91)  # pipeline_bytes
-    x126 = -t78
-    x155 = -t119
-    x181 = -t173
-    t193 = t192*t9  # expected_step
+    t41 = (
+        where(x32, t39, where(x34, x20*(b_kept*x38*(t19 + t4) + x87*(x13 + x46)), where(x35, x76*x87, t40)))
+    )  # layer_kept
+    t63 = where(x37, 0, n_virt*t62*x93)  # pipeline_bytes
+    x128 = -t80
+    x157 = -t121
+    x183 = -t175
+    t195 = t194*t9  # expected_step
     t13 = where(x30, t12 - x29*(2 - minimum(2, ceil(x23/maximum(1, x29)))), x28)  # stage_layers
     x36 = t13*x2
     x52 = t10*t13
     x57 = t13*(x54 + 3)
-    x87 = t13**(-1.0)
-    x166 = ops_attn*t13
-    x169 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x157)
+    x89 = t13**(-1.0)
+    x168 = ops_attn*t13
+    x171 = t_far*t13*maximum(0, -G + Y)*where(x37, 1, x159)
     t14 = maximum(maximum(x22, x24*(x22 + x31)), t13*x21 + x22*where(x30, minimum(1, t12 - t13), 1))  # stage_flops
     t42 = t13*t38*x25  # flying_layers
-    t45 = t13*t41 + t44*x38  # last_stage_activations
-    t146 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
-    t167 = t_head + t13*(Y*t_cross*x127*where(x124, 0, 1) + t_host)  # microbatch_host_time
+    t47 = t13*t41 + t44*x38  # last_stage_activations
+    t148 = where(less(Y, 2), 0, t13*x53*(3*n_sp + x54*(n_sp + 1) + 2))  # tp_calls
+    t169 = t_head + t13*(Y*t_cross*x129*where(x126, 0, 1) + t_host)  # microbatch_host_time
     x39 = P_exp*x36
     x63 = x36*x4
-    x105 = t15*x36
+    x107 = t15*x36
     t16 = t13*x16*(D + n_bias) + x15*where(x37, n_emb, 1) + x36*(P - n_emb*x15)  # stage_params
     t24 = x51*x52  # kernels_forward
     t25 = (
         x52*(t22*x50 + t6*x38 + where(x32, 0, where(x34, t23*x50 + t7*x38, where(x35, x51, x10*x38))))
     )  # kernels_backward
     t26 = x12*x52*x53*(n_sp + x55)  # tp_bytes
-    t186 = ops_attn*x168*x38*x52  # microbatch_gpu_time
+    t188 = ops_attn*x170*x38*x52  # microbatch_gpu_time
     t29 = S*b*d_head*n_seq*x1*x57  # cp_bytes
-    t149 = where(less(n_cp, 2), 0, x57)  # cp_calls
+    t151 = where(less(n_cp, 2), 0, x57)  # cp_calls
     t43 = t41*t42  # flying_activations
     x41 = x39/Z
     x75 = x39*x72
     x64 = D*Z*x62*x63*(b + t1)*(x54 + 2)
-    t152 = where(less(Z, 2), 0, x55*x63)  # ep_calls
-    t166 = 6*F*n_mat*x162*x43*x63*(g_grp - 1)  # grouped_time
-    x106 = 2*t14 + x105
-    x167 = x161*(3*t14 + x105 - 3*x166)
+    t154 = where(less(Z, 2), 0, x55*x63)  # ep_calls
+    t168 = 6*F*n_mat*x164*x43*x63*(g_grp - 1)  # grouped_time
+    x108 = 2*t14 + x107
+    x169 = x163*(3*t14 + x107 - 3*x168)
     x40 = x38*(t16 - x39)
     x73 = t16*x72
-    x98 = t24*x97
-    x135 = t24*x134
-    x103 = t25*x97
-    x141 = t25*x134
-    x164 = g_ker*(t24 + t25)
+    x100 = t24*x99
+    x137 = t24*x136
+    x105 = t25*x99
+    x143 = t25*x136
+    x166 = g_ker*(t24 + t25)
     t27 = t26*(1 - 1/maximum(1, x56))  # group_nvlink
     t28 = t26*(-maximum(1, G)/maximum(maximum(1, G), Y) + 1)*minimum(1, G)  # group_network
-    t187 = t186*t9  # expected_step
+    t189 = t188*t9  # expected_step
     x59 = t29*x38
-    x89 = maximum(t43, t45)
+    x91 = maximum(t43, t47)
     t32 = f_hit*x64*(x61 - 1)/x61  # exchange_nvlink
     t33 = f_node*x64*(x66 - 1)/x66  # exchange_network
-    t188 = maximum(0, t166)  # expected_microbatch
-    t184 = x167*x62  # microbatch_gpu_time
+    t190 = maximum(0, t168)  # expected_microbatch
+    t186 = x169*x62  # microbatch_gpu_time
     x42 = x40 + x41
     x74 = b_grad*x40
-    x94 = x40*(-Y/maximum(Y, x93) + 1) + x41*(-Z/maximum(Z, x93) + 1)
-    x95 = x40*x56*(-x60/maximum(maximum(G, Y), x92) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x92) + 1)
-    t83 = x98  # stage_forward
-    t124 = x135  # stage_forward
-    t84 = x103  # stage_backward
-    t125 = x141  # stage_backward
-    t190 = x134*x164  # microbatch_gpu_time
-    t51 = t27*t9  # step_bytes
-    t52 = t28*t9  # step_bytes
-    t64 = maximum(t27*x109, t28*x108)  # level_time
-    t105 = maximum(t27*x144, t28*x145)  # level_time
-    t148 = (
-        t146*where(less_equal(t147, 1), alpha_1, alpha_2 + x158*(t147 - 2)) + maximum(t27*x159, t28*x160)
+    x96 = x40*(-Y/maximum(Y, x95) + 1) + x41*(-Z/maximum(Z, x95) + 1)
+    x97 = x40*x56*(-x60/maximum(maximum(G, Y), x94) + 1) + x41*x61*(-maximum(G, Z)/maximum(maximum(G, Z), x94) + 1)
+    t85 = x100  # stage_forward
+    t126 = x137  # stage_forward
+    t86 = x105  # stage_backward
+    t127 = x143  # stage_backward
+    t192 = x136*x166  # microbatch_gpu_time
+    t53 = t27*t9  # step_bytes
+    t54 = t28*t9  # step_bytes
+    t66 = maximum(t27*x111, t28*x110)  # level_time
+    t107 = maximum(t27*x146, t28*x147)  # level_time
+    t150 = (
+        t148*where(less_equal(t149, 1), alpha_1, alpha_2 + x160*(t149 - 2)) + maximum(t27*x161, t28*x162)
     )  # expected_level
     t30 = x59*(-Y/maximum(Y, minimum(G, x58)) + 1)  # group_nvlink
     t31 = x56*x59*(-x60/maximum(maximum(G, Y), x58) + 1)  # group_network
-    t48 = x89  # gpu_memory
-    t55 = t32*t9  # step_bytes
-    t56 = t33*t9  # step_bytes
-    t66 = maximum(t32*x109, t33*x108)  # level_time
-    t107 = maximum(t32*x144, t33*x145)  # level_time
-    t154 = (
-        t152*where(less_equal(t153, 1), alpha_1, alpha_2 + x158*(t153 - 2)) + maximum(t32*x159, t33*x160)
+    t50 = x91  # gpu_memory
+    t57 = t32*t9  # step_bytes
+    t58 = t33*t9  # step_bytes
+    t68 = maximum(t32*x111, t33*x110)  # level_time
+    t109 = maximum(t32*x146, t33*x147)  # level_time
+    t156 = (
+        t154*where(less_equal(t155, 1), alpha_1, alpha_2 + x160*(t155 - 2)) + maximum(t32*x161, t33*x162)
     )  # expected_level
-    t189 = t188*t9  # expected_step
-    t185 = t184*t9  # expected_step
+    t191 = t190*t9  # expected_step
+    t187 = t186*t9  # expected_step
     t17 = x42  # stage_rank_params
     t34 = where(x67, b_w*x42, where(x70, b_w*x40 + b_w*x41, b_w*x73))  # stage_state
     t36 = where(x67, t0*x42, where(x70, t0*x40*x71 + t0*x75, t0*x73))  # stage_state
     t35 = (
         where(x67, b_grad*x42, where(x68, b_grad*x41 + x74, where(x69, b_grad*x75 + x71*x74, b_grad*x73)))
     )  # stage_state
-    x110 = b_grad*x94
-    x112 = b_w*x94
-    t58 = t57*x94  # dp_nvlink
-    x111 = b_grad*x95
-    x113 = b_w*x95
-    t59 = t57*x95  # dp_network
-    t89 = t83 + t84  # microbatch_time
-    t130 = t124 + t125  # microbatch_time
-    t191 = t190*t9  # expected_step
-    x114 = g_tp*t64
-    x146 = g_tp*t105
-    x170 = g_tp*t148
-    t53 = t30*t9  # step_bytes
-    t54 = t31*t9  # step_bytes
-    t65 = maximum(t30*x109, t31*x108)  # level_time
-    t106 = maximum(t30*x144, t31*x145)  # level_time
-    t151 = (
-        t149*where(less_equal(t150, 1), alpha_1, alpha_2 + x158*(t150 - 2)) + maximum(t30*x159, t31*x160)
+    x112 = b_grad*x96
+    x114 = b_w*x96
+    t60 = t59*x96  # dp_nvlink
+    x113 = b_grad*x97
+    x115 = b_w*x97
+    t61 = t59*x97  # dp_network
+    t91 = t85 + t86  # microbatch_time
+    t132 = t126 + t127  # microbatch_time
+    t193 = t192*t9  # expected_step
+    x116 = g_tp*t66
+    x148 = g_tp*t107
+    x172 = g_tp*t150
+    t55 = t30*t9  # step_bytes
+    t56 = t31*t9  # step_bytes
+    t67 = maximum(t30*x111, t31*x110)  # level_time
+    t108 = maximum(t30*x146, t31*x147)  # level_time
+    t153 = (
+        t151*where(less_equal(t152, 1), alpha_1, alpha_2 + x160*(t152 - 2)) + maximum(t30*x161, t31*x162)
     )  # expected_level
-    x116 = g_ep*t66
-    x148 = g_ep*t107
-    x172 = g_ep*t154
-    x99 = t17*x97
-    x136 = t17*x134
-    x163 = b_acc*t17
-    t46 = (
-        t17*x87*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
+    x118 = g_ep*t68
+    x150 = g_ep*t109
+    x174 = g_ep*t156
+    x101 = t17*x99
+    x138 = t17*x136
+    x165 = b_acc*t17
+    t48 = (
+        t17*x89*where(x68, 0, where(x69, b_grad, b_grad + 2*b_w)) + where(x32, 0, where(x35, t39, t39 - t40))
     )  # working_memory
-    t47 = V_fix + b_bucket*t17*minimum(1, x88)  # framework_memory
-    t178 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
+    t49 = V_fix + b_bucket*t17*minimum(1, x90) + t46  # framework_memory
+    t180 = where(x69, maximum(1, b_w*t17/V_bucket), t13)  # dp_buckets
     t37 = t34 + t35 + t36  # replicated_state
-    t67 = x110  # dp_nvlink
-    t108 = x110  # dp_nvlink
-    t155 = x110  # dp_nvlink
-    t70 = x112  # dp_nvlink
-    t111 = x112  # dp_nvlink
-    t159 = x112  # dp_nvlink
-    t68 = x111  # dp_network
-    t109 = x111  # dp_network
-    t156 = x111  # dp_network
-    t71 = x113  # dp_network
-    t112 = x113  # dp_network
-    t160 = x113  # dp_network
-    t90 = t89*t9  # step_sum
-    t131 = t130*t9  # step_sum
-    t91 = x114  # microbatch_time
-    t132 = x146  # microbatch_time
-    t196 = x169 + maximum(0, x170)  # expected_microbatch
-    x115 = g_cp*t65
-    x147 = g_cp*t106
-    x171 = g_cp*t151
-    t95 = x116  # microbatch_time
-    t136 = x148  # microbatch_time
-    t200 = maximum(0, x172)  # expected_microbatch
-    x102 = maximum(b_w*x99, t14*x101)
-    x107 = maximum(x101*x106, x104*x99)
-    x137 = b_w*x136
-    x142 = x104*x136
-    t180 = b_upd*x136*where(x67, 1, x71) + t_fix  # update_time
-    t165 = x134*(x163 + x164 + x165) + x62*(x166*x168 + x167)  # microbatch_gpu_time
-    t194 = x134*x163  # microbatch_gpu_time
-    x90 = t46 + t47
-    t69 = maximum(t67*x109, t68*x108)  # level_time
-    t110 = maximum(t108*x144, t109*x145)  # level_time
-    t158 = maximum(t155*x159, t156*x160)  # expected_level
-    t72 = maximum(t70*x109, t71*x108)  # level_time
-    t113 = maximum(t111*x144, t112*x145)  # level_time
-    t162 = maximum(t159*x159, t160*x160)  # expected_level
+    t69 = x112  # dp_nvlink
+    t110 = x112  # dp_nvlink
+    t157 = x112  # dp_nvlink
+    t72 = x114  # dp_nvlink
+    t113 = x114  # dp_nvlink
+    t161 = x114  # dp_nvlink
+    t70 = x113  # dp_network
+    t111 = x113  # dp_network
+    t158 = x113  # dp_network
+    t73 = x115  # dp_network
+    t114 = x115  # dp_network
+    t162 = x115  # dp_network
     t92 = t9*t91  # step_sum
     t133 = t132*t9  # step_sum
-    t197 = t196*t9  # expected_step
-    t93 = x115  # microbatch_time
-    t134 = x147  # microbatch_time
-    t198 = maximum(0, x171)  # expected_microbatch
-    t96 = t9*t95  # step_sum
-    t137 = t136*t9  # step_sum
-    t201 = t200*t9  # expected_step
-    t62 = x102 + x98  # stage_forward
-    t74 = x102  # stage_forward
-    t63 = x103 + x107  # stage_backward
-    t82 = x107  # stage_backward
-    x140 = maximum(x137, t14*x139)
-    t163 = x135 + maximum(x137, t14*x162)  # stage_forward
-    x143 = maximum(x142, x106*x139)
-    t164 = x141 + maximum(x142, x106*x162)  # stage_backward
-    x173 = t165 + t166 + x170 + x171 + x172
-    t195 = t194*t9  # expected_step
-    t49 = x90  # gpu_memory
-    t50 = t37 + x89 + x90  # gpu_memory
-    x176 = 2*t158
+    t93 = x116  # microbatch_time
+    t134 = x148  # microbatch_time
+    t198 = x171 + maximum(0, x172)  # expected_microbatch
+    x117 = g_cp*t67
+    x149 = g_cp*t108
+    x173 = g_cp*t153
+    t97 = x118  # microbatch_time
+    t138 = x150  # microbatch_time
+    t202 = maximum(0, x174)  # expected_microbatch
+    x104 = maximum(b_w*x101, t14*x103)
+    x109 = maximum(x101*x106, x103*x108)
+    x139 = b_w*x138
+    x144 = x106*x138
+    t182 = b_upd*x138*where(x67, 1, x71) + t_fix  # update_time
+    t167 = x136*(x165 + x166 + x167) + x62*(x168*x170 + x169)  # microbatch_gpu_time
+    t196 = x136*x165  # microbatch_gpu_time
+    x92 = t48 + t49
+    t71 = maximum(t69*x111, t70*x110)  # level_time
+    t112 = maximum(t110*x146, t111*x147)  # level_time
+    t160 = maximum(t157*x161, t158*x162)  # expected_level
+    t74 = maximum(t72*x111, t73*x110)  # level_time
+    t115 = maximum(t113*x146, t114*x147)  # level_time
+    t164 = maximum(t161*x161, t162*x162)  # expected_level
     t94 = t9*t93  # step_sum
     t135 = t134*t9  # step_sum
     t199 = t198*t9  # expected_step
-    x122 = -t62 + t72
-    x117 = t62 + t63
-    x120 = -t63*x119
-    x121 = -t63 + t69
-    t87 = t74 + t82  # microbatch_time
-    t103 = x135 + x140  # stage_forward
-    t115 = x140  # stage_forward
-    x179 = t162 - t163
-    t104 = x141 + x143  # stage_backward
-    t123 = x143  # stage_backward
-    x175 = -t164
-    x177 = -t164*x119
-    t168 = x169 + maximum(t167, x173)  # expected_microbatch
-    t202 = maximum(0, t167 - x173)  # host_wait
-    t176 = where(x67, x176, where(x68, t158 + t162, where(x69, t158*t9 + t162, t9*(t158 + 2*t162))))  # dp_exchange
-    x123 = maximum(maximum(0, x122*x25), -t62*x119 + t72)
-    t73 = x114 + x115 + x116 + x117  # microbatch_time
-    t88 = t87*t9  # step_sum
-    x153 = -t103 + t113
-    x180 = maximum(maximum(0, x179*x25), t162 - t163*x119)
-    x149 = t103 + t104
-    x151 = -t104*x119
-    x152 = -t104 + t110
-    t128 = t115 + t123  # microbatch_time
-    x178 = t158 + x175
-    x174 = t168/(t163 + t164)
+    t95 = x117  # microbatch_time
+    t136 = x149  # microbatch_time
+    t200 = maximum(0, x173)  # expected_microbatch
+    t98 = t9*t97  # step_sum
+    t139 = t138*t9  # step_sum
     t203 = t202*t9  # expected_step
-    t77 = (
-        where(x67, maximum(maximum(0, 2*t69 + x120), x25*(-t63 + 2*t69)), where(x68, x123 + maximum(maximum(0,
-        x121*x25), t69 + x120), where(x69, t9*maximum(0, x121) + x123, t9*(maximum(0, x122) + maximum(0, -t63 + t69 +
-        t72)))))
+    t64 = x100 + x104  # stage_forward
+    t76 = x104  # stage_forward
+    t65 = x105 + x109  # stage_backward
+    t84 = x109  # stage_backward
+    x142 = maximum(x139, t14*x141)
+    t165 = x137 + maximum(x139, t14*x164)  # stage_forward
+    x145 = maximum(x144, x108*x141)
+    t166 = x143 + maximum(x144, x108*x164)  # stage_backward
+    x175 = t167 + t168 + x172 + x173 + x174
+    t197 = t196*t9  # expected_step
+    t51 = x92  # gpu_memory
+    t52 = t37 + x91 + x92  # gpu_memory
+    x178 = 2*t160
+    t96 = t9*t95  # step_sum
+    t137 = t136*t9  # step_sum
+    t201 = t200*t9  # expected_step
+    x124 = -t64 + t74
+    x119 = t64 + t65
+    x122 = -t65*x121
+    x123 = -t65 + t71
+    t89 = t76 + t84  # microbatch_time
+    t105 = x137 + x142  # stage_forward
+    t117 = x142  # stage_forward
+    x181 = t164 - t165
+    t106 = x143 + x145  # stage_backward
+    t125 = x145  # stage_backward
+    x177 = -t166
+    x179 = -t166*x121
+    t170 = x171 + maximum(t169, x175)  # expected_microbatch
+    t204 = maximum(0, t169 - x175)  # host_wait
+    t178 = where(x67, x178, where(x68, t160 + t164, where(x69, t160*t9 + t164, t9*(t160 + 2*t164))))  # dp_exchange
+    x125 = maximum(maximum(0, x124*x25), -t64*x121 + t74)
+    t75 = x116 + x117 + x118 + x119  # microbatch_time
+    t90 = t89*t9  # step_sum
+    x155 = -t105 + t115
+    x182 = maximum(maximum(0, x181*x25), t164 - t165*x121)
+    x151 = t105 + t106
+    x153 = -t106*x121
+    x154 = -t106 + t112
+    t130 = t117 + t125  # microbatch_time
+    x180 = t160 + x177
+    x176 = t170/(t165 + t166)
+    t205 = t204*t9  # expected_step
+    t79 = (
+        where(x67, maximum(maximum(0, 2*t71 + x122), x25*(-t65 + 2*t71)), where(x68, x125 + maximum(maximum(0,
+        x123*x25), t71 + x122), where(x69, t9*maximum(0, x123) + x125, t9*(maximum(0, x124) + maximum(0, -t65 + t71 +
+        t74)))))
     )  # exposed_dp
-    x118 = t73/x117
-    x154 = maximum(maximum(0, x153*x25), -t103*x119 + t113)
-    t114 = x146 + x147 + x148 + x149  # microbatch_time
-    t129 = t128*t9  # step_sum
-    t172 = (
-        where(x67, maximum(maximum(0, x176 + x177), x25*(x175 + x176)), where(x68, x180 + maximum(maximum(0, x178*x25),
-        t158 + x177), where(x69, t9*maximum(0, x178) + x180, t9*(maximum(0, x179) + maximum(0, t162 + x178)))))
+    x120 = t75/x119
+    x156 = maximum(maximum(0, x155*x25), -t105*x121 + t115)
+    t116 = x148 + x149 + x150 + x151  # microbatch_time
+    t131 = t130*t9  # step_sum
+    t174 = (
+        where(x67, maximum(maximum(0, x178 + x179), x25*(x177 + x178)), where(x68, x182 + maximum(maximum(0, x180*x25),
+        t160 + x179), where(x69, t9*maximum(0, x180) + x182, t9*(maximum(0, x181) + maximum(0, t164 + x180)))))
     )  # exposed_dp
-    t169 = t163*x174  # forward_slot
-    t170 = t164*x174  # backward_slot
-    t75 = t62*x118  # forward_slot
-    t76 = t63*x118  # backward_slot
-    t118 = (
-        where(x67, maximum(maximum(0, 2*t110 + x151), x25*(-t104 + 2*t110)), where(x68, x154 + maximum(maximum(0,
-        x152*x25), t110 + x151), where(x69, t9*maximum(0, x152) + x154, t9*(maximum(0, x153) + maximum(0, -t104 + t110 +
-        t113)))))
+    t171 = t165*x176  # forward_slot
+    t172 = t166*x176  # backward_slot
+    t77 = t64*x120  # forward_slot
+    t78 = t65*x120  # backward_slot
+    t120 = (
+        where(x67, maximum(maximum(0, 2*t112 + x153), x25*(-t106 + 2*t112)), where(x68, x156 + maximum(maximum(0,
+        x154*x25), t112 + x153), where(x69, t9*maximum(0, x154) + x156, t9*(maximum(0, x155) + maximum(0, -t106 + t112 +
+        t115)))))
     )  # exposed_dp
-    x150 = t114/x149
-    t179 = (
-        alpha_dp*t177*t178*x88 + minimum(t176, g_dp*(-t172 + t176)*minimum(1, n_zero + x27) + n_edge*t176*x87 + t172)
+    x152 = t116/x151
+    t181 = (
+        alpha_dp*t179*t180*x90 + minimum(t178, g_dp*(-t174 + t178)*minimum(1, n_zero + x27) + n_edge*t178*x89 + t174)
     )  # expected_dp
-    t174 = x27*(t169 + t170)  # bubble_time
-    t175 = t173*x125 + x128*(maximum(0, -t169 - x181) + maximum(0, -t170 - x181))  # gpipe_exposed
-    t79 = x27*(t75 + t76)  # bubble_time
-    t80 = t78*x125 + x128*(maximum(0, -t75 - x126) + maximum(0, -t76 - x126))  # gpipe_exposed
-    t116 = t103*x150  # forward_slot
-    t117 = t104*x150  # backward_slot
-    t181 = t168*t9 + t174 + t175 + t179 + t180  # expected_step
-    t81 = t73*t9 + t77 + t79 + t80  # step_sum
-    t120 = x27*(t116 + t117)  # bubble_time
-    t121 = t119*x125 + x128*(maximum(0, -t116 - x155) + maximum(0, -t117 - x155))  # gpipe_exposed
-    t205 = t204*x132/t181  # mfu
-    t98 = t97*x132/t81  # mfu
-    t122 = t114*t9 + t118 + t120 + t121  # step_sum
-    t139 = t138*x132/t122  # mfu
+    t176 = x27*(t171 + t172)  # bubble_time
+    t177 = t175*x127 + x130*(maximum(0, -t171 - x183) + maximum(0, -t172 - x183))  # gpipe_exposed
+    t81 = x27*(t77 + t78)  # bubble_time
+    t82 = t80*x127 + x130*(maximum(0, -t77 - x128) + maximum(0, -t78 - x128))  # gpipe_exposed
+    t118 = t105*x152  # forward_slot
+    t119 = t106*x152  # backward_slot
+    t183 = t170*t9 + t176 + t177 + t181 + t182  # expected_step
+    t83 = t75*t9 + t79 + t81 + t82  # step_sum
+    t122 = x27*(t118 + t119)  # bubble_time
+    t123 = t121*x127 + x130*(maximum(0, -t118 - x157) + maximum(0, -t119 - x157))  # gpipe_exposed
+    t207 = t206*x134/t183  # mfu
+    t100 = t99*x134/t83  # mfu
+    t124 = t116*t9 + t120 + t122 + t123  # step_sum
+    t141 = t140*x134/t124  # mfu
     return [
-        t9, t13, t34, t35, t36, t37, t48, t49, t50, t51, t52, t53, t54, t55, t56, t58, t59, t61, t86, t88, t90, t92,
-        t94, t96, t77, t80, t79, t81, t98, t127, t129, t131, t133, t135, t137, t118, t121, t120, t122, t139, t183, t185,
-        t187, t189, t191, t193, t195, t197, t199, t201, t203, t174, t175, t179, t180, t181, t205,
+        t9, t13, t34, t35, t36, t37, t50, t51, t52, t53, t54, t55, t56, t57, t58, t60, t61, t63, t88, t90, t92, t94,
+        t96, t98, t79, t82, t81, t83, t100, t129, t131, t133, t135, t137, t139, t120, t123, t122, t124, t141, t185,
+        t187, t189, t191, t193, t195, t197, t199, t201, t203, t205, t176, t177, t181, t182, t183, t207,
     ]
 
 

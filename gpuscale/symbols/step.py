@@ -98,8 +98,11 @@ n_copy = Quantity("n_copy", "1", "further arrays of the model's width that a fra
     r"n_\mathrm{copy}", zero=True)
 n_wide = Quantity("n_wide", "1", "further arrays of the MLP's width that a framework stores in a layer",
     r"n_\mathrm{wide}", zero=True)
-n_gather = Quantity("n_gather", "1", "gathered arrays of the model's width that a layer stores whole",
-    r"n_\mathrm{gather}", zero=True)
+n_ahead = Quantity("n_ahead", "1",
+    "gathered arrays of the model's width that are not freed yet while the host is ahead of the GPU",
+    r"n_\mathrm{ahead}", zero=True)
+p_calm = Quantity("p_calm", "1", "probability that a node does not stall a pipeline", r"p_\mathrm{calm}", most=1)
+V_ahead = Quantity("V_ahead", "B", "bytes of gathered arrays that are not freed yet", r"V_\mathrm{ahead}", zero=True)
 n_extra = Quantity("n_extra", "1", "further activation elements that a framework stores inside a layer, per token",
     r"n_\mathrm{extra}", zero=True)
 b_bucket = Quantity("b_bucket", "B", "bytes per parameter of the buckets in which replicas collect their gradients",

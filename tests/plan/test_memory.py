@@ -17,6 +17,7 @@ from gpuscale.plan import (
     cluster,
     evaluate_choice,
     fit_memory,
+    load_calibration,
     out_of_memory,
     plan,
     read_failures,
@@ -32,7 +33,7 @@ from gpuscale.plan.memory_fit import FIXED, Peaks
 from gpuscale.schedules.pipelines import orders
 from gpuscale.specs import registry
 
-NANOTRON = FIXED | {"n_gather": 0.3, "V_fix": 4e8}
+NANOTRON = FIXED | {"n_ahead": 40.0, "V_fix": 4e8}
 
 # ---- Korthikanti et al. (2022), table 2: bytes of a layer of a GPT for a microbatch
 
@@ -99,8 +100,7 @@ def test_the_search_tries_it_only_if_it_is_fixed():
 
 
 def tensors_of_nanotron(tokens, d, ff, tp):
-    """Bytes of a layer on a rank: its tensors between the passes, in bf16. The inputs of the two column-parallel
-    products are gathered from all ranks, and some of them stay whole."""
+    """Bytes of a layer on a rank: its tensors between the passes, in bf16."""
     own = tokens // tp
     residual = [(own, d)] * 2  # what enters the norms
     inputs = [(own, d)] * 2  # what leaves them
@@ -113,19 +113,21 @@ def tensors_of_nanotron(tokens, d, ff, tp):
 
 def test_constants_are_bytes_that_can_be_counted(benchmark, monkeypatch):
     """A model with as many key heads as heads, tensor by tensor, on the first of two stages."""
-    for name, value in (FIXED | {"n_gather": 2.0, "V_fix": 3e8}).items():
+    for name, value in (FIXED | {"n_ahead": 5.0, "V_fix": 3e8}).items():
         monkeypatch.setitem(told.DEFAULTS, name, value)
     ask = request("playbook_8b", "h100_superpod", 16, 2**18, 4096)
     part = ask.model
     costs = evaluate_choice(ask, Choice(dp=2, tp=4, pp=2, sp=True, zero=0)).costs
     layer = tensors_of_nanotron(4096, part.d_model, part.d_ff, 4)
-    layer += 2 * 2 * (4096 - 1024) * part.d_model  # two gathered inputs, what they have beyond the rank's own tokens
     assert costs.activations == pytest.approx(2 * costs.stage_layers * layer, rel=1e-12)
     params = costs.weights / 2
     assert costs.working == pytest.approx(2 * params + 3e8, rel=1e-12)  # buckets in bf16
     assert costs.memory == pytest.approx(costs.states + costs.activations + costs.working, rel=1e-12)
     alone = evaluate_choice(ask, Choice(dp=1, tp=8, pp=2, sp=True, zero=0)).costs
     assert alone.working == pytest.approx(3e8, rel=1e-12)  # nobody to add gradients up with
+    whole = evaluate_choice(ask, Choice(dp=2, tp=8, sp=True, zero=0)).costs
+    lent = 5 * 2 * (4096 - 512) * part.d_model  # five gathered arrays, what they have beyond the rank's own tokens
+    assert whole.working == pytest.approx(whole.weights + lent + 3e8, rel=1e-12)  # weights are in bf16 as buckets are
     single = evaluate_choice(request("playbook_8b", "h100_superpod", 1, 2**18, 4096), Choice(zero=0)).costs
     logits = 4096 * (2 * 2 * part.d_model + 12 * part.vocab)
     own = part.layers * tensors_of_nanotron(4096, part.d_model, part.d_ff, 1)
@@ -227,7 +229,7 @@ def made_up(count, seed=0, noise=0.03):
 def test_constants_of_memory_are_found_again():
     runs = made_up(120)
     found, spread, checks = fit_memory(runs, "h100_superpod")
-    assert set(found) == set(told.DEFAULTS) and set(spread) == {"n_gather", "V_fix"}
+    assert set(found) == set(told.DEFAULTS) and set(spread) == {"n_ahead", "V_fix"}
     for name in spread:
         assert abs(np.log(found[name] / NANOTRON[name])) < 4 * spread[name] + 0.05, name
     assert {check.left_out for check in checks} >= {"llama3_8b", "llama3_70b", "8 GPUs"}
@@ -255,12 +257,20 @@ def test_measured_peaks_are_predicted(benchmark):
     peaks = Peaks(runs, cluster("h100_superpod"), "bf16_fp32_grads").first(found)
     measured = np.array([run.memory for run in runs])
     off = np.abs(peaks / measured - 1)
-    assert np.median(off) < 0.07 and np.quantile(off, 0.9) < 0.25
-    assert np.median([check.median for check in checks]) < 0.08 and max(check.median for check in checks) < 0.1
+    assert np.median(off) < 0.05 and np.quantile(off, 0.9) < 0.19
+    assert max(check.median for check in checks) < 0.08 and max(check.ninth for check in checks) < 0.23
     precision, recall = out_of_memory(runs, failed, "h100_superpod", found)
     assert precision > 0.95 and recall > 0.76
     bare, lost = out_of_memory(runs, failed, "h100_superpod", told.DEFAULTS)
     assert lost < recall
+
+
+def test_pipelines_stall_as_often_as_their_times_say(benchmark):
+    """Of pipelines of three stages or more, as many have times that no constants explain as nodes would stall."""
+    runs, far = benchmark[0], load_calibration(shipped("nanotron_h100")).far
+    pipelines = {i: run.gpus // 8 for i, run in enumerate(runs) if run.choice.pp > 2}
+    calm = sum(prod([FIXED["p_calm"]] * nodes) for nodes in pipelines.values())
+    assert len(pipelines) - calm == pytest.approx(len(pipelines.keys() & set(far)), rel=0.05)
 
 
 # ---- tables

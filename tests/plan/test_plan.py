@@ -54,8 +54,8 @@ MADE_UP = {
     "eta_mat": 0.625, "eta_attn": 0.375, "eta_nvl": 0.75, "eta_net": 0.5, "gamma_net": 0.25, "g_ker": 3, "b_loss": 24,
     "b_acc": 12, "b_upd": 40, "t_host": 2**-14, "t_cross": 2**-17, "t_head": 2**-12, "t_far": 2**-16, "t_fix": 2**-6,
     "alpha_dp": 2**-13, "g_dp": 0.25, "g_attn": 2.5, "g_grp": 1.5, "alpha_1": 2**-16, "alpha_2": 2**-14,
-    "alpha_rank": 2**-18, "n_edge": 1, "V_bucket": 2**20, "n_copy": 3, "n_wide": 0.5, "n_gather": 0.25, "b_bucket": 2,
-    "V_fix": 2**28, "b_logit": 12,
+    "alpha_rank": 2**-18, "n_edge": 1, "V_bucket": 2**20, "n_copy": 3, "n_wide": 0.5, "b_bucket": 2,
+    "V_fix": 2**28, "b_logit": 12, "n_ahead": 8, "p_calm": 1 - 2**-4,
 }  # fmt: skip
 RATES = {"shares": (0.5, 0.75, 0.625, 0.875), "waits": (0.5, 0.25, 0.75)}
 RATES["calibration"] = Calibration(MADE_UP, {}, (), 0, (), (), 1.25, 1.25, "")

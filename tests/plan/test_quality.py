@@ -87,7 +87,7 @@ def test_shortfalls_of_pairs_by_hand():
     assert len(alone) == 6 and np.exp(alone[0]) == pytest.approx(2 / 1.5)  # without groups of two: all pairs
 
 
-KEPT = {"n_copy": 4.0, "n_wide": 1.0, "b_bucket": 2.0, "b_logit": 12.0, "n_gather": 0.3, "V_fix": 2e9}
+KEPT = {"n_copy": 4.0, "n_wide": 1.0, "b_bucket": 2.0, "b_logit": 12.0, "n_ahead": 20.0, "p_calm": 0.97, "V_fix": 2e9}
 
 
 def weighed(model, gpus, **more) -> Run:

@@ -7,6 +7,7 @@ import pytest
 
 from gpuscale.plan import Choice, Refusal, cluster, evaluate_choice, load_calibration, plan, request, shipped
 from gpuscale.plan.__main__ import main
+from gpuscale.plan.calibration import DEFAULTS
 from gpuscale.plan.evaluation import model_inputs
 from gpuscale.plan.hints import unused
 from gpuscale.plan.outcome import _over
@@ -127,9 +128,9 @@ def test_memory_is_what_the_model_needs():
     model = "memory: what the model needs on the fullest stage; "
     assert f"{model}frameworks add buffers. 76" in plain(repr(plan(*ask, top=1)))
     framework = load_calibration(shipped("nanotron_h100"))
-    assert framework.constants["n_gather"] > 0
+    assert framework.constants["n_ahead"] > 0
     assert f"{model}the framework's buffers are counted. 76" in plain(repr(plan(*ask, top=1, calibration=framework)))
-    usual = framework.constants | {"n_copy": 0, "n_wide": 0, "n_gather": 0, "b_bucket": 0, "V_fix": 0, "b_logit": 4}
+    usual = framework.constants | DEFAULTS
     assert f"{model}frameworks add" in repr(plan(*ask, top=1, calibration=replace(framework, constants=usual)))
 
 

@@ -153,13 +153,11 @@ class Slow:
         return F(self.ask.calibration.constants.get(name, 4 if name == "b_logit" else 0))
 
     def _on_top(self, layer: int) -> F:
-        """Elements that a framework stores besides: copies of the heads, results of the activation function, and what
-        gathered arrays have beyond a rank's own tokens."""
+        """Elements that a framework stores besides: copies of the heads, results of the activation function."""
         c, m, rows = self.c, self.m, self.ask.seq * self.c.micro // self.c.cp
         wide = sum(m.width(layer) for _ in range(1 if m.dense(layer) else m.active_experts + m.shared_experts))
-        others = sum(F(rows, c.tp) * m.d_model for rank in range(1, c.tp)) if c.sp else 0
         own = self._constant("n_copy") * m.d_model + self._constant("n_wide") * wide
-        return own * F(rows, c.tp) + self._constant("n_gather") * others
+        return own * F(rows, c.tp)
 
     def _dropped(self, tokens: int, again: str) -> int:
         """Bytes that dropout adds to a layer: a mask of one byte an element after each block, and, unless they are
@@ -187,11 +185,22 @@ class Slow:
         one, recipe = self.rank / self.layers, self.ask.recipe
         buffers = [recipe.gradients] * (c.zero > 1) + [recipe.weights] * 2 * (c.zero > 2)
         out["working"] = sum(one * F(width) for width in buffers) + self._again() + self._constant("V_fix")
+        out["working"] += self._unfreed()
         if c.dp > 1 or c.cp > 1:  # somebody to add gradients up with
             out["working"] += self._constant("b_bucket") * self.rank
         out["memory"] = sum(out.values())
         out["states"] = sum(out[name] for name in ("weights", "gradients", "optimizer"))
         return out
+
+    def _unfreed(self) -> F:
+        """Bytes of gathered arrays that the GPU has yet to free: what they have beyond the rank's own tokens, unless
+        one of the nodes stalls the pipeline, or there are two stages."""
+        c, nodes = self.c, max(self.ask.gpus // self.node, 1)
+        if not c.sp or c.pp == 2:
+            return F(0)
+        calm = prod(self._constant("p_calm") for _ in range(nodes)) if c.pp > 2 else 1
+        others = sum(F(self.tokens, c.tp) * self.m.d_model for rank in range(1, c.tp))
+        return calm * self._constant("n_ahead") * self.width * others
 
     def _again(self) -> F:
         """Bytes that the backward pass makes again at a time: a layer, or the core of its attention."""

@@ -515,7 +515,7 @@ def what_a_layer_keeps_and_buffers(lib, case):
             "n_few_attn": few,
             "n_few_mlp": few + 1,
         }
-        given |= {"n_sp": shared, "n_drop": 0, "n_q": ranks, "F": 1, "b_mask": 1, "n_extra": 0, "n_gather": 0}
+        given |= {"n_sp": shared, "n_drop": 0, "n_q": ranks, "F": 1, "b_mask": 1, "n_extra": 0}
         given |= {"V_whole": at(lib.whole_layer, **given), "V_coreless": at(lib.coreless_layer, **given)}
         assert at(lib.layer_kept, **given, n_recompute=again) == held
         whole = tensors_of_a_layer(0, shared, ranks, width, (kept, kept + 1), ())
@@ -540,13 +540,12 @@ def what_a_framework_stores_on_top(lib, case):
     mean = at(lib.framework_elements, **known, k=routed_to, n_shared=ranks)
     assert mean * len(layers) == sum(map(sum, layers))
     given = {"b": 2, "n_seq": 3, "S": 4, "n_cp": 2, "D": width, "Y": ranks, "n_kept_attn": 5, "n_kept_mlp": 7}
-    given |= {"n_drop": 0, "n_q": 1, "F": 1, "b_mask": 1, "n_extra": 0, "n_gather": 0}
+    given |= {"n_drop": 0, "n_q": 1, "F": 1, "b_mask": 1, "n_extra": 0}
     for shared in (0, 1):
-        lent = [width - Fraction(width, ranks)] * 2 if shared else []  # what a gathered array has beyond its slice
-        added = sum(2 * (Fraction(mean, ranks) + sum(lent)) for _ in range(3 * 4 // 2))
+        added = sum(2 * Fraction(mean, ranks) for _ in range(3 * 4 // 2))
         for formula in (lib.whole_layer, lib.coreless_layer):
             plain = at(formula, **given, n_sp=shared)
-            assert at(formula, **given | {"n_sp": shared, "n_extra": mean, "n_gather": 2}) - plain == added
+            assert at(formula, **given | {"n_sp": shared, "n_extra": mean}) - plain == added
 
 
 @checks("whole_layer", "coreless_layer", "layer_kept", "working_memory", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
@@ -568,7 +567,7 @@ def what_a_gpt_with_dropout_stores(lib, case):
         whole = coreless + size(scores * 2, 2) + size(scores, 1)
         given = {"b": 2, "b_mask": 1, "n_seq": seqs, "S": length, "n_cp": parts, "D": width, "Y": ranks, "n_q": heads}
         given |= {"F": wide * ranks, "n_drop": 1, "n_sp": shared, "n_kept_attn": 1, "n_kept_mlp": 1}
-        given |= {"n_extra": 0, "n_gather": 0}
+        given |= {"n_extra": 0}
         assert at(lib.whole_layer, **given) == whole
         assert at(lib.coreless_layer, **given) == coreless
         given |= {"V_whole": whole, "V_coreless": coreless, "n_few_attn": 3 * width, "n_few_mlp": wide * ranks}
@@ -580,12 +579,27 @@ def what_a_gpt_with_dropout_stores(lib, case):
             assert at(lib.working_memory, **given, **more, n_recompute=again) == made
 
 
+@checks("unfreed_arrays", over=st.tuples(SMALL, SMALL, SMALL, SMALL))
+def arrays_that_are_not_freed_yet(lib, case):
+    """Array by array what the other ranks' tokens take, weighed by all ways in which nodes stall or do not."""
+    arrays, ranks, parts, nodes = case
+    tokens, stall = parts * ranks, Fraction(1, 5)
+    others = sum(2 * 3 for _ in range(arrays) for token in range(tokens) if token % ranks)  # three elements of 2 bytes
+    calm = sum(prod(stall if bad else 1 - stall for bad in days) * (not any(days))
+               for days in product((0, 1), repeat=nodes))  # fmt: skip
+    given = {"n_ahead": arrays, "b": 2, "B_mb": tokens, "D": 3, "Y": ranks, "p_calm": 1 - stall, "M": nodes}
+    for stages, chance in {1: 1, 2: 0, 3: calm, 8: calm}.items():
+        for shared in (0, 1):
+            found = at(lib.unfreed_arrays, **given, n_sp=shared, N_stages=stages)
+            assert found == (others * chance if shared else 0)
+
+
 @checks("framework_memory", "stage_activations", over=st.tuples(SMALL, SMALL, SMALL, RATE, RATE))
 def what_comes_on_top(lib, case):
     copies, parts, params, fixed, size = case
     buckets = [2] * params if copies * parts > 1 else []  # a lone replica has nobody to add gradients up with
     given = {"b_bucket": 2, "P_rank": params, "X": copies, "n_cp": parts, "V_fix": fixed}
-    assert at(lib.framework_memory, **given) == sum(buckets) + fixed
+    assert at(lib.framework_memory, **given, V_ahead=7 * size) == sum([size] * 7) + sum(buckets) + fixed
     for last in (0, 1):
         held = [size] * params + [fixed / copies] * last
         given = {"L_held": params, "V_act": size, "n_last": last, "V_head": fixed, "Y": copies}
