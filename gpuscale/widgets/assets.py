@@ -33,6 +33,7 @@ SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
     "stage": ("player", "brush", "shapes", "stage"),
     **{name: (name,) for name in FIGURES},
+    "fabric": ("fabric_loads", "fabric_shapes", "fabric"),
     "planner": ("layouts", "config", "planner"),
     "serve": ("serving_costs", "deployments", "serve"),
     "filter": ("words", "filter"),
