@@ -407,6 +407,11 @@
       );
       return shapes;
     },
+    /** The tokens of a run, and the days that it takes. */
+    lasts: ({ p, call, data, spec, solved: { out } }) => [
+      spec.choices.run.of.find(([n]) => n === p.run)[1],
+      show(call('run_time', { T_step: out.step, B_run: p.run, B: p.batch }) / data.day, ONE),
+    ],
     /** The three times: two bounds and the expected one with its band, on the axis of the lanes. */
     times(view, { times: { x, y, w }, lanes }) {
       const {
@@ -417,7 +422,10 @@
       const most = nice(out.high);
       const k = lanes.w / most;
       const X = (t) => lanes.x + t * k;
-      const shapes = [label('times', 'head', 0, y - 18, words.times)];
+      const shapes = [
+        label('times', 'head', 0, y - 18, words.times),
+        label('run', 'strong', x + w, y - 18, worded(words.run, ...this.lasts(view)), 'end'),
+      ];
       [
         ['peak', out.c.step_at_peak],
         ['reached', out.c.step_at_measured_rates],
@@ -653,7 +661,7 @@
       if (solved.wrong) return escape(solved.wrong);
       if (!out) return solved.at ? this.said(view, solved.at) : words.nothing;
       if (!out.fits) return `${worded(words.opened, this.named(view, out.row))} ${this.binds(view)}`;
-      return `${worded(words.opened, this.named(view, out.row))} ${worded(words.takes, show(out.step, units.time), show(out.c.mfu_expected, SHARE, false, 2))} ${this.binds(view)} ${out.apart ? words.unlike : ''}`;
+      return `${worded(words.opened, this.named(view, out.row))} ${worded(words.takes, show(out.step, units.time), show(out.c.mfu_expected, SHARE, false, 2))} ${this.binds(view)} ${worded(words.lasts, ...this.lasts(view))} ${out.apart ? words.unlike : ''}`;
     },
     rows(view) {
       const {
