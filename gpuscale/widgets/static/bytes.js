@@ -230,7 +230,8 @@
           width: g.col,
           height: high,
         });
-        if (high > 0.6 && !g.narrow) outside.push([`kept-${part}`, y + h - low + high / 2, words.kept[part], split[part]]);
+        if (high > 0.6 && !g.narrow)
+          outside.push([`kept-${part}`, y + h - low + high / 2, words.kept[part], split[part]]);
       }
       sum += now[k];
       if (h > 14.5) {
