@@ -118,3 +118,26 @@ def test_the_table_has_a_row_for_each_link(ring):
     rows = ring.locator(".numbers tbody tr")
     assert rows.count() == 8
     assert re.sub(r"\s+", " ", rows.nth(1).inner_text()).startswith("1 → 2 180 GB/s 56.0 MB")
+
+
+def test_text_of_twice_the_size_enlarges_the_drawing(ring):
+    """All of its labels grow, and a handle is still held where the pointer is."""
+    heights = "(el) => [...el.querySelectorAll('.drawn .scene svg text')].map((one) => one.getBoundingClientRect().height)"
+    opening, page = start(ring)["p"], ring.page
+    before = max(ring.evaluate(heights))
+    page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")
+    try:
+        until(page, lambda: max(ring.evaluate(heights)) == pytest.approx(2 * before, rel=0.02))
+        knob = ring.locator(".grip .knob").first
+        knob.scroll_into_view_if_needed()
+        box = knob.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 1, y)
+        page.mouse.up()
+        held = ring.evaluate(STATE)["p"]
+        assert {k: v for k, v in held.items() if k != "share"} == {k: v for k, v in opening.items() if k != "share"}
+        assert held["share"] == pytest.approx(opening["share"], abs=0.05)
+    finally:
+        page.evaluate("() => { document.documentElement.style.fontSize = ''; }")
