@@ -33,6 +33,7 @@ def page_data(models: Sequence[str], clusters: Sequence[str], recipes: Sequence[
     return {
         "columns": NAMES,
         "programs": [scripts.program(latent) for latent in (False, True)],
+        "stages": [[scripts.stage(latent, virtual) for virtual in (False, True)] for latent in (False, True)],
         "counted": [[scripts.counted(moe, latent) for latent in (False, True)] for moe in (False, True)],
         "conditions": scripts.conditions(),
         "tried": {"micro": layouts.MICRO, "short": layouts.SHORT, "cuts": layouts.STAGE_CUTS},

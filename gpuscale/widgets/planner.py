@@ -51,6 +51,8 @@ WORDS = {
     "reached": "at measured rates (bound)",
     "expected": "expected",
     "band": "band: {} to {}",
+    "split": "Memory by stage: the first stores most microbatches",
+    "stage": "Stage {}: {} layers, {} per GPU",
     "run": "{} tokens: {} days",
     "lasts": "A run of {} tokens takes {} days.",
     "lanes": ("Expected step: {} microbatch", "Expected step: {} microbatches"),

@@ -122,7 +122,8 @@ def test_the_table_has_a_row_for_each_link(ring):
 
 def test_text_of_twice_the_size_enlarges_the_drawing(ring):
     """All of its labels grow, and a handle is still held where the pointer is."""
-    heights = "(el) => [...el.querySelectorAll('.drawn .scene svg text')].map((one) => one.getBoundingClientRect().height)"
+    texts = "[...el.querySelectorAll('.drawn .scene svg text')]"
+    heights = f"(el) => {texts}.map((one) => one.getBoundingClientRect().height)"
     opening, page = start(ring)["p"], ring.page
     before = max(ring.evaluate(heights))
     page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")

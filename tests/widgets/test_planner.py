@@ -18,6 +18,7 @@ from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.plan.layouts import Rows
 from gpuscale.plan.page import of_model
 from gpuscale.plan.search import solve
+from gpuscale.plan.stages import stage_layers, stage_memory
 from gpuscale.units import show
 from gpuscale.widgets import assets, planner_stage
 
@@ -164,7 +165,7 @@ def test_the_page_finds_the_winner_of_each_cell(numbers):
 
 
 def test_every_number_of_a_state_is_the_library_s(numbers):
-    opened = 0
+    opened = split = 0
     for state in states(STATES, seed=4, most=2**8):
         page = numbers(state)
         if not (out := page.get("out")):
@@ -177,12 +178,17 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
         assert {name: spent / of.step[2] for name, spent in out["spent"].items()} == pytest.approx(of.losses, abs=1e-9)
         assert sum(page["out"]["parts"].values()) == pytest.approx(of.step[2], rel=1e-9)
         assert re.sub("<.*?>", "", page["sentence"]).strip() == said(of, state), state
+        if out["degrees"]["pp"] > 1:
+            choice = of.choice
+            assert [one["layers"] for one in page["stages"]] == stage_layers(ask, choice).tolist(), state
+            assert [one["memory"] for one in page["stages"]] == pytest.approx(stage_memory(ask, choice), rel=1e-10)
+            split += 1
         for runner in page["runners"] if opened < RUNNERS else ():
             other = evaluate_choice(ask, Choice.of(dict(zip((*MESH, *OPTIONS), runner["row"], strict=True))))
             assert runner["ratio"] == pytest.approx(other.step[2] / of.step[2], rel=1e-10)
             assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
-    assert opened > STATES / 2
+    assert opened > STATES / 2 and split > STATES / 4
 
 
 def test_a_layout_is_longer_or_shorter_or_a_tie(engine):

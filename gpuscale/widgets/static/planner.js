@@ -112,10 +112,12 @@
       const found = searched(p, call, data);
       const at = found.cells.find((c) => c.Y === p.tp && c.N_stages === p.pp) ?? found.best;
       const row = at && (at.best ?? at.least)?.row;
+      const out = row && outcome(found.ask, row, call);
       return {
         ...found,
         at,
-        out: row && outcome(found.ask, row, call),
+        out,
+        stages: out && row[4] > 1 ? stagesOf(found.ask, out) : [],
         first: found.best && outcome(found.ask, found.best.best.row, call),
       };
     },
@@ -128,7 +130,7 @@
       return this.places(view).end;
     },
     /** Where the parts of the drawing are. */
-    places({ width, solved: { down, out, wrong } }) {
+    places({ width, solved: { down, out, wrong, stages } }) {
       const wide = width >= 560;
       const off = wrong ? 0 : wide ? BARS : 2 * BARS;
       const map = { x: 30, y: 62 + off, w: (wide ? width - 246 : width) - 30 };
@@ -136,11 +138,13 @@
       const memory = wide
         ? { x: width - 216, y: map.y, w: 216, h: mapEnd - map.y }
         : { x: 0, y: mapEnd + 76, w: width, h: 190 };
-      const times = { x: 0, y: max(mapEnd, memory.y + memory.h) + 62, w: width };
+      const below = max(mapEnd, memory.y + memory.h) + 62;
+      const split = { y: below, h: stages?.length ? 54 : -42 };
+      const times = { x: 0, y: below + split.h + 42, w: width };
       const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 };
       const next = lanes.y + 6 * STRIP + 74;
       lanes.w = width - lanes.x - 8;
-      return { wide, map, memory, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
+      return { wide, map, memory, split, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
     },
     draw(view) {
       const { solved, words, width } = view;
@@ -150,7 +154,13 @@
       return [
         this.bars(view, at),
         this.map(view, at),
-        solved.out && [this.memory(view, at), this.times(view, at), this.lanes(view, at), this.next(view, at)],
+        solved.out && [
+          this.memory(view, at),
+          this.stages(view, at),
+          this.times(view, at),
+          this.lanes(view, at),
+          this.next(view, at),
+        ],
       ];
     },
     /** Works out what the bars show, for some milliseconds; whether anything is left. */
@@ -386,6 +396,40 @@
       );
       return shapes;
     },
+    /** The memory of each stage of the pipeline: the first ones store more microbatches. */
+    stages(view, { split: { y, h } }) {
+      const {
+        solved: { out, ask, stages },
+        words,
+        width,
+        spec: { units },
+      } = view;
+      if (!stages.length) return [];
+      const each = min(56, width / stages.length);
+      const k = h / max(ask.place.hbm, ...stages.map((s) => s.memory));
+      const limit = px(y + h - ask.room * k);
+      const named = max(1, ceil(50 / each));
+      return [
+        label('split', 0, y - 18, words.split, 'head'),
+        stages.map(({ layers, memory }, i) => [
+          rectangle(`g${i}`, 'gpu', i * each, y, each - 2, h),
+          rectangle(`s${i}`, 'stack memory k1', i * each, y + h - memory * k, each - 2, memory * k, {
+            told: `stage ${i}`,
+          }),
+          i % named === 0 &&
+            i + named <= stages.length &&
+            label(
+              `b${i}`,
+              (i + named / 2) * each - (named / 2) * each + (each - 2) / 2,
+              y + h + 14,
+              show(memory, units.bytes),
+              'stop',
+              'middle',
+            ),
+        ]),
+        line('splitroom', 'limit', `M0 ${limit}H${px(stages.length * each - 2)}`),
+      ];
+    },
     /** The tokens of a run, and the days that it takes. */
     lasts: ({ p, call, data, spec, solved: { out } }) => [
       spec.choices.run.of.find(([n]) => n === p.run)[1],
@@ -604,6 +648,15 @@
       return follow ? { tp: 0, pp: 0 } : { tp, pp };
     },
     hover(view, el) {
+      const stage = view.solved.stages[el.dataset.told.split('stage ')[1]];
+      if (stage) {
+        return worded(
+          view.words.stage,
+          el.dataset.told.split(' ')[1],
+          show(stage.layers, COUNT),
+          show(stage.memory, view.spec.units.bytes),
+        );
+      }
       if (el.dataset.told.includes(':')) {
         return this.stopSaid(view, el.dataset.told.split(':')[0], +el.dataset.told.split(':')[1]);
       }
@@ -729,6 +782,7 @@
         })),
         out: out && { ...out, inside: undefined, binds: this.binds(view), parts: this.parts(out) },
         runners: out ? this.runners(view) : [],
+        stages: solved.stages,
         sentence: this.sentence(view),
         wrong: solved.wrong ?? null,
       };
