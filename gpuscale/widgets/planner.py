@@ -51,7 +51,7 @@ WORDS = {
     "reached": "at measured rates (bound)",
     "expected": "expected",
     "band": "band: {} to {}",
-    "split": "Memory by stage: the first stores most microbatches",
+    "split": "Memory of a GPU by stage",
     "stage": "Stage {}: {} layers, {} per GPU",
     "run": "{} tokens: {} days",
     "lasts": "A run of {} tokens takes {} days.",

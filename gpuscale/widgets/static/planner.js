@@ -139,8 +139,8 @@
         ? { x: width - 216, y: map.y, w: 216, h: mapEnd - map.y }
         : { x: 0, y: mapEnd + 76, w: width, h: 190 };
       const below = max(mapEnd, memory.y + memory.h) + 62;
-      const split = { y: below, h: stages?.length ? 54 : -42 };
-      const times = { x: 0, y: below + split.h + 42, w: width };
+      const split = { y: below, h: stages?.length ? 54 : -66 };
+      const times = { x: 0, y: below + split.h + 66, w: width };
       const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 };
       const next = lanes.y + 6 * STRIP + 74;
       lanes.w = width - lanes.x - 8;
@@ -418,14 +418,7 @@
           }),
           i % named === 0 &&
             i + named <= stages.length &&
-            label(
-              `b${i}`,
-              (i + named / 2) * each - (named / 2) * each + (each - 2) / 2,
-              y + h + 14,
-              show(memory, units.bytes),
-              'stop',
-              'middle',
-            ),
+            label(`b${i}`, i * each, y + h + 14, show(memory, units.bytes), 'stop'),
         ]),
         line('splitroom', 'limit', `M0 ${limit}H${px(stages.length * each - 2)}`),
       ];
