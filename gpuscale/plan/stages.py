@@ -20,7 +20,7 @@ HELD = {"1f1b": llm.one_f_one_b_held, "gpipe": llm.gpipe_held, "zb-h1": llm.zb_h
 
 
 def steps(schedule: str, latent: bool, held) -> tuple[list[costs.TapeStep], list]:
-    """Steps to the bytes of a GPU of a stage, from the numbers of the stage too, and to the layers of the head; both."""
+    """Steps to the bytes of a GPU of a stage, from the numbers of the stage too, and to the layers of the head."""
     tape = costs.work(latent)
     tape.known[q.L_stage] = q.L_stage
     tape.take(llm.any_stage_params, llm.stage_rank_params, costs.SCHEDULES[schedule][0])
