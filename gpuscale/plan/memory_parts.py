@@ -66,6 +66,11 @@ def steps() -> tuple[list[costs.TapeStep], dict[str, sympy.Symbol]]:
         """The working buffers of one cause alone."""
         return tape.value(llm.working_memory, **{name: 0 for name in none if name != of})
 
+    def kept(**none: int):
+        """Activations of a layer without those of its MLP, or without those of its attention as well."""
+        whole = tape.value(llm.whole_layer, **{f"n_kept_{name}": n for name, n in none.items()})
+        return tape.value(llm.layer_kept, V_whole=whole, **{f"n_few_{name}": n for name, n in none.items()})
+
     forward, backward = tape.value(llm.stage_forward, V_fwd=0), tape.value(llm.stage_backward, V_bwd=0)
     update = tape.value(llm.update_time, b_upd=tape.value(llm.update_bytes), t_fix=0)
     micro = tape.value(llm.microbatch_time, T_fwd=forward, T_bwd=backward, T_tp=0, T_cp=0, T_ep=0)
@@ -86,6 +91,8 @@ def steps() -> tuple[list[costs.TapeStep], dict[str, sympy.Symbol]]:
         "master": tape.value(llm.stage_state, b_w=0, b_grad=0, b_opt=q.b_master),
         "moment": tape.value(llm.stage_state, b_w=0, b_grad=0, b_opt=q.b_mom),  # of two
         "layer": tape.known[q.V_act],
+        "norms": kept(attn=0, mlp=0),
+        "attended": kept(mlp=0),  # norms and attention
         "layers": tape.known[q.L_stage],
         "held": tape.known[q.L_held],
         "params": tape.known[q.P_rank],

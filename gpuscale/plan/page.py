@@ -23,7 +23,7 @@ OF_LENGTH = ("S", "S_win", "ops_attn", "ops_tok")  # inputs of a model that foll
 FORMULAS = [
     *(llm.mean_attention_flops, llm.mean_causal_attention_flops, llm.token_flops),
     *(llm.latent_attention_flops, llm.causal_latent_attention_flops),
-    *(collectives.hit_top_k, llm.nodes_hit, llm.limited_nodes_hit, llm.level_time),
+    *(collectives.hit_top_k, llm.nodes_hit, llm.limited_nodes_hit, llm.level_time, llm.run_time),
 ]
 
 
@@ -33,6 +33,7 @@ def page_data(models: Sequence[str], clusters: Sequence[str], recipes: Sequence[
     return {
         "columns": NAMES,
         "programs": [scripts.program(latent) for latent in (False, True)],
+        "stages": [[scripts.stage(latent, virtual) for virtual in (False, True)] for latent in (False, True)],
         "counted": [[scripts.counted(moe, latent) for latent in (False, True)] for moe in (False, True)],
         "conditions": scripts.conditions(),
         "tried": {"micro": layouts.MICRO, "short": layouts.SHORT, "cuts": layouts.STAGE_CUTS},

@@ -16,7 +16,7 @@ import numpy as np
 from gpuscale import llm
 from gpuscale import symbols as q
 from gpuscale.core import javascript
-from gpuscale.plan import costs, layouts
+from gpuscale.plan import costs, layouts, stages
 from gpuscale.plan.choice import MESH, OPTIONS
 from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.plan.typed import some
@@ -52,6 +52,19 @@ def program(latent: bool, schedule: str = "1f1b") -> str:
         f"(p)=>{{const {{{given}}}=p;{javascript.statements(fixed)}return({','.join(ROW)},all)=>{{"
         f"{javascript.statements(first)}if(!all)return[{found[0]}];{javascript.statements(last)}return[{found[1]}];}}}}"
     )
+
+
+@cache
+def stage(latent: bool, virtual: bool, schedule: str = "1f1b") -> str:
+    """The bytes of a GPU of a stage, and the layers of the head, as a JavaScript function of all inputs by name.
+
+    To those of a plan it adds ``L_stage`` and ``i_stage``, the layers and the place of the stage, ``n_end``, the
+    embedding matrices in it, and ``n_last``, 1 for the last one. ``virtual``: for virtual stages.
+    """
+    steps, wanted = stages.steps(schedule, latent, stages.HELD["" if virtual else schedule])
+    lines, names = costs.ordered(steps, wanted)
+    given = ",".join(name.name for name in names)
+    return f"(p)=>{{const {{{given}}}=p;{javascript.statements(lines)}return[{','.join(map(str, wanted))}];}}"
 
 
 GROUPS = {

@@ -19,15 +19,21 @@ from gpuscale.plan.search import evaluate_choice
 HELD = {"1f1b": llm.one_f_one_b_held, "gpipe": llm.gpipe_held, "zb-h1": llm.zb_held, "": llm.interleaved_held}
 
 
-@cache
-def _program(schedule: str, latent: bool, held):
-    """Bytes of a GPU of a stage, and the names of the inputs: the numbers of a stage among them."""
+def steps(schedule: str, latent: bool, held) -> tuple[list[costs.TapeStep], list]:
+    """Steps to the bytes of a GPU of a stage, from the numbers of the stage too, and to the layers of the head."""
     tape = costs.work(latent)
     tape.known[q.L_stage] = q.L_stage
     tape.take(llm.any_stage_params, llm.stage_rank_params, costs.SCHEDULES[schedule][0])
     costs.take_activations(tape, held)
     tape.take(llm.stage_activations, llm.working_memory, llm.framework_memory)
-    return costs.printed(tape.steps, [tape.value(llm.gpu_memory, V_last=0)])
+    return tape.steps, [tape.value(llm.gpu_memory, V_last=0), tape.known[q.L_head]]
+
+
+@cache
+def _program(schedule: str, latent: bool, held):
+    """Bytes of a GPU of a stage, and the names of the inputs: the numbers of a stage among them."""
+    found, (memory, _) = steps(schedule, latent, held)
+    return costs.printed(found, [memory])
 
 
 @cache

@@ -30,6 +30,7 @@ WORDS = {
         "recomputed": "recomputed",
         "buffers": "buffers",
     },
+    "kept": {"mlp": "MLP", "attention": "attention", "norms": "norms"},
     "acts": {
         **dict.fromkeys(("weights", "gradients"), "Press to shard it or to store it whole."),
         **dict.fromkeys(("master", "momentum", "variance"), "Press to shard the optimizer or to store it whole."),

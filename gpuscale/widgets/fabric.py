@@ -1,6 +1,6 @@
 """A fabric of leaf and spine switches that a hand can cut, oversubscribe and congest.
 
-The page's script routes the flows and finds the worst cut (``static/fabric.js``); its twin in Python is
+The page's script routes the flows and finds the worst cut (``static/fabric_loads.js``); its twin in Python is
 ``schedules.fabrics``. The mark on its meter is a formula of the bisection, where that holds.
 """
 

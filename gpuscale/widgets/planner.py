@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuscale.core.formula import Formula
+from gpuscale.units import day
 from gpuscale.widgets.card import Card
 from gpuscale.widgets.parts import Slider
 from gpuscale.widgets.stage import stage_figure
@@ -16,6 +17,8 @@ ANY = "any"
 KI = 2**10
 GPUS, BATCH, LENGTHS = (8, 2**15), (128 * KI, 128 * KI**2), tuple(KI * 2**i for i in range(1, 8))
 KEPT = ("none", "selective", "full")
+RUNS, RUN = (1, 2, 5, 15, 30), 15  # trillions of tokens of a run
+T = 10**12
 WORDS = {
     "scan": {"gpus": "GPUs, and the MFU of the best plan", "batch": "tokens per batch, and the MFU"},
     "stop": {"gpus": "{} GPUs", "batch": "{} tokens per batch"},
@@ -48,6 +51,10 @@ WORDS = {
     "reached": "at measured rates (bound)",
     "expected": "expected",
     "band": "band: {} to {}",
+    "split": "Memory of a GPU by stage",
+    "stage": "Stage {}: {} layers, {} per GPU",
+    "run": "{} tokens: {} days",
+    "lasts": "A run of {} tokens takes {} days.",
     "lanes": ("Expected step: {} microbatch", "Expected step: {} microbatches"),
     "grouped": "Expected step: {} microbatches, {} per block",
     "parts": {
@@ -128,13 +135,14 @@ def planner_stage(
         "recipe": ("number formats", {key: one["title"] for key, one in given["recipes"].items()}),
         "zero": ("ZeRO", zero),
         "recompute": ("recomputation", {ANY: "any"} | {str(i): word for i, word in enumerate(KEPT)}),
+        "run": ("tokens of a run", {n * T: f"{n} T" for n in RUNS}),
     }
     return stage_figure(
         "planner",
         name=name,
         title=title,
         caption=caption,
-        start=dict(start) | {"tp": 0, "pp": 0, "config": config},
+        start=dict(start) | {"tp": 0, "pp": 0, "config": config, "run": RUN * T},
         text=list(text),
         sliders={
             "gpus": Slider(*GPUS, start["gpus"], "power", label="GPUs"),
@@ -148,7 +156,7 @@ def planner_stage(
         formulas={formula.name: formula for formula in formulas},
         units={"time": "s", "bytes": "B"},
         words=WORDS,
-        data=dict(given),
+        data=dict(given) | {"day": day},
         copies={"json": "JSON", "csv": "CSV"},
         calls={"file": "config.json"},
         python="from gpuscale.plan import plan",

@@ -55,10 +55,12 @@ LABELS = {
     "C": "C",
     "multiply": ["{multiplies} multiply-adds per cycle", "{multiplies} per cycle"],
     **{f"leaf{i}": [f"leaf {i}", str(i)] for i in range(8)},
+    **{f"nic{i}": str(i) for i in range(8)},
 }
 WORDS = {
     "bring": "Bring {} from {}",
     "into": "Zoom to: {}",
+    "out": "Zoom out to: {}",
     "scale": "{}: every pipe is as wide as its bandwidth",
     "scaleShort": "{}: all pipes to scale",
     "zoom": "Level",

@@ -311,6 +311,8 @@ def _labels():
         yield "node", "nvswitch", (28.5 + 20 * i, 54), node, "on", "middle"
         for y in (11.25, 96.75):
             yield "node", "nic", (28.5 + 20 * i, y), node, "on", "middle"
+    for i in range(8):
+        yield "node", f"nic{i}", (22.6 + i % 4 * 20, 11.25 if i < 4 else 96.75), node, "light-text", "middle"
     for y in (15.5, 61.5):
         yield "node", "cpu", (7.5, y), node, "light-text", "middle"
     yield "node", "nvlink", (58.5, 45), node, "label scaleup", "middle"
@@ -330,7 +332,7 @@ def _labels():
         for key, dy in (("tensor", -7), ("core", 7)):
             yield "sm", key, _quarter(q, 33.5, 28), sm, "on", "middle", (0, dy)
     yield "sm", "register_rate", _quarter(0, 2, 17.6), sm, "label compute", "start"
-    yield "sm", "smem_rate", _quarter(1, 42, 17.6), sm, "label memory", "end"
+    yield "sm", "smem_rate", _quarter(1, 23, 17.3), sm, "label memory", "start", (5, 0)
     yield "tensor", "A", (1.1, 8), tensor, "strong", "start"
     yield "tensor", "B", (8.6, 4), tensor, "strong", "middle"
     yield "tensor", "C", (9.3, 8), tensor, "strong", "start"

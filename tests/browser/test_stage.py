@@ -118,3 +118,30 @@ def test_the_table_has_a_row_for_each_link(ring):
     rows = ring.locator(".numbers tbody tr")
     assert rows.count() == 8
     assert re.sub(r"\s+", " ", rows.nth(1).inner_text()).startswith("1 → 2 180 GB/s 56.0 MB")
+
+
+def test_text_of_twice_the_size_enlarges_the_drawing(ring):
+    """All of its labels grow, and a handle is still held where the pointer is."""
+    texts = "[...el.querySelectorAll('.drawn .scene svg text')]"
+    heights = f"(el) => {texts}.map((one) => one.getBoundingClientRect().height)"
+    opening, page = start(ring)["p"], ring.page
+    page.set_viewport_size({"width": 2400, "height": 900})  # the column is wide enough for such text
+    before = max(ring.evaluate(heights))
+    page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")
+    try:
+        until(page, lambda: max(ring.evaluate(heights)) == pytest.approx(2 * before, rel=0.1))
+        slow = opening["share"].index(min(opening["share"]))
+        knob = ring.locator(f"[data-grip='share.{slow}'] .knob")
+        knob.scroll_into_view_if_needed()
+        box = knob.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 1, y)
+        page.mouse.up()
+        held = ring.evaluate(STATE)["p"]
+        assert {k: v for k, v in held.items() if k != "share"} == {k: v for k, v in opening.items() if k != "share"}
+        assert held["share"] == pytest.approx(opening["share"], abs=0.05)
+    finally:
+        page.evaluate("() => { document.documentElement.style.fontSize = ''; }")
+        page.set_viewport_size({"width": 1280, "height": 900})

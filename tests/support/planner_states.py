@@ -32,6 +32,7 @@ def states(many: int, seed: int = 1, most: int = 2**11) -> list[dict]:
             "gpus": max(gpus, page.PER_NODE.get(cluster, 8)), "batch": seq * 2 ** dice.randint(3, 11),
             "zero": dice.choice(["any", "1", "1", "0", "3"]), "recompute": dice.choice(["any", "0", "1", "2"]),
             "tp": 2 ** dice.randint(0, 4), "pp": 2 ** dice.randint(0, 4), "config": "",
+            "run": dice.choice([10**12, 15 * 10**12]),
         }  # fmt: skip
         out.append(state)
     return out

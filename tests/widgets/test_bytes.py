@@ -154,6 +154,18 @@ def test_page_and_library_agree_in_every_state(page):
         if np.abs(times - t).min() > 1e-6 * times[-1]:  # no jump here
             now = state + sum(np.interp(t, times, [m[i] for m in run]) for i in range(1, 5))
             assert shown["sum"] == pytest.approx(now, rel=1e-9), s
+        # activations of a layer by what they belong to, of 2 bytes per element
+        sizes_of, per = dims(s["model"]), 2 * s["S"] / s["cp"] / s["tp"]
+        heads = sizes_of["d_head"] * (sizes_of["n_q"] + sizes_of["n_kv"])
+        elements = [
+            (3 * sizes_of["F"], 2 * heads, 4 * sizes_of["D"]),
+            (2 * sizes_of["F"], heads + sizes_of["d_head"] * sizes_of["n_kv"], 2 * sizes_of["D"]),
+            (0, 0, sizes_of["D"]),
+        ][s["recompute"]]
+        of_layer = [per * n for n in elements]
+        kept, share = list(shown["kept"].values()), sum(of_layer)
+        assert share == pytest.approx(v["layer"], rel=1e-12), s
+        assert kept == pytest.approx([sum(kept) * n / share for n in of_layer], rel=1e-9, abs=1), s
         # what all replicas store, and what is stored but once
         whole = gpu_bytes(s["model"], seq=s["S"], tp=s["tp"], pp=s["pp"], recipe=RECIPE)
         assert shown["least"] == pytest.approx(sum(whole[:3]), rel=1e-12), s

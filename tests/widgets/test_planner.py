@@ -18,12 +18,14 @@ from gpuscale.plan.columns import NAMES, SOUGHT
 from gpuscale.plan.layouts import Rows
 from gpuscale.plan.page import of_model
 from gpuscale.plan.search import solve
+from gpuscale.plan.stages import stage_layers, stage_memory
 from gpuscale.units import show
 from gpuscale.widgets import assets, planner_stage
 
 PLANS, STATES, SEARCHES, RUNNERS = 10_000, 200, 24, 30
 START = dict(model="llama3_70b", cluster="h100_superpod", gpus=1024, batch=2**23, seq=8192, zero="1", recompute="1")
 START |= {"recipe": "bf16_fp32_grads"}
+RUN = 15 * 10**12
 OPEN = """(spec) => {
   globalThis.numbers = (p) => {
     const view = gpuscale.seen(spec, p);
@@ -61,13 +63,15 @@ def figure(**more):
     return planner_stage(given(), page.FORMULAS, **told | more)
 
 
-def said(of) -> str:
+def said(of, state) -> str:
     """The sentence of a plan."""
     room, unlike = show(of.room, "B"), "No run of the calibration was like this plan, so the band is an estimate."
     if not of.fits:
         return f"{of.choice}: It needs {show(of.memory, 'B')} of the {room} that a GPU has for a plan."
     words = f"{of.choice}: a step is expected to take {show(of.step[2], 's')}, at an MFU of "
     words += f"{show(of.mfu[2], '%', digits=2)}. What binds is {of.binds}."
+    steps = state["run"] / state["batch"]
+    words += f" A run of {state['run'] // 10**12} T tokens takes {show(steps * of.step[2] / 86400, '1')} days."
     return f"{words} {unlike if of.unlike else ''}".strip()
 
 
@@ -161,7 +165,7 @@ def test_the_page_finds_the_winner_of_each_cell(numbers):
 
 
 def test_every_number_of_a_state_is_the_library_s(numbers):
-    opened = 0
+    opened = split = 0
     for state in states(STATES, seed=4, most=2**8):
         page = numbers(state)
         if not (out := page.get("out")):
@@ -173,19 +177,24 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
         assert out["fits"] == of.fits and out["apart"] == bool(of.unlike) and out["tie"] == pytest.approx(of.closest)
         assert {name: spent / of.step[2] for name, spent in out["spent"].items()} == pytest.approx(of.losses, abs=1e-9)
         assert sum(page["out"]["parts"].values()) == pytest.approx(of.step[2], rel=1e-9)
-        assert re.sub("<.*?>", "", page["sentence"]).strip() == said(of), state
+        assert re.sub("<.*?>", "", page["sentence"]).strip() == said(of, state), state
+        if out["degrees"]["pp"] > 1:
+            choice = of.choice
+            assert [one["layers"] for one in page["stages"]] == stage_layers(ask, choice).tolist(), state
+            assert [one["memory"] for one in page["stages"]] == pytest.approx(stage_memory(ask, choice), rel=1e-10)
+            split += 1
         for runner in page["runners"] if opened < RUNNERS else ():
             other = evaluate_choice(ask, Choice.of(dict(zip((*MESH, *OPTIONS), runner["row"], strict=True))))
             assert runner["ratio"] == pytest.approx(other.step[2] / of.step[2], rel=1e-10)
             assert runner["tie"] == (of.fits and other.ties_with(of)), state
         opened += 1
-    assert opened > STATES / 2
+    assert opened > STATES / 2 and split > STATES / 4
 
 
 def test_a_layout_is_longer_or_shorter_or_a_tie(engine):
     kinds = set()
     for tp, pp in ((2, 8), (4, 4), (8, 8), (16, 32)):
-        state = START | {"tp": tp, "pp": pp, "config": ""}
+        state = START | {"tp": tp, "pp": pp, "config": "", "run": RUN}
         for width, tied in ((690, "{}, within the error: a tie"), (340, "{}: a tie")):
             runners, shown = json.loads(engine.eval(f"gaps({json.dumps(state)}, {width})"))
             for runner, words in zip(runners, shown, strict=True):
@@ -199,7 +208,7 @@ def test_a_layout_is_longer_or_shorter_or_a_tie(engine):
 def test_the_bars_are_the_best_plans_of_other_requests(engine):
     """A bar for each number of GPUs and each batch is as high as the MFU that plan() gives, and names what binds."""
     heights = []
-    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0}
+    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0, "run": RUN}
     for kind, stop, label, high in json.loads(engine.eval(f"bars({json.dumps(seen)})")):
         state = seen | {kind: int(stop)}
         assert label.startswith(f"{int(stop):,} "), label

@@ -44,6 +44,7 @@ function brush(svg, scene) {
   const heights = new Map();
   let stripes;
   let scale;
+  let large; // pixels of a unit of the drawing
   let theme;
   let written; // theme: what its styles depend on
   const number = (v) => parseFloat(v) || 0;
@@ -242,6 +243,7 @@ function brush(svg, scene) {
         if (String(now) !== theme) {
           theme = String(now);
           scale = devicePixelRatio;
+          large = w / svg.getAttribute('viewBox').split(' ')[2];
           looks.clear();
           heights.clear();
           stripes = null;
@@ -261,7 +263,7 @@ function brush(svg, scene) {
       );
       const shapes = list.filter(({ tag }) => tag !== 'clipPath');
       ask(shapes);
-      c.setTransform(scale, 0, 0, scale, 0, 0);
+      c.setTransform(scale * large, 0, 0, scale * large, 0, 0);
       c.miterLimit = 4;
       written = '';
       for (const it of shapes) one(it, clips);

@@ -24,6 +24,7 @@
     recomputed: ['compute', 18],
     buffers: ['scaleout', 50],
   };
+  const KEPT = { mlp: 54, attention: 42, norms: 30 }; // activations of a layer by what they belong to
   const ROWS = { dp: 'scaleout', tp: 'scaleup', pp: 'scaleout', cp: 'scaleout' };
   const CLOSED = 30;
   const HOST = 66;
@@ -79,6 +80,12 @@
     at(end + tU, 0);
     return { points, slots, end };
   }
+  /** Activations by what they belong to: the library counts them with nothing but norms, and with attention as well. */
+  const keptBy = ({ layer, attended, norms }, bytes) => ({
+    mlp: (bytes * (layer - attended)) / layer,
+    attention: (bytes * (attended - norms)) / layer,
+    norms: (bytes * norms) / layer,
+  });
   const all = (o, list = KINDS) => list.reduce((n, k) => n + o[k], 0);
   /** The library's values for a state. */
   function valued(p, call, data) {
@@ -207,6 +214,25 @@
           });
         }
       } // from where a shard sets out
+      const split = k === 'activations' && h > 28 && solved.c.layer > solved.c.norms && keptBy(solved.c, now[k]);
+      let low = 0;
+      for (const part of split ? keys(KEPT) : []) {
+        const high = (split[part] / g.most) * TALL;
+        low += high;
+        out.push({
+          key: `kept-${part}`,
+          tag: 'rect',
+          class: 'kept compute',
+          style: `--k:${KEPT[part]}%`,
+          'pointer-events': 'none',
+          x: 0,
+          y: y + h - low,
+          width: g.col,
+          height: high,
+        });
+        if (high > 0.6 && !g.narrow)
+          outside.push([`kept-${part}`, y + h - low + high / 2, words.kept[part], split[part]]);
+      }
       sum += now[k];
       if (h > 14.5) {
         const chip = sharded(p, k);
@@ -246,7 +272,7 @@
             words: GB(now[k]),
           },
         );
-      } else if (h > 0.6 && !g.narrow) outside.push([k, mid]);
+      } else if (h > 0.6 && !g.narrow) outside.push([k, mid, words.names[k], now[k]]);
     }
     const parts = OPTIMIZER.map((k) => (now[k] / g.most) * TALL);
     const high = parts.reduce((x, y) => x + y);
@@ -316,13 +342,13 @@
       },
     );
     let low = g.base + 16; // small blocks are named next to the column, one above another
-    for (const [k, mid] of outside) {
+    for (const [k, mid, name, bytes] of outside) {
       let y = min(mid, low - 16);
       if (abs(y - line) < 16) y = line - 16;
       low = y;
       out.push(
         { key: `${k}-lead`, tag: 'path', class: 'lead', d: `M${g.col + 2} ${px(mid)}L${g.col + 11} ${px(y)}` },
-        { key: `${k}-label`, tag: 'text', class: 'soft', x: g.col + 14, y, words: `${words.names[k]} ${GB(now[k])}` },
+        { key: `${k}-label`, tag: 'text', class: 'soft', x: g.col + 14, y, words: `${name} ${GB(bytes)}` },
       );
     }
     return out;
@@ -700,7 +726,10 @@
           ? worded(words.per, show(c.params / 1e9, ONE), show(data.perParameter[k], BYTE, true)) +
             (sharded(p, k) ? worded(words.over, p.dp * p.cp) : '')
           : k === 'activations'
-            ? worded(words.layered, show(c.layers, COUNT), GB(c.layer))
+            ? worded(words.layered, show(c.layers, COUNT), GB(c.layer)) +
+              (c.layer > c.norms
+                ? `<br>${joined(entries(keptBy(c, now[k])), ([part, bytes], i) => `${i ? ', ' : ''}${words.kept[part]} ${GB(bytes)}`)}`
+                : '')
             : words.why[k];
       return `<b>${words.names[k]} ${GB(now[k])}</b>${how}`;
     },
@@ -744,6 +773,7 @@
         least,
         host: away,
         sum: all(now),
+        kept: keptBy(c, now.activations),
         peak: fromEntries(KINDS.map((k) => [k, solved.peak[k]])),
         saved: best(view)?.[0] ?? 0,
       };

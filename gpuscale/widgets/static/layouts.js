@@ -10,6 +10,7 @@ function programs(data) {
     : (compiled = {
         data,
         plans: data.programs.map(made),
+        stages: data.stages.map((row) => row.map(made)),
         counted: data.counted.map((row) => row.map(made)),
         broken: fromEntries(entries(data.conditions).map(([group, { broken }]) => [group, made(broken)])),
       });
@@ -37,7 +38,7 @@ function asked(p, model, call, data) {
   });
   x.ops_tok = call('token_flops', { ...x, ops_attn: told });
   const hits = new Map();
-  const { plans, broken } = programs(data);
+  const { plans, stages, broken } = programs(data);
   return {
     p,
     x,
@@ -48,6 +49,7 @@ function asked(p, model, call, data) {
     room: place.room,
     sequences: p.batch / S,
     evaluate: plans[latent](x),
+    stage: stages[latent],
     /** Fractions of the GPUs and of the nodes of a group of experts that a token reaches. */
     hit(Z) {
       if (!hits.has(Z)) {
@@ -227,6 +229,38 @@ function outcome(ask, row, call) {
     copies: X * n_cp,
     degrees: { tp: Y, cp: n_cp, ep: Z, pp: N_stages },
   };
+}
+/** Layers of each rank of a pipeline: the twin of plan/stages.py, as is the next. ``fullest``: of the fullest one. */
+function dealt(layers, head, fullest, stages, virtual) {
+  const pieces = stages * virtual;
+  const room = stages > 1 && ceil((layers + head) / pieces) * virtual === fullest ? head : 0;
+  const found = range(pieces).map((i) => floor((layers + room) / pieces) + (i < (layers + room) % pieces));
+  found[pieces - 1] -= room;
+  while (found[pieces - 1] < 1) {
+    const most = max(...found.slice(0, -1));
+    found[found.slice(0, -1).lastIndexOf(most)] -= 1;
+    found[pieces - 1] += 1;
+  }
+  return range(stages).map((rank) => range(virtual).reduce((sum, v) => sum + found[rank + v * stages], 0));
+}
+/** Layers of each stage of a plan, and the bytes of a GPU there. */
+function stagesOf({ x, hit, stage }, { row, c }) {
+  const [X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute, n_even] = row;
+  const [f_hit, f_node] = hit(Z);
+  const given = { ...x, X, Y, n_cp, Z, N_stages, n_virt, n_seq, n_zero, n_sp, n_recompute, n_even, f_hit, f_node };
+  const bytes = (L_stage, i) =>
+    stage[+(n_virt > 1)]({
+      ...given,
+      L_stage,
+      i_stage: i,
+      n_end: N_stages > 1 ? +(i === 0 || i === N_stages - 1) : x.n_emb,
+      n_last: +(i === N_stages - 1),
+    });
+  const head = n_even ? 0 : round(bytes(1, 0)[1]);
+  return dealt(x.L, head, round(c.stage_layers), N_stages, n_virt).map((layers, i) => ({
+    layers,
+    memory: bytes(layers, i)[0],
+  }));
 }
 /** Whether no run of the calibration was like the plan; the twin of plan/likeness.py. */
 function unlike({ p, place: { kinds }, data, model }, [X, Y, n_cp, Z, N_stages, n_virt, , n_zero, , n_recompute]) {

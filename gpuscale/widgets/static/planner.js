@@ -13,27 +13,6 @@
   const STRENGTH = ['k0', 'k1', 'k2', 'k3', 'k4'];
   const powers = (most) => range(1 + floor(Math.log2(most))).map((i) => 2 ** i);
   const KINDS_OF_MEMORY = ['weights', 'gradients', 'optimizer', 'activations', 'working'];
-  const rectangle = (key, cls, x, y, width, height, more) => ({
-    key,
-    tag: 'rect',
-    class: cls,
-    x,
-    y,
-    width: max(0, width),
-    height,
-    ...more,
-  });
-  const label = (key, cls, x, y, words, anchor = 'start', more) => ({
-    key,
-    tag: 'text',
-    class: cls,
-    x,
-    y,
-    words: String(words),
-    'text-anchor': anchor,
-    ...more,
-  });
-  const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, ...more });
 
   /** The degrees of TP and PP on the map of a request. */
   const axes = ({ p: { gpus }, x: { G }, model }) => ({
@@ -133,10 +112,12 @@
       const found = searched(p, call, data);
       const at = found.cells.find((c) => c.Y === p.tp && c.N_stages === p.pp) ?? found.best;
       const row = at && (at.best ?? at.least)?.row;
+      const out = row && outcome(found.ask, row, call);
       return {
         ...found,
         at,
-        out: row && outcome(found.ask, row, call),
+        out,
+        stages: out && row[4] > 1 ? stagesOf(found.ask, out) : [],
         first: found.best && outcome(found.ask, found.best.best.row, call),
       };
     },
@@ -149,7 +130,7 @@
       return this.places(view).end;
     },
     /** Where the parts of the drawing are. */
-    places({ width, solved: { down, out, wrong } }) {
+    places({ width, solved: { down, out, wrong, stages } }) {
       const wide = width >= 560;
       const off = wrong ? 0 : wide ? BARS : 2 * BARS;
       const map = { x: 30, y: 62 + off, w: (wide ? width - 246 : width) - 30 };
@@ -157,21 +138,29 @@
       const memory = wide
         ? { x: width - 216, y: map.y, w: 216, h: mapEnd - map.y }
         : { x: 0, y: mapEnd + 76, w: width, h: 190 };
-      const times = { x: 0, y: max(mapEnd, memory.y + memory.h) + 62, w: width };
+      const below = max(mapEnd, memory.y + memory.h) + 62;
+      const split = { y: below, h: stages?.length ? 54 : -66 };
+      const times = { x: 0, y: below + split.h + 66, w: width };
       const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 };
       const next = lanes.y + 6 * STRIP + 74;
       lanes.w = width - lanes.x - 8;
-      return { wide, map, memory, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
+      return { wide, map, memory, split, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
     },
     draw(view) {
       const { solved, words, width } = view;
       const at = this.places(view);
-      if (solved.wrong) return [label('wrong', 'wrong', 0, 20, escape(words.unread))];
+      if (solved.wrong) return [label('wrong', 0, 20, escape(words.unread), 'wrong')];
       if (!view.svg) this.later(view, Infinity);
       return [
         this.bars(view, at),
         this.map(view, at),
-        solved.out && [this.memory(view, at), this.times(view, at), this.lanes(view, at), this.next(view, at)],
+        solved.out && [
+          this.memory(view, at),
+          this.stages(view, at),
+          this.times(view, at),
+          this.lanes(view, at),
+          this.next(view, at),
+        ],
       ];
     },
     /** Works out what the bars show, for some milliseconds; whether anything is left. */
@@ -197,7 +186,7 @@
         const each = room / STOPS_OF[k].length;
         const found = STOPS_OF[k].map((n) => bestAt(view, k, n));
         shapes.push(
-          label(`bars-${k}`, 'small strong', x0, y0 + 12, words.scan[k]),
+          label(`bars-${k}`, x0, y0 + 12, words.scan[k], 'small strong'),
           line(`base-${k}`, 'lane', `M${px(x0)} ${base}H${px(x0 + room)}`),
         );
         let run = null;
@@ -225,17 +214,17 @@
             shapes.push(
               label(
                 `of-${k}`,
-                'small strong halo',
                 mid,
                 base - high - 4,
                 show(one.c.mfu_expected, SHARE, false, 2),
+                'small strong halo',
                 'middle',
               ),
             );
           }
           const next = STOPS_OF[k].indexOf(p[k]);
           if (on || (i % 2 === 0 && (next < 0 || abs(next - i) > 1))) {
-            shapes.push(label(`stop-${k}${n}`, on ? 'stop strong' : 'stop', mid, base + 14, brief(n), 'middle'));
+            shapes.push(label(`stop-${k}${n}`, mid, base + 14, brief(n), on ? 'stop strong' : 'stop', 'middle'));
           }
           shapes.push(
             rectangle(`hit-${k}${n}`, 'row', x, y0 + 18, each, 82, {
@@ -260,7 +249,7 @@
       return (
         run &&
         run.why.length * 6.2 < run.to - run.from && [
-          label(`tab-${k}${run.key}`, `stop rate ${run.hue}`, (run.from + run.to) / 2, y0 + 27, run.why, 'middle'),
+          label(`tab-${k}${run.key}`, (run.from + run.to) / 2, y0 + 27, run.why, `stop rate ${run.hue}`, 'middle'),
         ]
       );
     },
@@ -286,21 +275,21 @@
       const X = (tp) => map.x + across.indexOf(tp) * w + (tp > G ? wall : 0);
       const Y = (pp) => map.y + down.indexOf(pp) * ROW;
       const inside = across.filter((tp) => tp <= G);
-      const shapes = [label('map', 'head', 0, map.y - 48, words.map)];
+      const shapes = [label('map', 0, map.y - 48, words.map, 'head')];
       shapes.push(
-        label('inside', 'small scaleup rate', X(1) + (inside.length * w) / 2, map.y - 24, words.inside, 'middle'),
+        label('inside', X(1) + (inside.length * w) / 2, map.y - 24, words.inside, 'small scaleup rate', 'middle'),
       );
       if (wall) {
         shapes.push(
-          label('across', 'small scaleout rate', map.x + map.w, map.y - 24, words.across, 'end'),
+          label('across', map.x + map.w, map.y - 24, words.across, 'small scaleout rate', 'end'),
           line('wall', 'wall scaleout', `M${px(X(2 * G) - 6)} ${map.y - 18}V${map.y + down.length * ROW}`),
         );
       }
-      shapes.push(label('PP', 'small soft', map.x - 8, map.y - 8, words.pp, 'end'));
+      shapes.push(label('PP', map.x - 8, map.y - 8, words.pp, 'small soft', 'end'));
       for (const tp of across) {
-        shapes.push(label(`h${tp}`, 'small', X(tp) + w / 2, map.y - 8, `${words.tp} ${tp}`, 'middle'));
+        shapes.push(label(`h${tp}`, X(tp) + w / 2, map.y - 8, `${words.tp} ${tp}`, 'small', 'middle'));
       }
-      for (const pp of down) shapes.push(label(`v${pp}`, 'small', map.x - 8, Y(pp) + ROW / 2 + 3, pp, 'end'));
+      for (const pp of down) shapes.push(label(`v${pp}`, map.x - 8, Y(pp) + ROW / 2 + 3, `${pp}`, 'small', 'end'));
       const ordered = cells.filter((c) => c !== at).concat(at ?? []);
       for (const c of ordered) {
         const key = `${c.Y}x${c.N_stages}`;
@@ -324,14 +313,14 @@
         shapes.push(
           label(
             `a${key}`,
-            `celltext ${SHADE[m]} ${c.best ? close : 'no'}`,
             mid,
             y + (two && !close ? 13 : 20),
             one,
+            `celltext ${SHADE[m]} ${c.best ? close : 'no'}`,
             'middle',
           ),
         );
-        if (two && !close) shapes.push(label(`b${key}`, `celltext under ${SHADE[m]}`, mid, y + 26, two, 'middle'));
+        if (two && !close) shapes.push(label(`b${key}`, mid, y + 26, two, `celltext under ${SHADE[m]}`, 'middle'));
       }
       const ring = (key, cls, c, by) =>
         rectangle(key, cls, X(c.Y) - by, Y(c.N_stages) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
@@ -381,8 +370,8 @@
       const base = y + h - 4;
       const W = 62;
       const shapes = [
-        label('mem', 'head', x, y - 48, worded(words.memory, show(out.c.memory, units.bytes))),
-        label('room', 'small', x, y - 28, worded(words.room, show(ask.room, units.bytes))),
+        label('mem', x, y - 48, worded(words.memory, show(out.c.memory, units.bytes)), 'head'),
+        label('room', x, y - 28, worded(words.room, show(ask.room, units.bytes)), 'small'),
       ];
       let at = base;
       let low = base + 10;
@@ -396,7 +385,7 @@
         if (!v) return;
         shapes.push(
           line(`l-${name}`, 'leader', `M${px(x + W + 5)} ${px(at + high / 2)}L${px(x + W + 14)} ${px(mid)}`),
-          label(`n-${name}`, 'small', x + W + 18, mid + 4, `${words.kinds[name]} ${show(v, units.bytes)}`),
+          label(`n-${name}`, x + W + 18, mid + 4, `${words.kinds[name]} ${show(v, units.bytes)}`, 'small'),
         );
         low = mid;
       });
@@ -407,6 +396,38 @@
       );
       return shapes;
     },
+    /** The memory of each stage of the pipeline: the first ones store more microbatches. */
+    stages(view, { split: { y, h } }) {
+      const {
+        solved: { out, ask, stages },
+        words,
+        width,
+        spec: { units },
+      } = view;
+      if (!stages.length) return [];
+      const each = min(56, width / stages.length);
+      const k = h / max(ask.place.hbm, ...stages.map((s) => s.memory));
+      const limit = px(y + h - ask.room * k);
+      const named = max(1, ceil(50 / each));
+      return [
+        label('split', 0, y - 18, words.split, 'head'),
+        stages.map(({ layers, memory }, i) => [
+          rectangle(`g${i}`, 'gpu', i * each, y, each - 2, h),
+          rectangle(`s${i}`, 'stack memory k1', i * each, y + h - memory * k, each - 2, memory * k, {
+            told: `stage ${i}`,
+          }),
+          i % named === 0 &&
+            i + named <= stages.length &&
+            label(`b${i}`, i * each, y + h + 14, show(memory, units.bytes), 'stop'),
+        ]),
+        line('splitroom', 'limit', `M0 ${limit}H${px(stages.length * each - 2)}`),
+      ];
+    },
+    /** The tokens of a run, and the days that it takes. */
+    lasts: ({ p, call, data, spec, solved: { out } }) => [
+      spec.choices.run.of.find(([n]) => n === p.run)[1],
+      show(call('run_time', { T_step: out.step, B_run: p.run, B: p.batch }) / data.day, ONE),
+    ],
     /** The three times: two bounds and the expected one with its band, on the axis of the lanes. */
     times(view, { times: { x, y, w }, lanes }) {
       const {
@@ -417,7 +438,10 @@
       const most = nice(out.high);
       const k = lanes.w / most;
       const X = (t) => lanes.x + t * k;
-      const shapes = [label('times', 'head', 0, y - 18, words.times)];
+      const shapes = [
+        label('times', 0, y - 18, words.times, 'head'),
+        label('run', x + w, y - 18, worded(words.run, ...this.lasts(view)), 'strong', 'end'),
+      ];
       [
         ['peak', out.c.step_at_peak],
         ['reached', out.c.step_at_measured_rates],
@@ -425,8 +449,8 @@
       ].forEach(([name, t], i) => {
         const top = y + i * 32;
         shapes.push(
-          label(`t-${name}`, 'small', lanes.x, top + 9, words[name]),
-          label(`v-${name}`, 'small strong', lanes.x - 10, top + 21, show(t, units.time), 'end'),
+          label(`t-${name}`, lanes.x, top + 9, words[name], 'small'),
+          label(`v-${name}`, lanes.x - 10, top + 21, show(t, units.time), 'small strong', 'end'),
         );
         shapes.push(rectangle(`b-${name}`, `time compute ${name}`, lanes.x, top + 14, t * k, 8, { rx: 2 }));
       });
@@ -441,10 +465,10 @@
       shapes.push(
         label(
           'bandwords',
-          'small soft',
           X(out.high),
           top + 22,
           worded(words.band, show(out.low, units.time), show(out.high, units.time)),
+          'small soft',
           'end',
         ),
       );
@@ -481,17 +505,17 @@
       const shapes = [
         label(
           'lanes',
-          'head',
           0,
           y - 14,
           worded(each > 1 && x + w > 420 ? words.grouped : words.lanes[+(many > 1)], show(many, COUNT), each),
+          'head',
         ),
       ];
       names.forEach((name, i) => {
         const share = parts[name] / out.step;
         shapes.push(
-          label(`i-${name}`, `small ${hue[name]} ${parts[name] ? 'rate' : 'soft'}`, 0, top(i) + 14, words.parts[name]),
-          label(`s-${name}`, 'small', x - 10, top(i) + 14, show(share, SHARE, false, 2), 'end'),
+          label(`i-${name}`, 0, top(i) + 14, words.parts[name], `small ${hue[name]} ${parts[name] ? 'rate' : 'soft'}`),
+          label(`s-${name}`, x - 10, top(i) + 14, show(share, SHARE, false, 2), 'small', 'end'),
         );
         shapes.push(line(`g-${name}`, 'lane', `M${px(x)} ${top(i) + STRIP - 1}H${px(x + w)}`));
       });
@@ -532,10 +556,10 @@
         shapes.push(
           label(
             `tick${i}`,
-            'small soft',
             x + v * k,
             foot + 14,
-            i ? show(+v.toPrecision(4), units.time, true) : 0,
+            i ? show(+v.toPrecision(4), units.time, true) : '0',
+            'small soft',
             v === most ? 'end' : 'middle',
           ),
         ),
@@ -575,7 +599,7 @@
         width,
         spec: { units },
       } = view;
-      const shapes = [label('next', 'head', 0, next - 16, words.next)];
+      const shapes = [label('next', 0, next - 16, words.next, 'head')];
       this.runners(view).forEach(({ c, row, ratio, tie, cause, there, here }, i) => {
         const y = next + i * 42;
         const key = `${c.Y}x${c.N_stages}`;
@@ -590,13 +614,12 @@
           }),
         );
         shapes.push(
-          label(`q${i}`, 'strong', 0, y + 12, this.named(view, row, true)),
-          label(`d${i}`, 'strong', width, y + (wide ? 12 : 29), said, 'end'),
+          label(`q${i}`, 0, y + 12, this.named(view, row, true), 'strong'),
+          label(`d${i}`, width, y + (wide ? 12 : 29), said, 'strong', 'end'),
         );
         shapes.push(
           label(
             `w${i}`,
-            'small soft',
             0,
             y + 29,
             worded(
@@ -605,6 +628,7 @@
               show(there, units.time),
               show(here, units.time),
             ),
+            'small soft',
           ),
         );
       });
@@ -617,6 +641,15 @@
       return follow ? { tp: 0, pp: 0 } : { tp, pp };
     },
     hover(view, el) {
+      const stage = view.solved.stages[el.dataset.told.split('stage ')[1]];
+      if (stage) {
+        return worded(
+          view.words.stage,
+          el.dataset.told.split(' ')[1],
+          show(stage.layers, COUNT),
+          show(stage.memory, view.spec.units.bytes),
+        );
+      }
       if (el.dataset.told.includes(':')) {
         return this.stopSaid(view, el.dataset.told.split(':')[0], +el.dataset.told.split(':')[1]);
       }
@@ -653,7 +686,7 @@
       if (solved.wrong) return escape(solved.wrong);
       if (!out) return solved.at ? this.said(view, solved.at) : words.nothing;
       if (!out.fits) return `${worded(words.opened, this.named(view, out.row))} ${this.binds(view)}`;
-      return `${worded(words.opened, this.named(view, out.row))} ${worded(words.takes, show(out.step, units.time), show(out.c.mfu_expected, SHARE, false, 2))} ${this.binds(view)} ${out.apart ? words.unlike : ''}`;
+      return `${worded(words.opened, this.named(view, out.row))} ${worded(words.takes, show(out.step, units.time), show(out.c.mfu_expected, SHARE, false, 2))} ${this.binds(view)} ${worded(words.lasts, ...this.lasts(view))} ${out.apart ? words.unlike : ''}`;
     },
     rows(view) {
       const {
@@ -742,6 +775,7 @@
         })),
         out: out && { ...out, inside: undefined, binds: this.binds(view), parts: this.parts(out) },
         runners: out ? this.runners(view) : [],
+        stages: solved.stages,
         sentence: this.sentence(view),
         wrong: solved.wrong ?? null,
       };

@@ -290,7 +290,7 @@ figures.powers = {
         class: 'small',
       },
     );
-    return [list, ladder(view), rows(view, t)];
+    return [list, closer(view, f.x + f.w, y), ladder(view), rows(view, t)];
   },
   act: ({ p, data }, what) =>
     `${what}`[0] === 'z'
@@ -388,6 +388,30 @@ figures.powers = {
 function nice(v) {
   const e = 10 ** floor(log10(v));
   return [5, 2, 1].find((m) => m * e <= v * 1.001) * e;
+}
+/** Two buttons at the end of the scale: a level out, and a level in. */
+function closer({ p, data, words }, right, y) {
+  const level = round(p.zoom);
+  return [
+    [level - 1, right - 40, 'M-5 0h10', words.out],
+    [level + 1, right - 13, 'M-5 0h10M0-5v10', words.into],
+  ]
+    .filter(([to]) => data.levels[to])
+    .map(([to, x, d, said]) => [
+      { key: `sign ${d}`, tag: 'path', class: 'sign', d, transform: `translate(${px(x)} ${px(y)})` },
+      {
+        key: `by ${d}`,
+        tag: 'rect',
+        class: 'by',
+        x: x - 12,
+        y: y - 12,
+        width: 24,
+        height: 24,
+        rx: 5,
+        act: `z${to}`,
+        label: worded(said, data.levels[to].name),
+      },
+    ]);
 }
 function ladder(view) {
   const { data } = view;

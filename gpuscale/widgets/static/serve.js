@@ -16,28 +16,6 @@
     decode: 'memory',
     chunk: 'compute',
   };
-  const rectangle = (key, cls, x, y, width, height, more) => ({
-    key,
-    tag: 'rect',
-    class: cls,
-    x,
-    y,
-    width: max(0, width),
-    height: max(0, height),
-    ...more,
-  });
-  const label = (key, cls, x, y, words, anchor = 'start', more) => ({
-    key,
-    tag: 'text',
-    class: cls,
-    x,
-    y,
-    words: String(words),
-    'text-anchor': anchor,
-    'pointer-events': 'none',
-    ...more,
-  });
-  const line = (key, cls, d, more) => ({ key, tag: 'path', class: cls, d, 'pointer-events': 'none', ...more });
   const tokens = (v) => show(v, v >= 100 ? COUNT : ONE);
   const two = (v) => +v.toPrecision(2);
   const log = (lo, hi, from, to) => {
@@ -139,17 +117,19 @@
       const X = (c) => map.x + across.indexOf(c.tp) * w;
       const Y = (c) => map.y + down.indexOf(c.row) * ROW;
       const shapes = [
-        label('map', 'head', 0, 14, words.map),
-        label('rows', 'small soft', map.x - 8, map.y - 8, words.down[p.down], 'end'),
+        label('map', 0, 14, words.map, 'head'),
+        label('rows', map.x - 8, map.y - 8, words.down[p.down], 'small soft', 'end'),
       ];
       const most = first?.best.point.perGpu[1];
       for (const tp of across) {
         shapes.push(
-          label(`h${tp}`, 'small', map.x + (across.indexOf(tp) + 0.5) * w, map.y - 8, `${words.tp} ${tp}`, 'middle'),
+          label(`h${tp}`, map.x + (across.indexOf(tp) + 0.5) * w, map.y - 8, `${words.tp} ${tp}`, 'small', 'middle'),
         );
       }
       for (const row of down) {
-        shapes.push(label(`v${row}`, 'small', map.x - 8, map.y + down.indexOf(row) * ROW + ROW / 2 + 3, row, 'end'));
+        shapes.push(
+          label(`v${row}`, map.x - 8, map.y + down.indexOf(row) * ROW + ROW / 2 + 3, `${row}`, 'small', 'end'),
+        );
       }
       for (const c of cells) {
         const key = id(c);
@@ -173,12 +153,12 @@
         const fits = under.length * 5.6 < w - GAP;
         if (one) {
           shapes.push(
-            label(`a${key}`, `celltext ${w < 44 ? 'tiny' : ''}`, mid, Y(c) + (fits ? 14 : 21), one, 'middle'),
+            label(`a${key}`, mid, Y(c) + (fits ? 14 : 21), one, `celltext ${w < 44 ? 'tiny' : ''}`, 'middle'),
           );
         }
         if (fits) {
           shapes.push(
-            label(`b${key}`, b ? 'celltext under' : 'celltext no', mid, Y(c) + (b ? 27 : 21), under, 'middle'),
+            label(`b${key}`, mid, Y(c) + (b ? 27 : 21), under, b ? 'celltext under' : 'celltext no', 'middle'),
           );
         }
       }
@@ -241,9 +221,9 @@
       const out = [];
       const H = 16;
       if (h < 0) return out;
-      out.push(label('gpus', 'head', 0, y, words.gpus));
+      out.push(label('gpus', 0, y, words.gpus, 'head'));
       if (!best?.from) {
-        return [...out, label('nosplit', 'small soft', 0, y + 24, best ? words.together : words.nosplit)];
+        return [...out, label('nosplit', 0, y + 24, best ? words.together : words.nosplit, 'small soft')];
       }
       const { from, row, count } = best;
       const w = width / p.gpus;
@@ -266,9 +246,9 @@
       const sent = worded(words.sent, show(ask.V_hand, units.bytes), show(from.sent, units.time));
       return [
         ...out,
-        label('gpre', 'small', 0, y + 24, worded(words.prefilling, gpus[0], show(from.load, units.part))),
-        label('gdec', 'small', width, y + 24, worded(words.decoding, gpus[1]), 'end'),
-        label('gsent', 'small', 0, y + 66, sent),
+        label('gpre', 0, y + 24, worded(words.prefilling, gpus[0], show(from.load, units.part)), 'small'),
+        label('gdec', width, y + 24, worded(words.decoding, gpus[1]), 'small', 'end'),
+        label('gsent', 0, y + 66, sent, 'small'),
       ];
     },
     memory(view, { memory: { x, y, h } }) {
@@ -294,7 +274,7 @@
         ['free', max(0, place.room - used), 'free'],
         ['kept', max(0, place.hbm - max(used, place.room)), 'free'],
       ];
-      const shapes = [label('mem', 'head', x, y - 30, words.memory)];
+      const shapes = [label('mem', x, y - 30, words.memory, 'head')];
       let at = base;
       let low = base + 15;
       for (const [name, v, cls] of stack) {
@@ -303,7 +283,7 @@
           rectangle(`m-${name}`, `stack ${cls}`, x, at - v * k, W, v * k, name === 'kept' ? { fill: view.hatch } : {}),
         );
         if (v > 0) {
-          shapes.push(label(`n-${name}`, 'small', x + W + 10, mid, worded(words[name], bytes(v))));
+          shapes.push(label(`n-${name}`, x + W + 10, mid, worded(words[name], bytes(v)), 'small'));
           low = mid;
         }
         at -= v * k;
@@ -347,7 +327,7 @@
       const base = y + h;
       const out = [];
       if (!S) return out;
-      out.push(label('frontier', 'head', 0, y - 32, words.frontier));
+      out.push(label('frontier', 0, y - 32, words.frontier, 'head'));
       const { X, Y } = S;
       const { own, others } = this.curves(view);
       const points = (one, i) => one.curve.map((c) => [X(1 / c.token[i]), Y(c.perGpu[i])]);
@@ -366,8 +346,8 @@
           }),
         );
       out.push(
-        label('yname', 'small soft', 0, y - 8, words.gpu),
-        label('xname', 'small soft', x + w, base + 34, words.user, 'end'),
+        label('yname', 0, y - 8, words.gpu, 'small soft'),
+        label('xname', x + w, base + 34, words.user, 'small soft', 'end'),
       );
       const apart = (list, at, room) =>
         list.filter((v, i) => {
@@ -380,13 +360,13 @@
       for (const v of apart(S.ys, Y, 16)) {
         out.push(
           line(`y${v}`, 'grid', `M${x} ${px(Y(v))}H${x + w}`),
-          label(`yt${v}`, 'small soft', x - 6, Y(v) + 4, tokens(v), 'end'),
+          label(`yt${v}`, x - 6, Y(v) + 4, tokens(v), 'small soft', 'end'),
         );
       }
       for (const v of apart(S.xs, X, 30)) {
         out.push(
           line(`x${v}`, 'grid', `M${px(X(v))} ${base}v5`),
-          label(`xt${v}`, 'small soft', X(v), base + 18, tokens(v), X(v) > width - 16 ? 'end' : 'middle'),
+          label(`xt${v}`, X(v), base + 18, tokens(v), 'small soft', X(v) > width - 16 ? 'end' : 'middle'),
         );
       }
       out.push(line('base', 'axis', `M${x} ${base}H${x + w}`));
@@ -408,7 +388,7 @@
             continue;
           }
           taken.push(box);
-          out.push(label(key, cls, u, v, words, anchor));
+          out.push(label(key, u, v, words, cls, anchor));
           return;
         }
       };
@@ -427,7 +407,7 @@
         out.push(
           rectangle('slow', 'slow', x, y, edge - x, h, { fill: hatch, 'pointer-events': 'none' }),
           line('tpot', 'limit', `M${px(edge)} ${y}V${base}`),
-          label('slowname', 'small', right ? max(edge, 112) : edge, y - 8, said, right ? 'start' : 'end'),
+          label('slowname', right ? max(edge, 112) : edge, y - 8, said, 'small', right ? 'start' : 'end'),
         );
         taken.push([edge - 2, y, edge + 2, base]);
       }
@@ -512,10 +492,10 @@
         const pair = this.latency(view, i);
         const limit = f[name] < Infinity ? worded(words.limit, time(p[name])) : words.free_limit;
         const out = [
-          label(`${name}name`, 'strong', 0, y - 28, words.rails[i]),
+          label(`${name}name`, 0, y - 28, words.rails[i], 'strong'),
           line(`${name}rail`, 'rail', `M16 ${y}H${width - 16}`),
         ];
-        out.push(label(`${name}limit`, 'small', clamp(X(p[name]), 44, width - 44), y - 11, limit, 'middle'));
+        out.push(label(`${name}limit`, clamp(X(p[name]), 44, width - 44), y - 11, limit, 'small', 'middle'));
         if (f[name] < Infinity) {
           out.push(
             rectangle(`${name}over`, '', X(p[name]), y - 5, width - 16 - X(p[name]), 10, {
@@ -527,7 +507,7 @@
         for (const v of ticks(...data[name]).filter((v) => Number.isInteger(+log10(v).toFixed(9)))) {
           out.push(
             line(`${name}t${v}`, 'axis', `M${px(X(v))} ${y + 2}v5`),
-            label(`${name}l${v}`, 'small soft', X(v), y + 22, show(v, units.time, true), 'middle'),
+            label(`${name}l${v}`, X(v), y + 22, show(v, units.time, true), 'small soft', 'middle'),
           );
         }
         if (!pair) return out;
@@ -543,7 +523,7 @@
           r: 4.5,
           'pointer-events': 'none',
         });
-        out.push(label(`${name}said`, 'small soft', 50, y - 28, said));
+        out.push(label(`${name}said`, 50, y - 28, said, 'small soft'));
         return out;
       });
     },

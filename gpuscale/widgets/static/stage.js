@@ -46,6 +46,7 @@ const FAR = 1000; // how many times as much as at the start an input without bou
 const REST = 150; // milliseconds until the elements of a drawing follow what is painted
 const HELD = 300;
 const FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
+const LEAST = 320; // a drawing has room for this width, however large its text
 const SLICE = 6; // milliseconds of work ahead in one go
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
@@ -126,7 +127,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const { params, choices, presets, start, python, boxes = [], texts = {}, copies = {} } = spec;
   const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-  const high = joined($$('.frames svg', root), (el, i) => `--${i ? 'narrow' : 'wide'}:${el.getAttribute('height')}px;`); // of the drawing, until there is one
+  const high = joined(
+    $$('.frames svg', root),
+    (el, i) => `--${i ? 'narrow' : 'wide'}:${el.getAttribute('height') / 16}rem;`,
+  ); // of the drawing, until there is one
   const group = (k) =>
     `<div class="row" role="group" aria-label="${choices[k].label}">${joined(choices[k].of, ([v, name]) => button(name, `data-choice="${k}" data-v="${v}"`))}</div>`;
   const box = (k) =>
@@ -177,6 +181,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let working = 0;
   let next = 0; // inputs that come while others are worked out
   let way = 1;
+  let large = 1; // how many times as large as usual the reader has text, and so the drawing
   let list = [];
   let unlike = ''; // unlike: what a link states and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
@@ -297,7 +302,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const high = (view.height = figure.height(view));
     const box = `0 0 ${view.width} ${high}`;
     if (svg.getAttribute('viewBox') !== box) {
-      for (const [k, v] of entries({ width: view.width, height: high, viewBox: box })) svg.setAttribute(k, v);
+      const shown = { width: view.width * large, height: high * large, viewBox: box };
+      for (const [k, v] of entries(shown)) svg.setAttribute(k, v);
     } // the same again would lay out all text again
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
@@ -377,7 +383,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
   const point = (e) => {
     const box = rect(svg);
-    return [e.clientX - box.left, e.clientY - box.top];
+    return [(e.clientX - box.left) / large, (e.clientY - box.top) / large];
   };
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
@@ -473,8 +479,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
     const [x, y] = pointed.at;
     tells.hidden = !said;
     write(readout, said ?? '');
-    tells.style.height = `${px(max(0, y - 12))}px`;
-    tells.firstChild.style.width = `${px(max(0, x + 14))}px`; // its style sheet keeps it inside: no size is asked for
+    tells.style.height = `${px(max(0, y * large - 12))}px`;
+    tells.firstChild.style.width = `${px(max(0, x * large + 14))}px`; // its style sheet keeps it inside: no size is asked for
   }
 
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
@@ -585,7 +591,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (!el?.matches(':focus-visible')) return;
     const box = rect(el);
     const on = rect(svg);
-    pointed = { el, at: [box.left + box.width / 2 - on.left, box.top - on.top] };
+    pointed = { el, at: [(box.left + box.width / 2 - on.left) / large, (box.top - on.top) / large] };
     tell();
   });
   on(scene, 'focusout', () => {
@@ -752,7 +758,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   fit(
     area,
     (width) => {
-      view.width = width;
+      large = clamp(parseFloat(getComputedStyle(doc.documentElement).fontSize) / 16, 1, max(1, width / LEAST));
+      view.width = width / large;
       draw();
     },
     signal,
