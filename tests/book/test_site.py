@@ -5,13 +5,15 @@ import re
 import zipfile
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 
-from gpuscale.book import mathematics, prune, sphinx_ext, weight
+from gpuscale.book import contents, mathematics, prune, sphinx_ext, weight
 from gpuscale.book.served import PAGE_FILES, PRACTICE_FILES, SEARCH_FILES, served
 from gpuscale.core.html import script_json
 
@@ -237,18 +239,24 @@ def test_pruning_keeps_what_pages_reach(tmp_path):
 
 
 def test_the_contents_fold_all_parts_but_that_of_the_page():
-    def entry(title, current=""):
-        head = f'<p aria-level="2" class="caption" role="heading"><span class="caption-text">{title}</span></p>\n'
-        return f'{head}<ul class="{current}nav bd-sidenav">\n<li>a page</li>\n</ul>\n'
+    names = {"root": "", "alone": "", "a": "I. One GPU", "b": "II. The network", "c": "II. The network", "q": "Quizzes"}
+    app = SimpleNamespace(
+        config=SimpleNamespace(root_doc="root"),
+        env=SimpleNamespace(titles={name: nodes.title("", "", nodes.Text(f"On {name} & more")) for name in names}),
+        gpuscale_pages=[contents.Page(name, part, "") for name, part in names.items()],
+    )
 
-    toc = entry("I. One GPU") + entry("II. The network", "current ") + entry("Quizzes")
+    def folded(page):
+        pathto = lambda name: "#" if name == page else f"{name}.html"  # noqa: E731
+        return sphinx_ext.fold(app, page, pathto, "<nav>a section</nav>")
+
     opened = r'<details class="part" open><summary class="caption">([^<]+)'
-    assert re.findall(opened, sphinx_ext.fold(toc, "", chapters=False)) == ["II. The network"]
-    assert re.findall(opened, sphinx_ext.fold(toc, "", chapters=True)) == ["I. One GPU", "II. The network"]
-    assert sphinx_ext.fold(toc, "", chapters=False).count("<details") == 3
-    page = '<a class="current reference internal" href="#">a page</a>'
-    folded = sphinx_ext.fold(toc.replace("a page", page, 1), "<nav><ul><li>a section</li></ul></nav>", chapters=False)
-    assert f"{page}<nav><ul><li>a section" in folded and folded.count("<details") == 3
+    assert re.findall(opened, folded("c")) == ["II. The network"]
+    assert re.findall(opened, folded("root")) == ["I. One GPU", "II. The network"]
+    assert folded("c").count("<details") == 3 and folded("c").count("<ul") == 4
+    assert '<a class="current reference internal" href="#">On c &amp; more</a><nav>a section</nav></li>' in folded("c")
+    assert '<a class="reference internal" href="b.html">On b &amp; more</a></li>' in folded("c")
+    assert "a section" not in folded("root")
 
 
 def test_every_page_folds_its_contents(site, chapters):
