@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE")
 FOLDERS = ("assets", "chapters", "exercises", "gpuscale")
-JUPYTER_BOOK = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+JUPYTER_BOOK = [sys.executable, "-c", "import gpuscale.book; from jupyter_book.cli.main import main; main()"]
 STRICT = ["build", ".", "-W", "-n", "--keep-going"]
 # Settings that Sphinx prints, a warning about localhost, lines per page, and closing lines that we print ourselves.
 NOISE = re.compile(
