@@ -60,12 +60,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """What shares a process: the tests of a file, and of the site in a browser the tests of a page."""
+    """What shares a process: the tests of a file, of the site in a browser the tests of a page, and all that read the
+    texts of the project, which takes as long as to check them."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByPage(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            page = re.search(r"^tests/browser/.*\[([\w/]+\.html)", nodeid)
-            return page[1] if page else super()._split_scope(nodeid)
+            page = re.search(r"^tests/browser/.*\[([\w/]+\.html)|^tests/(reading)/", nodeid)
+            return page[1] or page[2] if page else super()._split_scope(nodeid)
 
     return ByPage(config, log)
