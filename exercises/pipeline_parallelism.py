@@ -259,7 +259,7 @@ questions = QuestionSet(
                 ("about 115", "The first rank runs ahead by one more virtual stage per other rank.", cut_layers > 110),
             ],
             solution=f"{show(cut_layers, 'count')}. The first rank runs further ahead, by one virtual stage for each of the other "
-            "ranks. The next cell counts them. The smaller bubble costs memory.",
+            "ranks. The list below counts them. The smaller bubble costs memory.",
         ),
         Question(
             "GPipe and 1F1B run the same microbatches through the same stages, and a stage transfer takes a fraction of a "
@@ -271,7 +271,7 @@ questions = QuestionSet(
                     "GPipe always has another microbatch to work on, except at the start and end.",
                     late[0] > late[1],
                 ),
-                ("1F1B", "A stage may not run ahead, so it waits for the round trip.", late[1] > late[0]),
+                ("1F1B", "A stage may run only so far ahead, so it waits for each round trip.", late[1] > late[0]),
                 (
                     "both for the same number",
                     "The bubbles are equal, but only with free transfers.",
