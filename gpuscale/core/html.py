@@ -29,7 +29,11 @@ def digesting() -> bool:
 
 def marking() -> bool:
     """Whether the book is being built: outputs with a drawing that is not stored then say so in their metadata, and one
-    run tells both what a page shows and what a notebook stores."""
+    run tells both what a page shows and what a notebook stores.
+
+    >>> marking() and digesting()
+    False
+    """
     return os.environ.get("GPUSCALE_DIGEST", "") == MARKED
 
 
