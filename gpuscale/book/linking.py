@@ -25,7 +25,9 @@ OTHERWISE = {
     "beyond_the_node": {"layer"},
     "pipeline_parallelism": {"head", "norm"},
 }
-# What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen.
+# What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen. And what must
+# not stand at its end: a parenthesis before a formula.
+BEFORE = re.compile(r"[(\[‘“]+$")
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
 HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
 
@@ -50,13 +52,19 @@ def _meant(one: Term, chapter: str) -> Term | None:
 
 
 def tie(app: Sphinx, doctree: nodes.document) -> None:
-    """Hold together what belongs on one line: a formula and the sign after it, and names such as ZeRO-3."""
+    """Hold together what belongs on one line: a formula and the signs around it, and names such as ZeRO-3."""
     for node in list(doctree.findall(nodes.math)):
-        after = node.next_node(descend=False, siblings=True)
-        if isinstance(after, nodes.Text) and (sign := AFTER.match(after)):
-            rest = nodes.Text(after[sign.end() :])
-            _put(after, rest)
-            _put(node, nodes.inline("", "", node.deepcopy(), nodes.Text(sign[0]), classes=["tie"]))
+        place = node.parent.index(node)
+        before, after = ([*node.parent, None][k] for k in (place - 1, place + 1))  # None at either end
+        opened = BEFORE.search(before) if isinstance(before, nodes.Text) else None
+        sign = AFTER.match(after) if isinstance(after, nodes.Text) else None
+        if opened:
+            _put(before, nodes.Text(before[: opened.start()]))
+        if sign:
+            _put(after, nodes.Text(after[sign.end() :]))
+        if opened or sign:
+            signs = [nodes.Text(found[0] if found else "") for found in (opened, sign)]
+            _put(node, nodes.inline("", "", signs[0], node.deepcopy(), signs[1], classes=["tie"]))
     for node in list(doctree.findall(nodes.Text)):
         if isinstance(node.parent, nodes.TextElement) and not isinstance(node.parent, FIXED) and HYPHEN.search(node):
             parts, end = [], 0

@@ -16,7 +16,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from docutils import nodes
 
-from gpuscale.book.mathlines import broken
+from gpuscale.book.mathlines import broken, width
 from gpuscale.book.mathtree import TexError as TexError
 from gpuscale.book.mathtree import tree
 from gpuscale.core.html import as_json
@@ -24,6 +24,9 @@ from gpuscale.core.html import as_json
 MARKED = re.compile(r'<(span|div)([^>]*\bclass="[^"]*\bmath\b[^>]*)>\\([(\[])(.*?)\\[)\]]</\1>', re.S)
 MARKS = re.compile(r" (notranslate|nohighlight|\w+_process)\b")  # for scripts that would look for TeX
 TIED = re.compile(r'(<span[^>]*><math(?:(?!</span>).)*</span>)([,.;:?!)’”"]+)', re.S)  # a sign after a formula
+DERIVATION = re.compile(r'<ol class="derivation">(.*?)</ol>', re.S)
+SIDES = re.compile(r'<li><span>(.*?)</span><span>.*?<span class="expr">(.*?)<span class="why">', re.S)
+ROOM = 18  # em: what a column holds of the two sides of a derivation, next to the reasons
 DATA = re.compile(r'(?<=json">).*?(?=</script>)', re.S)
 
 
@@ -52,7 +55,23 @@ def mathml(tex: str, display: bool = False) -> str:
 
 def typeset(page: str) -> str:
     """HTML with its mathematics set: what stands in it, and what waits in the data of scripts. Raises TexError."""
-    return MARKED.sub(_element, DATA.sub(_data, page))
+    return _set(DATA.sub(_data, page))
+
+
+def _set(text: str) -> str:
+    return MARKED.sub(_element, DERIVATION.sub(_derivation, text))
+
+
+def _derivation(found: re.Match) -> str:
+    """A derivation; if its formulas leave no room for the reasons, it is ``wide``, and they stand below."""
+    sides = zip(*(map(_width, row) for row in SIDES.findall(found[1])), strict=True)
+    return found[0].replace("derivation", "derivation wide", 1) if sum(map(max, sides)) > ROOM else found[0]
+
+
+def _width(cell: str) -> float:
+    """About how wide the formula in a cell is, in em; 0 if there is none."""
+    formula = MARKED.search(cell)
+    return width(tree(html.unescape(formula[4]).strip(), True)) if formula else 0
 
 
 def _element(found: re.Match) -> str:
@@ -71,7 +90,7 @@ def _in_data(value):
         return {key: _in_data(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_in_data(each) for each in value]
-    return TIED.sub(r'<span class="tie">\1\2</span>', MARKED.sub(_element, value)) if isinstance(value, str) else value
+    return TIED.sub(r'<span class="tie">\1\2</span>', _set(value)) if isinstance(value, str) else value
 
 
 def visit_math(writer, node: nodes.math) -> None:

@@ -25,6 +25,10 @@ def tight_style(source: str) -> str:
     plain = re.sub(r"\s+", " ", re.sub(r"/\*.*?\*/", "", source, flags=re.S))
     plain = re.sub(r":is\(#gs, (\.\w+)\)", r"\1", plain).replace("#gs, ", "")
     plain = re.sub(r"\s*([{};,>/!])\s*", r"\1", plain).replace(": ", ":").replace(";}", "}")
+    plain = re.sub(r"(?<![\w.])0(\.\d)", r"\1", plain)
+    plain = plain.replace("(max-width:", "(width<=").replace("(min-width:", "(width>=")
+    # Within parentheses, where a sum alone needs its spaces
+    plain = re.sub(r"(?<=\() | (?=\))|(?<=[\d)]) (?=\* (?:var|[\d.]))|(?<=[\d)] \*) (?=var|[\d.])", "", plain)
     return re.sub(r"(var\([\w-]+\)) (?=[\w.]|#\d)", r"\1", plain).strip() + "\n"
 
 

@@ -65,7 +65,7 @@ def formula_search() -> Html:
     fields = {"part": "All parts", "unit": "All units"}
     words = script_json(search.index())
     return Html(
-        filter_box("Formulas", fields, "busbw, fat tree, V_rank, MoE", "formulas", words),
+        filter_box("Formulas", fields, "busbw, fat tree, MoE", "formulas", words),
         'The page has a box here that filters the formulas. In Python: gpuscale.find("bus bandwidth").',
     )
 

@@ -29,4 +29,5 @@ __getattr__, __dir__ = face(
     runs="Run read_failures read_runs",
     search="Plan evaluate_choice plan",
     stages="stage_layers stage_memory",
+    worked_formulas="worked",
 )

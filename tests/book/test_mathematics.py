@@ -112,6 +112,21 @@ def test_what_stands_in_html_and_in_data_is_set():
     assert typeset("<code>a</code>") == "<code>a</code>"
 
 
+def test_a_derivation_whose_formulas_fill_the_column_has_its_reasons_below():
+    """Whichever rows have the wide sides, and in the data of a question as well."""
+    wide, short = r"\frac{abcdefg (h + i)}{jkl} \frac{mnopq}{rst}", r"\frac{a}{b}"
+    row = "<li>{}</li>".format(
+        "".join(["<span>{}</span>", "<span>=</span>", '<span class="expr">{}</span>', '<span class="why">so</span>'])
+    )
+    for rows, placed in (((wide, wide),), True), (((wide, short), (short, wide)), True), (((short, wide),), False):
+        steps = "".join(row.format(span(left), span(right)) for left, right in rows)
+        for text in (
+            f'<ol class="derivation">{steps}</ol>',
+            script_json({"told": f'<ol class="derivation">{steps}</ol>'}),
+        ):
+            assert ("derivation wide" in typeset(text)) == placed, rows
+
+
 def test_the_site_has_no_tex_but_in_annotations_and_every_sign_in_its_font(site):
     font, seen = ({chr(code) for code in mathfont.whole().getBestCmap()} & mathfont.signs()) | {APPLIED}, 0
     for page in site.rglob("*/*.html"):

@@ -72,6 +72,28 @@ window.probes = {
     return out;
   },
 
+  /** Steps of a derivation that stick out of their column, and a sign that a line's end parts from its formula. */
+  parted() {
+    const out = [];
+    for (const list of document.querySelectorAll('.derivation')) {
+      const over = list.scrollWidth - list.clientWidth;
+      if (over > 1) out.push(`${over} px of ${list.textContent.slice(0, 60)}`);
+    }
+    for (const tie of document.querySelectorAll('.tie:has(math)')) {
+      for (const sign of [...tie.childNodes].filter((node) => node.nodeType === 3 && node.data)) {
+        const next = sign.nextSibling ? [sign.nextSibling, 0] : [sign.previousSibling, -1];
+        const math = next[0].querySelector('math');
+        const ends = math.matches('.long') ? [...math.querySelectorAll(':scope > semantics > .line > *')] : [math];
+        const at = ends.at(next[1]).getBoundingClientRect();
+        const range = document.createRange();
+        range.selectNode(sign);
+        const { top, bottom, height } = range.getBoundingClientRect();
+        if (height && (top > at.bottom || bottom < at.top)) out.push(`“${sign.data}” of ${tie.textContent.slice(0, 60)}`);
+      }
+    }
+    return out;
+  },
+
   /** What sticks out of a card, or of a picture's box, and is in no box that scrolls. */
   sticking() {
     const out = [];

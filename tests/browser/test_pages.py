@@ -53,7 +53,9 @@ def test_it_fits_every_screen(opened):
     for width in WIDTHS if opened.name not in SHEETS or opened.name in WHOLE else (390, 1280):
         opened.set_viewport_size({"width": width, "height": 900})
         opened.evaluate(SETTLE)
-        found = opened.evaluate(probe("overflow")) + (opened.evaluate(probe("cut")) if width > 320 else [])
+        found = opened.evaluate(probe("overflow"))
+        if width > 320:
+            found += opened.evaluate(probe("cut")) + opened.evaluate(probe("parted"))
         problems += [f"{width} px: {what}" for what in found]
     opened.evaluate("() => window.foldBack()")
     assert not problems, said(problems)
