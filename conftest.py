@@ -1,4 +1,5 @@
-"""nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm.
+"""nbval compares the notebooks as they are stored, figures as text digests, with what the build of the site ran; what
+the build did not run, it runs in kernels that start warm.
 
 Cells and tests that need an engine, such as PyTorch, run with --engines only: they belong to `make labs`.
 """
@@ -51,16 +52,21 @@ def pytest_configure(config):
         digest = {"GPUSCALE_DIGEST": "1"}
         nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager, environment=digest)
         nbval.kernel.pformat = lambda message: message  # for a log that is off, nbval formats every message
+        if not config.getoption("engines"):
+            from support import replay
+
+            replay.install()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """What shares a process: the tests of a file, and of the site in a browser the tests of a page."""
+    """What shares a process: the tests of a file, of the site in a browser the tests of a page, and all that read the
+    texts of the project, which takes as long as to check them."""
     from xdist.scheduler import LoadFileScheduling
 
     class ByPage(LoadFileScheduling):
         def _split_scope(self, nodeid):
-            page = re.search(r"^tests/browser/.*\[([\w/]+\.html)", nodeid)
-            return page[1] if page else super()._split_scope(nodeid)
+            page = re.search(r"^tests/browser/.*\[([\w/]+\.html)|^tests/(reading)/", nodeid)
+            return page[1] or page[2] if page else super()._split_scope(nodeid)
 
     return ByPage(config, log)

@@ -20,13 +20,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ("_config.yml", "_toc.yml", "pyproject.toml", "README.md", "LICENSE")
 FOLDERS = ("assets", "chapters", "exercises", "gpuscale")
-JUPYTER_BOOK = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()"]
+JUPYTER_BOOK = [sys.executable, "-c", "import gpuscale.book; from jupyter_book.cli.main import main; main()"]
 STRICT = ["build", ".", "-W", "-n", "--keep-going"]
 # Settings that Sphinx prints, a warning about localhost, lines per page, and closing lines that we print ourselves.
 NOISE = re.compile(
     r"MdParserConfig|NbParserConfig|IPKernelApp|Executing notebook using local CWD|^\s*$|^=+$|^\s+\S*_build/"
     r"|^(\[etoc\] missing|Finished generating|Your book's HTML|You can look at your book|Or paste this line)"
 )
+RUNS = "runs"  # the folder under _build of the notebooks with what they gave, which the tests compare
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -55,7 +56,7 @@ def build(root: Path = ROOT, show=print) -> Path:
     """Build the site from nothing and return its folder; raises BuildError."""
     out = root / "_build"
     stamp = out / "fingerprint"
-    for old in (out / "html", out / ".doctrees"):
+    for old in (out / "html", out / ".doctrees", out / RUNS):
         shutil.rmtree(old, ignore_errors=True)
     failure = out / "failure"
     for mark in (stamp, failure):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from string import ascii_lowercase
 
 from pybtex.database import Entry
-from pybtex.plugin import register_plugin
+from pybtex.plugin import find_plugin, register_plugin
 from pybtex.style.formatting.plain import Style
 from pybtex.style.labels import BaseLabelStyle
 from pybtex.style.sorting import BaseSortingStyle
@@ -81,4 +81,6 @@ def letter_years(app: Sphinx) -> None:
 
 def register() -> None:
     register_plugin("pybtex.style.formatting", NAME, Sorted)
+    # Asked for at every citation: pybtex would read the metadata of all installed packages each time.
+    register_plugin("pybtex.backends", "plaintext", find_plugin("pybtex.backends", "plaintext"), force=True)
     register_reference("sphinxcontrib.bibtex.style.referencing", NAME, References)

@@ -11,13 +11,16 @@ import re
 import shutil
 import tempfile
 import tomllib
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
 from docutils import nodes
+from pydata_sphinx_theme import update_and_remove_templates
 from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx_book_theme import hash_html_assets
 
 from gpuscale.book import (
     citations,
@@ -32,10 +35,12 @@ from gpuscale.book import (
     taught,
     wheel,
 )
+from gpuscale.book.build import RUNS
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import PAGE_FILES, PAPER, served
+from gpuscale.core.html import escape
 
 log = logging.getLogger(__name__)
 # A table may be wider than a phone: it scrolls in its own box, which the keyboard must reach. An equation breaks; in a
@@ -57,8 +62,6 @@ HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="((?:\.\./exercises/)?\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output to a page
 # A link that is its own address, or the end of it, such as a DOI: paper does not repeat it.
 ADDRESS = re.compile(r'(<a class="reference external)(" href="[^"]*?([^"]+)">\3</a>)')
-CURRENT = re.compile(r'<a class="current reference internal" href="#">.*?</a>')
-PART = re.compile(r'<p[^>]* class="caption"[^>]*><span class="caption-text">(.*?)</span></p>\s*(<ul.*?</ul>)', re.S)
 
 
 def settle_config(app: Sphinx, config) -> None:
@@ -86,7 +89,16 @@ def serve_assets(app: Sphinx) -> None:
     app.add_js_file("gpuscale.js", loading_method="defer", priority=800)
     app.builder.search = False  # Sphinx's own, which knows titles alone: ours is written at the end
     app.config.html_additional_pages |= {"search": "search.html", "404": "404.html"}
+    app.gpuscale_pages = contents.pages(Path(app.confdir))
     app.gpuscale_previews = sharing.Previews(app.config.html_title, app.config.root_doc)
+
+
+def leave_theme(app: Sphinx) -> None:
+    """Leave out what the theme makes for each page and our templates do not show: its bars, to see whether they are
+    empty, and the hashes of its files. It is more than half of writing a page."""
+    for listener in list(app.events.listeners["html-page-context"]):
+        if listener.handler in (update_and_remove_templates, hash_html_assets):
+            app.disconnect(listener.id)
 
 
 def begin_runs(app: Sphinx, env, docnames: list[str]) -> None:
@@ -102,6 +114,9 @@ def put_run(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     run = app.gpuscale_runs[path]
     source[0] = nbformat.writes(run.notebook)
+    kept = Path(app.outdir).parent / RUNS / f"{docname}.ipynb"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(source[0], encoding="utf-8")
     if not run.error:
         log.info("%s: ran in %.1f s", docname, run.seconds)
         return
@@ -192,9 +207,9 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
             app.add_css_file(file, priority=805)
         else:
             app.add_js_file(file, loading_method="defer", priority=810 + place)
-    context["number"] = {page.name: page.number for page in contents.pages(Path(app.confdir))}.get(pagename, "")
+    context["number"] = {page.name: page.number for page in app.gpuscale_pages}.get(pagename, "")
     context["on_page"] = on_page
-    context["folded"] = lambda toc, here: fold(str(toc), on_page(here), chapters=pagename == app.config.root_doc)
+    context["folded"] = lambda here: fold(app, pagename, context["pathto"], on_page(here))
     context["page_description"] = sharing.description(doctree)
     title = doctree.next_node(nodes.title).astext() if doctree else app.config.html_title
     context["share"] = sharing.share(app, pagename, body, title, context["pathto"])
@@ -224,16 +239,24 @@ def on_page(here) -> str:
     return f'<nav class="here" aria-label="On this page">{here}</nav>' if "<li" in str(here) else ""
 
 
-def fold(toc: str, here: str, chapters: bool) -> str:
-    """The contents with each part folded but that of the page, whose sections (``here``) stand below its title; with
-    ``chapters`` the numbered parts are open."""
-
-    def part(found: re.Match) -> str:
-        title, pages = found.groups()
-        shown = " open" if 'class="current' in pages or (chapters and re.match(r"[IVX]+\. ", title)) else ""
-        return f'<details class="part"{shown}><summary class="caption">{title}</summary>{pages}</details>'
-
-    return CURRENT.sub(lambda found: found[0] + here, PART.sub(part, toc))
+def fold(app: Sphinx, pagename: str, pathto, here: str) -> str:
+    """The contents with each part folded but that of the page, whose sections (``here``) stand below its title; on the
+    first page the numbered parts are open. (Sphinx copies the sections of all pages to make the same for one.)"""
+    out = []
+    for title, pages in groupby(app.gpuscale_pages[1:], key=lambda page: page.part):
+        names = [page.name for page in pages]
+        listed = "\n".join(
+            f'<li class="toctree-l1{" current active" if name == pagename else ""}">'
+            f'<a class="{"current " if name == pagename else ""}reference internal" href="{pathto(name)}">'
+            f"{escape(app.env.titles[name].astext())}</a>{here if name == pagename else ''}</li>"
+            for name in names
+        )
+        current = pagename in names
+        listed = f'<ul class="{"current " if current else ""}nav bd-sidenav">\n{listed}\n</ul>'
+        shown = " open" if current or (pagename == app.config.root_doc and re.match(r"[IVX]+\. ", title)) else ""
+        folded = f'<details class="part"{shown}><summary class="caption">{escape(title)}</summary>{listed}</details>'
+        out.append(folded if title else listed)
+    return "\n".join(out)
 
 
 def make_wheel(app: Sphinx) -> None:
@@ -278,6 +301,7 @@ def setup(app: Sphinx) -> dict:
     app.connect("config-inited", settle_config)
     app.connect("builder-inited", serve_assets)
     app.connect("builder-inited", make_wheel)
+    app.connect("builder-inited", leave_theme)
     app.connect("builder-inited", citations.letter_years)
     app.connect("env-before-read-docs", begin_runs, priority=900)
     app.connect("source-read", put_run)

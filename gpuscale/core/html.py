@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from gpuscale.sources import cited
 
+MARKED = "marked"
+DRAWN = {"drawn": True}
+
 
 def digesting() -> bool:
     """Whether outputs are being stored or compared: then figures and cards give text, no drawing.
@@ -21,7 +24,17 @@ def digesting() -> bool:
     >>> digesting() == (os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"})
     True
     """
-    return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"}
+    return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0", MARKED}
+
+
+def marking() -> bool:
+    """Whether the book is being built: outputs with a drawing that is not stored then say so in their metadata, and one
+    run tells both what a page shows and what a notebook stores.
+
+    >>> marking() and digesting()
+    False
+    """
+    return os.environ.get("GPUSCALE_DIGEST", "") == MARKED
 
 
 class Html:
@@ -38,7 +51,10 @@ class Html:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         plain = {"text/plain": self.text}
-        return plain if digesting() and not self.stored else {"text/html": self.html, **plain}
+        if digesting() and not self.stored:
+            return plain
+        both = {"text/html": self.html, **plain}
+        return (both, DRAWN) if marking() and not self.stored else both
 
     def __repr__(self) -> str:
         return self.text

@@ -3,7 +3,7 @@
 import anywidget
 import traitlets
 
-from gpuscale.core.html import as_json, digesting, element, escape, script_json
+from gpuscale.core.html import DRAWN, as_json, digesting, element, escape, marking, script_json
 from gpuscale.widgets import assets
 
 
@@ -24,9 +24,16 @@ class Card(anywidget.AnyWidget):
         self._text = text
         super().__init__(spec=spec, html=html, values=values or {})
 
+    def open(self):
+        """Tell a notebook of the card, in a megabyte; not where outputs are stored, or go on a page."""
+        if not (digesting() or marking()):
+            super().open()
+
     def _repr_mimebundle_(self, **kwargs):
         if digesting():
             return {"text/plain": self._text}
+        if marking():
+            return {"text/html": self.html, "text/plain": self._text}, DRAWN
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/html": self.html, "text/plain": self._text}, metadata

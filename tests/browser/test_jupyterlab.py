@@ -73,7 +73,8 @@ def lab(tmp_path_factory):
     ]
     options += [f"--ServerApp.root_dir={home / 'work'}", "--LabApp.extension_manager=readonly", "--LabApp.news_url="]
     with open(home / "log", "w") as log:
-        command = [sys.executable, "-m", "jupyterlab", *options]
+        start = "import gpuscale.book; from jupyterlab.labapp import main; main()"
+        command = [sys.executable, "-c", start, *options]
         process = subprocess.Popen(command, env=environment, cwd=home, stdout=log, stderr=log)
         address = f"http://127.0.0.1:{port}"
         try:

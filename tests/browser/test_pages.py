@@ -112,26 +112,30 @@ LARGE = (
     *("continuous_batching", "measured_serving", "pipeline_parallelism", "score", "beyond_the_node", "overlap"),
     *("putting_it_together", "expert_parallelism", "inside_a_gpu", "planner"),
 )
+SCROLLED = ("chapters/pipeline_parallelism.html", "chapters/expert_parallelism.html")  # some formula is too wide
 SCROLLING = """() => [...document.querySelectorAll('.equation, div.math')]
   .filter((el) => el.scrollWidth > el.clientWidth).map((el) => getComputedStyle(el).overflowX)"""
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_text_of_twice_the_size_widens_no_page(page, width):
+@pytest.mark.parametrize("name", [f"chapters/{name}.html" for name in LARGE])
+def test_text_of_twice_the_size_widens_no_page(tab, name):
     """A formula that is wider than its column then scrolls in its own box, and nothing sticks out of a card."""
+    page = tab(name)
+    large = page.add_style_tag(content="html { font-size: 200%; }")
+    page.evaluate(probe("unfold"))
     scrolling, problems = [], []
-    for name in LARGE:
-        page.open(f"chapters/{name}.html", width=width)
-        page.add_style_tag(content="html { font-size: 200%; }")
-        page.evaluate(probe("unfold"))
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(SETTLE)
         found = page.evaluate(probe("overflow"))
         if width == 390:
             found += page.evaluate(probe("cut"), True) + page.evaluate(probe("sticking"))
-        problems += [f"{name}: {what}" for what in found]
+        problems += [f"{width} px: {what}" for what in found]
         scrolling += page.evaluate(SCROLLING)
+    page.evaluate("() => window.foldBack()")
+    large.evaluate("(el) => el.remove()")
     assert not problems, said(problems)
-    assert scrolling and set(scrolling) == {"auto"}
+    assert set(scrolling) <= {"auto"} and (scrolling or name not in SCROLLED)
 
 
 def test_wide_tables_are_whole_on_a_desk(tab):

@@ -167,8 +167,7 @@ def test_words_are_forgiven(found):
     assert found("   ")["results"] == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("base", ["file", "http"])
+@pytest.mark.parametrize(("base", "width"), [("file", 1280), ("http", 390)])
 def test_the_dialog_works_by_keyboard_alone(page, served, site, base, width):
     page.open(PAGES[3], base=served if base == "http" else site.as_uri(), width=width)
     page.keyboard.press("/" if base == "file" else "Control+k")
