@@ -1,5 +1,4 @@
-"""nbval compares the notebooks as they are stored, figures as text digests, with what the build of the site ran; what
-the build did not run, it runs in kernels that start warm.
+"""nbval runs the notebooks as they are stored: figures as text digests, in kernels that start warm.
 
 Cells and tests that need an engine, such as PyTorch, run with --engines only: they belong to `make labs`.
 """
@@ -52,10 +51,6 @@ def pytest_configure(config):
         digest = {"GPUSCALE_DIGEST": "1"}
         nbval.kernel.KernelManager = partial(warm.manager, nbval.kernel.KernelManager, environment=digest)
         nbval.kernel.pformat = lambda message: message  # for a log that is off, nbval formats every message
-        if not config.getoption("engines"):
-            from support import replay
-
-            replay.install()
 
 
 @pytest.hookimpl(optionalhook=True)

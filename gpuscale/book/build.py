@@ -27,7 +27,6 @@ NOISE = re.compile(
     r"MdParserConfig|NbParserConfig|IPKernelApp|Executing notebook using local CWD|^\s*$|^=+$|^\s+\S*_build/"
     r"|^(\[etoc\] missing|Finished generating|Your book's HTML|You can look at your book|Or paste this line)"
 )
-RUNS = "runs"  # the folder under _build of the notebooks with what they gave, which the tests compare
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -56,7 +55,7 @@ def build(root: Path = ROOT, show=print) -> Path:
     """Build the site from nothing and return its folder; raises BuildError."""
     out = root / "_build"
     stamp = out / "fingerprint"
-    for old in (out / "html", out / ".doctrees", out / RUNS):
+    for old in (out / "html", out / ".doctrees"):
         shutil.rmtree(old, ignore_errors=True)
     failure = out / "failure"
     for mark in (stamp, failure):

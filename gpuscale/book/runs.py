@@ -21,7 +21,7 @@ from nbclient.exceptions import CellControlSignal
 from gpuscale.book import warm
 from gpuscale.book.build import COLOUR
 from gpuscale.book.normalise import ENGINE, PATIENCE
-from gpuscale.core.html import MARKED
+from gpuscale.core.html import PAGE
 
 MOST = 16  # kernels at a time, so that a machine of many cores keeps its memory
 
@@ -68,8 +68,7 @@ class Runs:
 
 
 async def run(path: Path, timeout: int) -> NotebookRun:
-    """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests; what
-    would be stored without its drawing is marked.
+    """Run a notebook from its file, each cell for at most `timeout` seconds, showing readers figures, not digests.
 
     A cell that needs an engine, such as PyTorch, is not run: readers see the output that is stored with it.
     """
@@ -83,7 +82,7 @@ async def run(path: Path, timeout: int) -> NotebookRun:
     settings |= PATIENCE
     settings["skip_cells_with_tag"] = ENGINE
     client = NotebookClient(nb, km=warm.manager(), shutdown_kernel="immediate", **settings)
-    environment = os.environ | {"GPUSCALE_DIGEST": MARKED}
+    environment = os.environ | {"GPUSCALE_DIGEST": PAGE}
     start, error = time.perf_counter(), ""
     try:
         await client.async_execute(env=environment, cleanup_kc=True)

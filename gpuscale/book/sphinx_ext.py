@@ -35,7 +35,6 @@ from gpuscale.book import (
     taught,
     wheel,
 )
-from gpuscale.book.build import RUNS
 from gpuscale.book.linking import link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.search_entries import of_site
@@ -114,9 +113,6 @@ def put_run(app: Sphinx, docname: str, source: list[str]) -> None:
         return
     run = app.gpuscale_runs[path]
     source[0] = nbformat.writes(run.notebook)
-    kept = Path(app.outdir).parent / RUNS / f"{docname}.ipynb"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    kept.write_text(source[0], encoding="utf-8")
     if not run.error:
         log.info("%s: ran in %.1f s", docname, run.seconds)
         return

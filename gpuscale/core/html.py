@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from gpuscale.sources import cited
 
-MARKED = "marked"
-DRAWN = {"drawn": True}
+PAGE = "page"
 
 
 def digesting() -> bool:
@@ -24,17 +23,16 @@ def digesting() -> bool:
     >>> digesting() == (os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0"})
     True
     """
-    return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0", MARKED}
+    return os.environ.get("GPUSCALE_DIGEST", "") not in {"", "0", PAGE}
 
 
-def marking() -> bool:
-    """Whether the book is being built: outputs with a drawing that is not stored then say so in their metadata, and one
-    run tells both what a page shows and what a notebook stores.
+def for_a_page() -> bool:
+    """Whether the book is being built: outputs go on a page, and no notebook listens.
 
-    >>> marking() and digesting()
+    >>> for_a_page() and digesting()
     False
     """
-    return os.environ.get("GPUSCALE_DIGEST", "") == MARKED
+    return os.environ.get("GPUSCALE_DIGEST", "") == PAGE
 
 
 class Html:
@@ -53,8 +51,7 @@ class Html:
         plain = {"text/plain": self.text}
         if digesting() and not self.stored:
             return plain
-        both = {"text/html": self.html, **plain}
-        return (both, DRAWN) if marking() and not self.stored else both
+        return {"text/html": self.html, **plain}
 
     def __repr__(self) -> str:
         return self.text

@@ -3,7 +3,7 @@
 import anywidget
 import traitlets
 
-from gpuscale.core.html import DRAWN, as_json, digesting, element, escape, marking, script_json
+from gpuscale.core.html import as_json, digesting, element, escape, for_a_page, script_json
 from gpuscale.widgets import assets
 
 
@@ -26,14 +26,14 @@ class Card(anywidget.AnyWidget):
 
     def open(self):
         """Tell a notebook of the card, in a megabyte; not where outputs are stored, or go on a page."""
-        if not (digesting() or marking()):
+        if not (digesting() or for_a_page()):
             super().open()
 
     def _repr_mimebundle_(self, **kwargs):
         if digesting():
             return {"text/plain": self._text}
-        if marking():
-            return {"text/html": self.html, "text/plain": self._text}, DRAWN
+        if for_a_page():
+            return {"text/html": self.html, "text/plain": self._text}
         bundle = super()._repr_mimebundle_(**kwargs)
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
         return {**data, "text/html": self.html, "text/plain": self._text}, metadata

@@ -53,7 +53,7 @@ def test_outputs_are_new_and_what_is_printed_is_one_stream(found):
 
 def test_each_runs_by_itself_in_its_folder_and_shows_figures(found, folder):
     *told, process = eval(outputs(found["two.ipynb"])[1][0])
-    assert told == [False, "marked", str(folder)] and process > 0
+    assert told == [False, "page", str(folder)] and process > 0
 
 
 def test_the_formulas_are_there_and_no_data_is(found):
