@@ -20,8 +20,8 @@ function player(last, label, more = '') {
     el,
     /** Shows where it stands: the place, and the words for it. */
     stands(place, words) {
-      scrub.value = place;
-      write($('output', el), (scrub.ariaValueText = words));
+      bring(scrub, { value: place, ariaValueText: words });
+      write($('output', el), words);
     },
     /** Shows whether it runs. */
     runs(on) {
