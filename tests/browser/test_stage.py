@@ -118,3 +118,23 @@ def test_the_table_has_a_row_for_each_link(ring):
     rows = ring.locator(".numbers tbody tr")
     assert rows.count() == 8
     assert re.sub(r"\s+", " ", rows.nth(1).inner_text()).startswith("1 → 2 180 GB/s 56.0 MB")
+
+
+def test_a_held_handle_stays_under_the_hand_while_the_page_scrolls(ring):
+    opening, page = start(ring)["p"], ring.page
+    knob = ring.locator("[data-grip='share.3'] .knob")
+    knob.evaluate("(el) => el.scrollIntoView({ block: 'center' })")
+    box = knob.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 30, y - 30)
+    pulled = ring.evaluate(STATE)["p"]
+    top = page.evaluate("() => scrollY")
+    page.evaluate("() => new Promise((done) => { scrollBy(0, 80); requestAnimationFrame(() => setTimeout(done)); })")
+    down = page.evaluate("() => scrollY") - top
+    page.mouse.move(x, y - down)
+    page.mouse.move(x - 30, y - 30 - down)
+    after = ring.evaluate(STATE)["p"]
+    page.mouse.up()
+    assert down and after == pulled != opening
