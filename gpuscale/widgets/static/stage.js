@@ -277,11 +277,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
       do ({ done } = work.next());
       while (!done && performance.now() < end);
       if (!done) working = setTimeout(on);
-      else {
-        const then = next;
-        take(to);
-        if (then) ahead(...then);
-      }
+      else if (performance.now() > end - SLICE / 2) working = setTimeout(land);
+      else land();
+    }
+    /** To draw is a task of its own after a long one. */
+    function land() {
+      const then = next;
+      take(to);
+      if (then) ahead(...then);
     }
     if (work) on();
     else take(to);
