@@ -197,7 +197,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     clearTimeout(resting);
     cancelAnimationFrame(coming);
     if (!way) return; // at the start of a glide nothing has moved
-    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? (ticking.runs ? FEW : SOME) : 0)) return;
+    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
     const on = () => paint(true);
     if (follow) coming = requestAnimationFrame(on);
     else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
