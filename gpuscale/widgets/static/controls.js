@@ -45,10 +45,8 @@ function slide(body, params, { value, unit, set }, on) {
   return (held) => {
     for (const input of $$('.sliders input', body)) {
       const k = input.dataset.k;
-      const words = say(value(k), unit(k));
-      if (input !== held) bring(input, { value: round(scale(params[k])(value(k))) });
-      bring(input, { ariaValueText: words });
-      write(input.nextElementSibling, words);
+      if (input !== held) input.value = scale(params[k])(value(k));
+      write(input.nextElementSibling, (input.ariaValueText = say(value(k), unit(k))));
     }
   };
 }

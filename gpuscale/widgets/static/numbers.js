@@ -23,11 +23,7 @@ const joined = (list, f) => list.map(f).join('');
 const clamp = (x, lo, hi) => min(hi, max(lo, x));
 /** Words that stand there already are not laid out again. */
 const write = (el, words, as = 'innerHTML') => {
-  if (el.written !== words) el[/[<&]/.test(words) ? as : 'textContent'] = el.written = words;
-};
-/** Properties that have their value already are not set again: to set one styles and lays out the element again. */
-const bring = (el, to) => {
-  for (const [k, v] of entries(to)) if (String(el[k]) !== String(v)) el[k] = v;
+  if (el.written !== words) el[as] = el.written = words;
 };
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
 /** Ids are made when shown: a notebook may hold one figure twice, and its stored output must not change. */
@@ -54,7 +50,6 @@ const plain = (v) =>
     .replace(/\d+/, (d) => d.replace(/\B(?=(\d{3})+$)/g, ','));
 /** n significant digits; an exact tie goes to the even digit, as in Python. */
 function rounded(v, n) {
-  if (+v.toExponential(n) !== v) return +v.toExponential(n - 1); // a tie has one digit more, and no others
   const [m, e] = v.toExponential(60).split('e');
   const d = m.replace(/[-.]/g, '');
   return /^50*$/.test(d.slice(n)) && d[n - 1] % 2 === 0

@@ -7,6 +7,11 @@ const ICON = {
   next: 'M4 2l9 6-9 6z',
 };
 
+/** Properties that have their value already are not set again: to set one styles and lays out the element again. */
+const bring = (el, to) => {
+  for (const [k, v] of entries(to)) if (String(el[k]) !== String(v)) el[k] = v;
+};
+
 /** Its scrubber has places 0, 1, ... `last`; `label` says what it moves through. `more` is HTML at its end. */
 function player(last, label, more = '') {
   const tool = (k, name, cls = '') =>
