@@ -2,9 +2,9 @@
 
 Each page is opened as on a processor that is four times slower, next to its weight and to the bounds asked for. For
 every live figure every slider is moved over its range; the time is that of the input event with the redraw and the
-layout it causes. Figures on a stage are dragged, played and reset as on that slower processor; the planner's plans per
-second are counted. Nothing is asserted. Run it with
-``python tests/bench/bench_browser.py``; pytest does not collect it.
+layout it causes. Figures on a stage are dragged, played, slid and pressed as on that slower processor; the planner's
+plans per second are counted. Nothing is asserted. Run it with ``python tests/bench/bench_browser.py``;
+pytest does not collect it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,18 @@ SETTLED = """() => new Promise((done) => {
   const empty = () => [...document.querySelectorAll('.drawn :is(.plot, .stage) > svg:empty')].some(near);
   (function look() { if (empty()) setTimeout(look, 50); else setTimeout(done, 500); })();
 })"""
+
+SLIDERS = """(el) => [...el.querySelectorAll('.sliders input')].filter((one) => one.checkVisibility())
+  .map((one) => one.dataset.k)"""
+# Moves a slider over its range, a frame at each place.
+SLID = """async (el, key) => {
+  const input = el.querySelector(`.sliders input[data-k='${key}']`);
+  for (let i = 0; i < 16; i++) {
+    input.value = 1000 * ((i * 0.618) % 1);
+    input.dispatchEvent(new Event('input', { bubbles: true }));
+    await new Promise(requestAnimationFrame);
+  }
+}"""
 
 PLANS = """(many) => {
   const spec = JSON.parse(document.querySelector('[data-painter=planner] script[type$=json]').textContent);
@@ -161,6 +173,8 @@ def moving(browser, width: int) -> None:
             if figure.locator(".player .main").count():
                 play = figure.locator(".player .main")
                 acts["play"] = lambda play=play: (play.click(), page.wait_for_timeout(1500), play.click())  # noqa: B023
+            for key in figure.evaluate(SLIDERS):
+                acts[f"slider {key}"] = lambda key=key: figure.evaluate(SLID, key)  # noqa: B023
             for b in figure.locator("[data-preset], [data-choice]").all():
                 if b.is_visible():
                     acts[b.inner_text()] = lambda b=b: (b.click(), page.wait_for_timeout(900))  # noqa: B023

@@ -145,3 +145,23 @@ def test_text_of_twice_the_size_enlarges_the_drawing(ring):
     finally:
         page.evaluate("() => { document.documentElement.style.fontSize = ''; }")
         page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_a_held_handle_stays_under_the_hand_while_the_page_scrolls(ring):
+    opening, page = start(ring)["p"], ring.page
+    knob = ring.locator("[data-grip='share.3'] .knob")
+    knob.evaluate("(el) => el.scrollIntoView({ block: 'center' })")
+    box = knob.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 30, y - 30)
+    pulled = ring.evaluate(STATE)["p"]
+    top = page.evaluate("() => scrollY")
+    page.evaluate("() => new Promise((done) => { scrollBy(0, 80); requestAnimationFrame(() => setTimeout(done)); })")
+    down = page.evaluate("() => scrollY") - top
+    page.mouse.move(x, y - down)
+    page.mouse.move(x - 30, y - 30 - down)
+    after = ring.evaluate(STATE)["p"]
+    page.mouse.up()
+    assert down and after == pulled != opening

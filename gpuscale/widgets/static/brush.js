@@ -36,17 +36,16 @@ const plainly = (html) =>
  *  paints away from the page, or to set a font would lay the page out. */
 function brush(svg, scene) {
   const canvas = doc.createElement('canvas');
-  const bitmap = canvas.getContext('bitmaprenderer');
-  const away = new OffscreenCanvas(1, 1);
-  const c = away.getContext('2d');
+  const c = canvas.getContext('2d');
   const looks = new Map();
   const paths = new Map();
   const heights = new Map();
+  const splits = new Map();
   let stripes;
   let scale;
   let large; // pixels of a unit of the drawing
-  let theme;
-  let written; // theme: what its styles depend on
+  let theme; // what its styles depend on
+  let had = {}; // what the canvas is set to
   const number = (v) => parseFloat(v) || 0;
   const styled = {};
   const styles = (name) => (styled[name] ??= !PLACES_OF.test(name));
@@ -143,9 +142,30 @@ function brush(svg, scene) {
     }
     return heights.get(font);
   }
-  const letters = (font) => {
-    if (written !== font) c.font = written = font;
+  /** A property of the canvas that has its value already is not set again. */
+  const set = (k, v) => {
+    if (had[k] !== v) c[k] = had[k] = v;
   };
+  const letters = (font) => set('font', font);
+  /** Words in letters of several kinds, and how wide they are. */
+  function split(words, { font, fontSize, size }) {
+    const k = `${font}|${words}`;
+    if (splits.size > 4000) splits.clear();
+    if (!splits.has(k)) {
+      const fonts = {
+        undefined: font,
+        i: font.replace('normal', 'italic'),
+        sub: font.replace(fontSize, `${0.8 * size}px`),
+      };
+      const parts = [...words.matchAll(PARTS_OF)].map(([all, kind, inner]) => {
+        letters(fonts[kind]);
+        const said = plainly(inner ?? all);
+        return { font: fonts[kind], said, own: c.measureText(said).width, down: kind === 'sub' ? 0.2 * size : 0 };
+      });
+      splits.set(k, { parts, wide: parts.reduce((sum, part) => sum + part.own, 0) });
+    }
+    return splits.get(k);
+  }
   function write(words, a, look) {
     const anchor = a['text-anchor'] ?? look.textAnchor;
     const line = { underline: 0.13, 'line-through': -0.3 }[a['text-decoration'] ?? look.textDecorationLine];
@@ -153,27 +173,17 @@ function brush(svg, scene) {
     letters(look.font);
     const y = +(a.y ?? 0) + (look.dominantBaseline === 'central' ? above(look.font) : 0);
     const whole = !line && !words.includes('<');
-    c.textAlign = whole && anchor !== 'start' ? (anchor === 'end' ? 'end' : 'center') : 'start';
+    set('textAlign', whole && anchor !== 'start' ? (anchor === 'end' ? 'end' : 'center') : 'start');
     const put = (said, x, y) => {
       for (const which of look.inks) inked(which, look, a, () => c[`${which}Text`](said, x, y));
     };
     if (whole) return put(plainly(words), +(a.x ?? 0), y);
-    const fonts = {
-      undefined: look.font,
-      i: look.font.replace('normal', 'italic'),
-      sub: look.font.replace(look.fontSize, `${0.8 * size}px`),
-    };
-    const parts = [...words.matchAll(PARTS_OF)].map(([all, kind, inner]) => {
-      letters(fonts[kind]);
-      const said = plainly(inner ?? all);
-      return { kind, said, own: c.measureText(said).width };
-    });
-    const wide = parts.reduce((sum, part) => sum + part.own, 0);
+    const { parts, wide } = split(words, look);
     const from = +(a.x ?? 0) - (anchor === 'middle' ? wide / 2 : anchor === 'end' ? wide : 0);
     let x = from;
-    for (const { kind, said, own } of parts) {
-      letters(fonts[kind]);
-      put(said, x, kind === 'sub' ? y + 0.2 * size : y);
+    for (const { font, said, own, down } of parts) {
+      letters(font);
+      put(said, x, y + down);
       x += own;
     }
     if (line) inked('fill', look, a, () => c.fillRect(from, y + line * size, wide, size / 14));
@@ -181,25 +191,24 @@ function brush(svg, scene) {
   function inked(which, look, a, act) {
     const color = look[which];
     const faint = look[`${which}Opacity`];
-    const whole = c.globalAlpha;
     if (color === 'none') return;
-    if (faint < 1) c.globalAlpha = whole * faint;
-    c[`${which}Style`] = paint(color);
+    set('globalAlpha', (a.opacity ?? look.opacity) * faint);
+    set(which === 'fill' ? 'fillStyle' : 'strokeStyle', paint(color));
     if (which === 'stroke') {
-      c.lineWidth = number(a['stroke-width'] ?? look.strokeWidth);
-      c.lineCap = look.strokeLinecap;
-      c.lineJoin = look.strokeLinejoin;
-      c.setLineDash(
+      set('lineWidth', number(a['stroke-width'] ?? look.strokeWidth));
+      set('lineCap', look.strokeLinecap);
+      set('lineJoin', look.strokeLinejoin);
+      const dash =
         'stroke-dasharray' in a
           ? String(a['stroke-dasharray'])
               .split(/[ ,]+/)
               .map((v) => v * unitOf(a))
-          : look.dash,
-      );
-      c.lineDashOffset = number(a['stroke-dashoffset']);
+          : look.dash;
+      if (dash.length || had.dashed !== false) c.setLineDash(dash);
+      had.dashed = dash.length > 0;
+      set('lineDashOffset', number(a['stroke-dashoffset']));
     }
     act();
-    if (faint < 1) c.globalAlpha = whole;
   }
   function one({ tag, words, shown: a, look: named }, clips) {
     const look = looks.get(named);
@@ -207,7 +216,11 @@ function brush(svg, scene) {
     const { transform } = a;
     if (look.visibility === 'hidden' || opacity <= 0) return;
     const apart = transform || a['clip-path'];
-    if (apart) c.save();
+    const before = had;
+    if (apart) {
+      c.save();
+      had = { ...had };
+    }
     if (a['clip-path']) c.clip(clips[a['clip-path'].slice(5, -1)]);
     if (transform) {
       for (const [, name, list] of transform.matchAll(/(\w+)\(([^)]*)\)/g)) {
@@ -221,7 +234,6 @@ function brush(svg, scene) {
         }
       }
     }
-    c.globalAlpha = opacity;
     if (tag === 'text') {
       if (words) write(words, a, look);
     } else {
@@ -230,7 +242,7 @@ function brush(svg, scene) {
     }
     if (apart) {
       c.restore();
-      written = '';
+      had = before;
     }
   }
   return {
@@ -246,15 +258,16 @@ function brush(svg, scene) {
           large = w / svg.getAttribute('viewBox').split(' ')[2];
           looks.clear();
           heights.clear();
+          splits.clear();
           stripes = null;
         }
         this.on = true;
         svg.before(canvas);
         scene.style.opacity = 0;
       }
-      if (away.width !== round(w * scale) || away.height !== round(h * scale)) {
-        away.width = round(w * scale);
-        away.height = round(h * scale);
+      if (canvas.width !== round(w * scale) || canvas.height !== round(h * scale)) {
+        canvas.width = round(w * scale);
+        canvas.height = round(h * scale);
         canvas.style.width = `${w}px`;
         canvas.style.height = `${h}px`;
       }
@@ -263,11 +276,12 @@ function brush(svg, scene) {
       );
       const shapes = list.filter(({ tag }) => tag !== 'clipPath');
       ask(shapes);
+      c.setTransform(1, 0, 0, 1, 0, 0);
+      c.clearRect(0, 0, canvas.width, canvas.height);
       c.setTransform(scale * large, 0, 0, scale * large, 0, 0);
       c.miterLimit = 4;
-      written = '';
+      had = {};
       for (const it of shapes) one(it, clips);
-      bitmap.transferFromImageBitmap(away.transferToImageBitmap());
     },
     rest() {
       if (this.on) {

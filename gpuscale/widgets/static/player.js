@@ -7,6 +7,11 @@ const ICON = {
   next: 'M4 2l9 6-9 6z',
 };
 
+/** Properties that have their value already are not set again: to set one styles and lays out the element again. */
+const bring = (el, to) => {
+  for (const [k, v] of entries(to)) if (String(el[k]) !== String(v)) el[k] = v;
+};
+
 /** Its scrubber has places 0, 1, ... `last`; `label` says what it moves through. `more` is HTML at its end. */
 function player(last, label, more = '') {
   const tool = (k, name, cls = '') =>
@@ -20,8 +25,8 @@ function player(last, label, more = '') {
     el,
     /** Shows where it stands: the place, and the words for it. */
     stands(place, words) {
-      scrub.value = place;
-      write($('output', el), (scrub.ariaValueText = words));
+      bring(scrub, { value: place, ariaValueText: words });
+      write($('output', el), words);
     },
     /** Shows whether it runs. */
     runs(on) {

@@ -142,12 +142,13 @@ function sketch(scene, brush, mute) {
       });
       if (!brush || !kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
       if (was && room < Infinity) room = 0;
-      if (!room || many > room) {
-        const painted = list.map((s) => looks(s, false, u));
-        seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
-        brush.paint([...(was ? gone.map(fading) : []), ...painted]);
+      const painted = (!room || many > room) && list.map((s) => looks(s, false, u));
+      const going = painted && was ? gone.map(fading) : [];
+      if (painted) seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
+      if (!room) {
+        brush.paint([...going, ...painted]);
+        return true;
       }
-      if (!room) return true;
       for (const [key, it] of gone) {
         if (was) put(key, fading([key, it]));
         else if (room-- > 0) {
@@ -167,6 +168,7 @@ function sketch(scene, brush, mute) {
         if (el === next) next = next.nextSibling;
         else scene.insertBefore(el, next);
       }
+      if (painted) brush.paint([...going, ...painted]); // after the elements: to set its fonts works out their styles
       if (room >= 0) brush?.rest();
       return room < 0;
     },

@@ -167,7 +167,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   hide(root);
 
   const view = Object.assign(seen(spec), { svg });
-  const shapes = sketch(scene, globalThis.OffscreenCanvas && brush(svg, scene), figure.mute);
+  const shapes = sketch(scene, brush(svg, scene), figure.mute);
   let share = spec.at;
   let speed = 0;
   let pointed = null;
@@ -182,6 +182,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let next = 0; // inputs that come while others are worked out
   let way = 1;
   let large = 1; // how many times as large as usual the reader has text, and so the drawing
+  let corner; // where the drawing lies: to ask at each move would lay out the page
   let list = [];
   let unlike = ''; // unlike: what a link states and the figure cannot show
   const now = () => share * (view.solved.total ?? 0);
@@ -191,10 +192,10 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (!view.width) return;
     const t = now();
     list = figure.draw(view, t);
-    paint();
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
+    paint(); // last: to ask for styles works out all that have changed
   }
   /** Elements that are late follow frame by frame, once nothing has moved for a while. */
   function paint(follow = ticking.runs) {
@@ -207,27 +208,30 @@ function stage(root, spec, { notebook, onChange } = {}) {
     else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
   }
   function measure(m, bar) {
-    bar.className = `meter ${m.hue}`;
+    bring(bar, { className: `meter ${m.hue}` });
     write($('span', bar), m.name);
     write($('b', bar), m.words + (m.met ? ` <span class="mark" role="img" aria-label="${EQUALS}">✓</span>` : ''));
-    $('i', bar).style.width = `${(100 * m.value) / m.full}%`;
-    $('s', bar).style.left = `${(100 * m.mark) / m.full}%`;
-    $('s', bar).hidden = !real(m.mark);
+    $('i', bar).style.setProperty('--part', `${(100 * m.value) / m.full}%`);
+    bring($('s', bar).style, { left: real(m.mark) ? `${(100 * m.mark) / m.full}%` : '' });
+    bring($('s', bar), { hidden: !real(m.mark) });
     write($('.note', bar), m.label);
   }
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
     write(words, figure.sentence(view, now()) + unlike);
     write(code, figure.call(view), 'textContent');
-    svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
+    bring(svg, { ariaLabel: `${heading.textContent}. ${words.textContent}` });
     if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
-    for (const b of $$('[data-choice]', body)) b.ariaPressed = String(view.p[b.dataset.choice]) === b.dataset.v;
-    for (const el of $$('[data-box]', body)) el.value = view.p[el.dataset.box];
-    for (const el of $$('[data-text]', body)) if (el !== source) el.value = view.p[el.dataset.text];
+    for (const b of $$('[data-choice]', body))
+      bring(b, { ariaPressed: String(view.p[b.dataset.choice]) === b.dataset.v });
+    for (const el of $$('[data-box]', body)) bring(el, { value: view.p[el.dataset.box] });
+    for (const el of $$('[data-text]', body)) if (el !== source) bring(el, { value: view.p[el.dataset.text] });
     offer();
     for (const b of $$('[data-preset]', body)) {
-      b.ariaPressed = entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v));
+      bring(b, {
+        ariaPressed: entries(presets[b.dataset.preset][1]).every(([k, v]) => String(view.p[k]) === String(v)),
+      });
     }
     if (numbers.open) listed();
     clearTimeout(speak);
@@ -238,12 +242,15 @@ function stage(root, spec, { notebook, onChange } = {}) {
   const used = (name) => figure.uses?.(view.p, name) ?? true;
   /** Shows the controls that have a meaning now. */
   function offer() {
-    for (const b of $$('[data-choice]', body)) b.parentElement.hidden = !used(b.dataset.choice);
-    for (const el of $$('[data-box]', body)) el.parentElement.hidden = !used(el.dataset.box);
+    const when = (yes, ...all) => {
+      if (all[0].hidden === !yes) return;
+      for (const el of all) el.hidden = !yes;
+      corner = null;
+    };
+    for (const b of $$('[data-choice]', body)) when(used(b.dataset.choice), b.parentElement);
+    for (const el of $$('[data-box]', body)) when(used(el.dataset.box), el.parentElement);
     for (const input of $$('.sliders input', body)) {
-      for (const el of [input.previousElementSibling, input, input.nextElementSibling]) {
-        el.hidden = !used(input.dataset.k);
-      }
+      when(used(input.dataset.k), input.previousElementSibling, input, input.nextElementSibling);
     }
   }
   const slower = (times) =>
@@ -275,11 +282,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
       do ({ done } = work.next());
       while (!done && performance.now() < end);
       if (!done) working = setTimeout(on);
-      else {
-        const then = next;
-        take(to);
-        if (then) ahead(...then);
-      }
+      else if (performance.now() > end - SLICE / 2) working = setTimeout(land);
+      else land();
+    }
+    /** To draw is a task of its own after a long one. */
+    function land() {
+      const then = next;
+      take(to);
+      if (then) ahead(...then);
     }
     if (work) on();
     else take(to);
@@ -308,7 +318,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
-    frame(); // last: a readout asks for its width, and so for a layout
+    frame();
     if (figure.later) ponder();
   }
   /** What takes long is worked out in between, once nothing moves, and then shown. */
@@ -370,9 +380,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     all.forEach((h, i) => {
       const el = grips.children[i];
-      el.setAttribute('transform', `translate(${px(h.x)} ${px(h.y)})`);
-      el.ariaValueNow = h.value;
-      el.ariaValueText = h.words;
+      const at = `translate(${px(h.x)} ${px(h.y)})`;
+      if (el.at !== at) el.setAttribute('transform', (el.at = at));
+      bring(el, { ariaValueNow: h.value, ariaValueText: h.words });
     });
   }
   const handle = (id) => figure.handles(view, now()).find((h) => h.id === id);
@@ -382,9 +392,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
     by(replaced(view.p, id, clamp(+(round(value / grid) * grid).toFixed(9), h.lo, h.hi)), (to) => change(to));
   }
   const point = (e) => {
-    const box = rect(svg);
-    return [(e.clientX - box.left) / large, (e.clientY - box.top) / large];
+    corner ??= rect(svg);
+    return [(e.clientX - corner.left) / large, (e.clientY - corner.top) / large];
   };
+  const astray = () => {
+    corner = null;
+  };
+  on(area, 'pointerenter', astray);
+  doc.addEventListener('scroll', astray, { signal, capture: true, passive: true });
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
     held.setPointerCapture(e.pointerId);
