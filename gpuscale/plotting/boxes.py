@@ -10,6 +10,7 @@ from gpuscale.plotting.drawing.ink import RANKS, fold, hue, width
 from gpuscale.plotting.drawing.sheet import LEADING
 
 PAD, CELL = 9, 9  # pixels: inside a frame, and from one cell to the next
+STRONG = 0.24  # of a color under words; above it, words of that color would be hard to read
 
 
 @dataclass(frozen=True)
@@ -70,16 +71,19 @@ def stand(sheet, block: Block) -> dict:
     return draw(sheet, block, 1, 1, w, sheet.down - 2)
 
 
-def draw(sheet, block: Block, x: float, y: float, w: float, h: float) -> dict:
-    """Draws a block with all it holds; the place of each one with a key, as (x, y, width, height)."""
+def draw(sheet, block: Block, x: float, y: float, w: float, h: float, under: float = 0.0) -> dict:
+    """Draws a block with all it holds; the place of each one with a key, as (x, y, width, height). ``under`` is the
+    strength of the colors that it stands on."""
     places = {block.key: (x, y, w, h)}
     if block.framed:
-        sheet.box(x, y, w, h, block.hue or "line", block.fill if block.hue else 0.0)
+        fill = block.fill if block.hue else 0.0
+        sheet.box(x, y, w, h, block.hue or "line", fill)
+        under += fill
     room, leaf = w - 2 * block.pad, not block.inside
     top = y + block.pad + ((h - _natural(block, w, sheet.narrow)) / 2 if leaf else 0)
     for text, bold in _words(block, room):
         named = "plain" if block.hue in RANKS else block.hue or "plain"  # words on a GPU's color stay dark
-        colour = named if bold else block.note_hue
+        colour = "plain" if under > STRONG else named if bold else block.note_hue
         left, align = (x + w / 2, "center") if leaf else (x + block.pad, "left")
         sheet.write(left, top + 11, text, colour, align, bold, say=bool(block.text))
         top += LEADING
@@ -93,7 +97,7 @@ def draw(sheet, block: Block, x: float, y: float, w: float, h: float) -> dict:
         used = sum(cw for _, cw in row) + block.gap * (len(row) - 1)
         left = x + block.pad + (room - used if all(child.wide for child, _ in row) else 0) / 2
         for child, cw in row:
-            places |= draw(sheet, child, left, top, cw, child.tall or tall + spare)
+            places |= draw(sheet, child, left, top, cw, child.tall or tall + spare, under)
             left += cw + block.gap
         top += tall + spare + block.gap
     return places

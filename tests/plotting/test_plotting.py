@@ -104,6 +104,39 @@ def grown(scale="times"):
     return bars(groups, name="grown", caption="Arithmetic grew most. More.", scale=scale)
 
 
+@pytest.mark.parametrize("hue", ["compute", "memory", "scaleup", "scaleout"])
+def test_words_in_boxes_in_boxes_can_be_read(hue):
+    """At least 4.5:1 in both themes, by the formula of the web's guidelines for the mixed colors."""
+
+    def light(color):
+        linear = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    def colors(text):
+        return np.array(
+            [[int(hexed[i : i + 2], 16) / 255 for i in (1, 3, 5)] for hexed in re.findall("#[0-9a-f]{6}", text)]
+        )
+
+    figure = blocks(
+        Block("a", "x", hue, [Block("b", "y", hue, [Block("c", "z", hue, fill=0.3)])]), name="n", caption="c", alt="d"
+    )
+    wide = figure.html.partition('<div class="narrow">')[0]
+    ground = colors("#ffffff #14181e")
+    named = {"var(--ink, currentColor)": colors("#1c222b #dfe4ea")}
+    boxes = re.findall(r'<rect [^>]*fill="([^"]*)" fill-opacity="([^"]*)"', wide)
+    written = {
+        words: fill
+        for fill, group in re.findall(r'<g fill="([^"]*)"[^>]*>(.*?)</g>', wide)
+        for words in re.findall(">([a-z])</text>", group)
+    }
+    for (bar, strength), pair in zip(boxes, ("ax", "by", "cz"), strict=True):
+        ground = ground + (colors(bar) - ground) * float(strength)
+        for words in pair:
+            text = named.get(written[words], colors(written[words]))
+            for dark, bright in np.sort(np.stack([light(ground), light(text)], axis=1), axis=1):
+                assert (bright + 0.05) / (dark + 0.05) >= 4.5, (words, written[words])
+
+
 def machine():
     part = Block(
         "subpartition",
