@@ -260,7 +260,7 @@ questions = QuestionSet(
             f"{show(1 + beside, '1')} times as long as its matmuls.",
         ),
         Question(
-            f"The backward pass of Llama 3 8B takes {show(back, 's')} on each of 64 H100s. The gradients form {many:.0f} buckets of "
+            f"With {tokens:,} tokens per GPU, the backward pass of Llama 3 8B takes {show(back, 's')} on each of 64 H100s. The gradients form {many:.0f} buckets of "
             f"25 MiB. Each of them is filled in {show(filled, 's')}. Its all-reduce, a flat ring, takes {show(bytes_alone, 's')} for the bytes "
             f"and {show(waits, 's')} for the latency of its steps. How much is exposed?",
             predict=True,
