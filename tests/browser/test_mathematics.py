@@ -72,7 +72,7 @@ ALONE = """() => [...document.querySelectorAll('.tie:has(> .math)')].filter((tie
 }).map((tie) => tie.parentNode.textContent)"""
 
 
-@pytest.mark.parametrize("name", ["primitives", "putting_it_together", "rings_and_trees"])
+@pytest.mark.parametrize("name", ["primitives", "pipeline_parallelism", "rings_and_trees"])
 def test_no_sign_after_a_formula_begins_a_line(tab, name):
     opened = tab(f"chapters/{name}.html")
     opened.set_viewport_size({"width": 390, "height": 900})
