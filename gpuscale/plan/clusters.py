@@ -101,7 +101,7 @@ def own_cluster(gpu: str, per_node=None, nic=None, nvlink=None, alone: bool = Fa
     )
     inside = _rate("--nvlink", nvlink, chip.get("nvlink_bw"))
     if inside is None and node > 1:
-        raise _missing("--nvlink", chip, "within the node", _pcie(chip) or "450GB/s")
+        raise _missing("--nvlink", chip, "within the node", f"{by} of PCIe" if (by := pcie(chip)) else "450GB/s")
     inside = inside or network
     if alone:
         network = inside
@@ -169,10 +169,10 @@ def _rate(flag: str, given, default) -> float | None:
     return rate
 
 
-def _pcie(chip: specs.Part) -> str | None:
+def pcie(chip: specs.Part) -> str | None:
     """The PCIe bandwidth of a chip as an option takes it: GPUs without NVLink send over PCIe."""
     if "pcie_bw" in chip:
-        return "".join(show(chip.pcie_bw, "B/s", short=True).split()) + " of PCIe"
+        return "".join(show(chip.pcie_bw, "B/s", short=True).split())
     return None
 
 

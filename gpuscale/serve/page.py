@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gpuscale import llm, specs
 from gpuscale.llm.model_counts import counts
-from gpuscale.plan import scripts
+from gpuscale.plan import clusters, scripts
 from gpuscale.printed.engines import DRAFT_TIME
 from gpuscale.serve.engines import engine_of
 from gpuscale.serve.evaluation import BATCHES, LOADS, PAGE
@@ -87,7 +87,7 @@ def _of_gpu(ask: ServingRequest) -> dict:
 def node_of(gpu: str) -> dict:
     """What a request has to say of the node of a GPU."""
     chip, said = specs.chip(gpu), {"per_node": NODES[gpu]} if gpu in NODES else {}
-    return said if "nvlink_bw" in chip else said | {"nvlink": f"{chip.pcie_bw / 1e9:g}GB/s"}
+    return said if "nvlink_bw" in chip else said | {"nvlink": clusters.pcie(chip)}
 
 
 def _asking(model: Part, gpu: str) -> ServingRequest:
