@@ -20,11 +20,18 @@ ANSWERS = {
 @pytest.fixture
 def scored(page):
     page.open(PAGE)
+    until(page, lambda: total_after_storing(page) == 3)
+    return page
+
+
+def total_after_storing(page) -> int:
+    """How many answers the page counts as right after ``ANSWERS`` were stored and it was loaded again. Storage may lag
+    behind a reload, and once in hundreds of times Chromium, without a disk here, drops all that was stored."""
     for name, stored in ANSWERS.items():
         page.evaluate("(both) => localStorage.setItem(...both)", [f"gpuscale:quiz:{name}", json.dumps(stored)])
     page.reload()
     page.wait_for_selector(".scores .total")
-    return page
+    return int(page.locator(".scores .total").inner_text().split()[0])
 
 
 def states(page, part):
