@@ -52,7 +52,7 @@ def columns(plan) -> list[str]:
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
         "at most, at least: bounds at data-sheet rates with this batch; no transfer between GPUs is hidden.",
-        "batch: the most sequences that a replica decodes at a time. TPOT, gap and a GPU's memory are those of a full batch.",
+        "batch: the most sequences that a replica decodes at a time, as TPOT, gap and a GPU's memory assume.",
         "gap p95: 95% of the gaps between two steps of a sequence are this short or shorter.",
         "TTFT: the mean, queue included. TTFT p95: 95% of the requests have this TTFT or a shorter one.",
     ]

@@ -35,7 +35,7 @@ WORDS = {
     "copies": "DP {}",
     "gpus": "GPUs",
     "cell": "TP {}, PP {}:",
-    "full": "It needs {} of the {} that a GPU has for a plan.",
+    "full": "It needs {}, but a GPU has only {} for a plan.",
     "many": "The product is {} GPUs, more than there are.",
     "memory": "Memory of a GPU: {}",
     "room": "usable by a plan: {}",

@@ -38,7 +38,7 @@ WORDS = {
         "chunk": "chunks",
     },
     "out": {
-        "memory": "One sequence needs {} of the {} that a GPU has for it.",
+        "memory": "One sequence needs {}, but a GPU has only {} for it.",
         "tpot": "TPOT is expected to be {} or more, above its limit.",
         "ttft": "TTFT is expected to be {} or more, above its limit.",
         "both": "No batch keeps both limits.",
@@ -47,7 +47,7 @@ WORDS = {
     },
     "none": "No layout keeps the limits.",
     "least": "Loosen a limit: expect no TPOT below {}, and no TTFT below {}.",
-    "nothing": "The model fits no layout: one sequence needs {} or more of the {} that a GPU has for it. "
+    "nothing": "The model fits no layout: one sequence needs {} or more, but a GPU has only {} for it. "
     "Choose smaller formats, or more GPUs.",
     "binds": {
         "memory": "<b class=memory>memory</b> for the KV cache: no larger batch fits",
@@ -60,9 +60,9 @@ WORDS = {
     },
     "opened": "<b>{}</b>: expect <b>{}</b> output tokens/s per GPU, with up to {} sequences per replica.",
     "token": "With a full batch, TPOT is expected to be {}; its bound is {}.",
-    "gap": "Then 95% of the gaps between two steps should be {} or shorter.",
-    "queued": "TTFT is expected to be {} on average, queue included; its bound without a queue is {}.",
-    "tail": "For 95% of the requests, it should be {} or less.",
+    "gap": "Expect 95% of the gaps between two steps to be {} or shorter.",
+    "queued": "TTFT is expected to be {} on average, queue included; without, its bound is {}.",
+    "tail": "For 95% of the requests, expect {} or less.",
     "crowd": "{} requests/s take {}: {} GPUs.",
     "bill": "{} requests/s take {}: {} GPUs, {} USD per hour.",
     "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
@@ -157,7 +157,7 @@ def serve_stage(
                 for i, (name, start) in enumerate(ACCEPTED.items(), 1)
             },
             "drafted": Slider(
-                0.01, 1, given["usual"]["drafted"], "two", label="draft token, of a step's time", unit="%"
+                0.01, 1, given["usual"]["drafted"], "two", label="draft token's time, of a step", unit="%"
             ),
             "load": Slider(0.05, 0.95, given["usual"]["load"], "two", log=False, label="load, at most", unit="%"),
         },

@@ -67,7 +67,7 @@ def said(of, state) -> str:
     """The sentence of a plan."""
     room, unlike = show(of.room, "B"), "No run of the calibration was like this plan, so the band is an estimate."
     if not of.fits:
-        return f"{of.choice}: It needs {show(of.memory, 'B')} of the {room} that a GPU has for a plan."
+        return f"{of.choice}: It needs {show(of.memory, 'B')}, but a GPU has only {room} for a plan."
     words = f"{of.choice}: a step is expected to take {show(of.step[2], 's')}, at an MFU of "
     words += f"{show(of.mfu[2], '%', digits=2)}. The bottleneck is {of.binds}."
     steps = state["run"] / state["batch"]
