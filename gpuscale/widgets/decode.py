@@ -151,7 +151,8 @@ def decode_stage(
         },
         boxes=["gpu", "N", "weights"],
         presets=presets,
-        within=dict.fromkeys(("B", "more"), (1, MOST["batch"])) | dict.fromkeys(("S", "edge"), (LEAST, MOST["context"])),
+        within=dict.fromkeys(("B", "more"), (1, MOST["batch"]))
+        | dict.fromkeys(("S", "edge"), (LEAST, MOST["context"])),
         counts=["B", "more", "S", "edge"],
         formulas=page["formulas"],
         units={"T": "s", "V": "B"},
