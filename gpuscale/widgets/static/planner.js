@@ -583,7 +583,7 @@
       const update = out.c.update_expected;
       const busy = { compute: parts.compute - update, tp: parts.tp, cp: parts.cp };
       const all = busy.compute + busy.tp + busy.cp;
-      const runs = []; // passes without a wait between them, some at a time
+      const runs = []; // passes with no gap between them, some at a time
       for (const [a, b] of played.rows?.[max(0, open)] ?? [[0, all / unit]]) {
         const one = runs.at(-1);
         if (one && a === one[1] && b - one[0] <= played.total / MOST_SLOTS) one[1] = b;
