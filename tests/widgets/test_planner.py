@@ -225,7 +225,8 @@ LANES = """(state, width) => {
 def test_the_lanes_open_the_stage_that_is_chosen(engine, numbers):
     """What waits in a lane is the bubble of the plan; every stage can be opened, and says its layers and its memory."""
     waited = crowded = 0
-    for state in states(40, seed=9, most=2**8):
+    crowd = {"model": "qwen3_32b", "batch": 2**27, "tp": 2, "pp": 16, "gpus": 64, "cluster": "h100_superpod"}
+    for state in [*states(40, seed=9, most=2**8), START | crowd | {"config": "", "run": RUN}]:
         if not numbers(state).get("out"):
             continue
         state |= {"stage": random.Random(state["gpus"]).randrange(64)}
@@ -233,15 +234,15 @@ def test_the_lanes_open_the_stage_that_is_chosen(engine, numbers):
         out, pp = shown["out"], shown["out"]["degrees"]["pp"]
         scale = shown["end"] / out["step"]
         assert shown["wait"] == pytest.approx(out["c"]["bubble_expected"] * scale, abs=0.2 * (1 + out["row"][5] * pp))
-        chosen = min(state["stage"], pp - 1)
+        chosen = min(state["stage"], pp - 1) if shown["rows"] else -1
         assert [pressed for *_, pressed in shown["opened"]] == [i == chosen for i in range(pp)][: pp * (pp > 1)]
         for i, (act, label, _) in enumerate(shown["opened"]):
             one = shown["stages"][i]
-            assert act == f"stage:{i}"
+            assert act == (f"stage:{i}" if shown["rows"] else None)
             assert label == f"Stage {i}: {one['layers']} layers, {show(one['memory'], 'B')} per GPU"
         waited += pp > 1
         crowded += not shown["rows"]
-    assert waited > 10 > crowded
+    assert waited > 10 > crowded > 0
 
 
 def test_a_layout_is_longer_or_shorter_or_a_tie(engine):

@@ -262,7 +262,7 @@ function stagesOf({ x, hit, stage }, { row, c }) {
     memory: bytes(layers, i)[0],
   }));
 }
-const MOST_PASSES = 40000;
+const MOST_PASSES = 20000;
 /** When each rank of a pipeline works: rows of [start, end, whether backward], in forward passes of one virtual stage; a
  *  backward pass takes `back` of them. The twin of one_f_one_b and interleaved in schedules/pipelines/orders.py.      */
 function timetable(ranks, many, virtual, back) {

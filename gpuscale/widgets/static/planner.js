@@ -432,7 +432,7 @@
         for (const { a, b, kind } of runs) at[kind] += box(x + a * unit * k, y + r * row, (b - a) * unit * k, high);
       });
       const limit = px(ask.room * m);
-      const open = min(p.stage, stages.length - 1);
+      const open = played.rows ? min(p.stage, stages.length - 1) : -1;
       return [
         label('split', 0, y - (wide ? 18 : 34), words.split, 'head'),
         label(
@@ -452,10 +452,10 @@
         ]),
         ['forward', 'backward', 'both'].map((kind, i) => line(kind, `slot compute ${kind}`, at[i])),
         line('splitroom', 'limit', `M${limit} ${px(y - 3)}V${px(y + stages.length * row + 1)}`),
-        rectangle('open', 'ring chosen', x - 1.5, y + open * row - 1.5, end * k + 3, high + 3, { rx: 2 }),
+        open >= 0 && rectangle('open', 'ring chosen', x - 1.5, y + open * row - 1.5, end * k + 3, high + 3, { rx: 2 }),
         stages.map((stage, i) =>
           rectangle(`o${i}`, 'row', 0, y + i * row, width, row, {
-            act: `stage:${i}`,
+            ...(open >= 0 && { act: `stage:${i}` }),
             told: `stage ${i}`,
             group: 'stages',
             pressed: i === open,
@@ -543,7 +543,7 @@
       const names = keys(parts);
       const { played, stages } = solved;
       const many = out.c.microbatches;
-      const open = min(p.stage, stages.length - 1);
+      const open = played.rows ? min(p.stage, stages.length - 1) : -1;
       const top = (i) => y + i * STRIP;
       const shapes = [
         label(
@@ -584,7 +584,8 @@
       const busy = { compute: parts.compute - update, tp: parts.tp, cp: parts.cp };
       const all = busy.compute + busy.tp + busy.cp;
       const runs = []; // passes with no gap between them, some at a time
-      for (const [a, b] of played.rows?.[max(0, open)] ?? [[0, all / unit]]) {
+      for (const [a, b] of played.rows?.[max(0, open)] ??
+        range(MOST_SLOTS).map((i) => [i, i + 1].map((n) => (n * all) / unit / MOST_SLOTS))) {
         const one = runs.at(-1);
         if (one && a === one[1] && b - one[0] <= played.total / MOST_SLOTS) one[1] = b;
         else runs.push([a, b]);
