@@ -7,7 +7,7 @@ from gpuscale.serving import decode_time
 from gpuscale.serving.estimates import constants
 from gpuscale.serving.given_decode import decode_inputs, gpt_fast, prefill, step
 from gpuscale.serving.measured import measured_bounds
-from gpuscale.serving.measured_kinds import loaded, predicted_bands
+from gpuscale.serving.measured_kinds import loaded
 from gpuscale.symbols import (
     B_seq,
     C,
@@ -34,10 +34,13 @@ small, qwen = step("llama3_8b", h100), step("qwen3_8b", h200)
 cache = decode_inputs("llama3_8b")["V_tok"]
 read = (V_w + B_seq * S * V_tok) / W_hbm
 short = prefill("llama3_8b", h100, prompt=1024)
-alone = bounds["gptfast-llama2_7b-bf16-tp1"]
+example, dense, sparse = (
+    bounds[key]
+    for key in ("lmd-llama2_7b-b16-2048-2048", "vllmkv-l8b-h100-bf16-intercept", "vllmkv-oss20-b200-bf16-intercept")
+)
 windowed = bounds["vllmkv-oss20-h100-bf16"]
 reported = bounds["aic1150-mix-2048-b4"]
-worst = max(predicted_bands().values(), key=lambda band: max(band.highest, 1 / band.lowest))
+layer = rates.layer(True, sparse.row.weights, sparse.row.experts)
 
 questions = QuestionSet(
     "measured_serving",
@@ -150,37 +153,37 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "gpt-fast decodes one sequence with Llama 2 7B in bf16 on an A100, in "
-            f"{show(alone.measured, 's')} per token. How does that compare with the bound?",
+            f"LMDeploy decodes {example.row.batch} sequences of Llama 2 7B in fp16 on one A100. Prompts have "
+            f"{example.row.input:,} tokens, answers just as many, and a step takes {show(example.measured, 's')}. How does "
+            "that compare with the bound?",
             predict=True,
-            given={"T": alone.measured, "T_dec": alone.bound},
+            given={"T": example.measured, "T_dec": example.bound},
             choices=[
-                ("it is at the bound", "Reading the weights takes less than that.", T / T_dec < 1.1),
+                ("it is at the bound", "Reading weights and caches takes less than that.", T / T_dec < 1.1),
                 (
-                    "about 1.5 times the bound",
+                    "about 1.3 times the bound",
                     "HBM sustains less than its peak, and layers take time.",
-                    abs(T / T_dec - 1.5) < 0.2,
+                    abs(T / T_dec - 1.3) < 0.1,
                 ),
                 ("about 5 times the bound", "One GPU has nothing to communicate.", T / T_dec > 4),
             ],
-            solution=f"About 1.5 times. Reading weights and cache takes at least {show(alone.bound, 's')}. The rest is "
+            solution=f"About 1.3 times. Reading weights and caches takes at least {show(example.bound, 's')}. The rest is "
             "bandwidth that HBM doesn't sustain, and the launches of every layer.",
         ),
         Question(
-            "Constants are fitted to single streams and single prompts of dense models. Which of these do they predict "
-            "worst?",
+            f"For one short sequence, a step of Llama 3 8B on an H100 takes {show(dense.ratio, '1', digits=2)} times its "
+            f"bound. gpt-oss-20b on a B200 reads fewer bytes at a higher bandwidth, so its bound is only {show(sparse.bound, 's')}. "
+            "What do you expect of its ratio?",
             predict=True,
+            given={"T": sparse.ratio, "T_dec": dense.ratio},
             choices=[
-                ("decode with a long context on one GPU", "It reads more bytes, but nothing else changes.", False),
-                ("a dense model with many requests in flight", "Bytes and FLOPs still explain its steps.", False),
-                (
-                    "a mixture of experts with many requests in flight",
-                    "Uneven experts and small matmuls add to it.",
-                    True,
-                ),
+                ("a lower one", "The layers take time even if they read little.", T < 0.9 * T_dec),
+                ("about the same", "The layers take time even if they read little.", abs(T / T_dec - 1) < 0.1),
+                ("one several times as high", "The time per layer stays, while the bound shrinks.", T > 3 * T_dec),
             ],
-            solution="A mixture with many requests in flight. Even with one more constant, measurements are "
-            f"{show(worst.lowest, '1', digits=2)} to {show(worst.highest, '1', digits=2)} times their estimate.",
+            solution=f"It is {show(sparse.ratio, '1', digits=2)}. Each layer takes {show(layer, 's')} for launches, small "
+            "kernels, unpacking and routing, however little it reads. "
+            f"{counts(sparse.row.model).inputs['L']} such layers take several times as long as the reads.",
         ),
         Question(
             "If every layer of gpt-oss-20b read the whole context, a further token of context would add at least "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpuscale import serving
-from gpuscale.core.html import Head, Html, anchor, cite, element, escape, region, table
+from gpuscale.core.html import Head, Html, anchor, cite, details, element, escape, region, table
 from gpuscale.specs.engine_settings import SettingChange, serving_settings, serving_symptoms, setting_sources
 
 INDEX = "formula_index.ipynb"
@@ -33,7 +33,7 @@ def settings_by_symptom() -> Html:
 
 
 def settings_by_engine() -> Html:
-    """Each setting, and what it is called in each engine."""
+    """Each setting, and what it is called in each engine; folded."""
     engines, found = setting_sources(), serving_settings()
     rows = [
         (
@@ -51,7 +51,7 @@ def settings_by_engine() -> Html:
         f"{one.title}: " + "; ".join(f"{engines[key].title} {' '.join(names)}" for key, names in one.names.items())
         for one in found.values()
     )
-    return Html(region("Settings of engines", html) + sources, plain)
+    return Html(details("Names of the settings in each engine", region("Settings of engines", html), sources), plain)
 
 
 def _named(engine: str, names: Iterable[str]) -> str:

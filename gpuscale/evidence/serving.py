@@ -39,25 +39,18 @@ def serving_table(regime: str) -> Html:
 
 
 def serving_bands() -> Html:
-    """Each kind of rows: how many, from how many sources, where they lie, and whether that holds for other sources."""
-    heads = ["Kind of measurement", Head("Number", "num"), "Compared with", Head("Lowest", "num")]
-    heads += [Head("Highest", "num"), Head("In range when left out", "num")]
-    predicts = predicted_bands().values()
-    lines = [_band(band, band.title, "estimate") for band in predicts]
-    split = {serving_regimes()[one.row.regime] for band in predicts for one in band.rows}
-    lines += [
-        _band(band, f"{band.title}, all others" if band.title in split else band.title, "bound")
-        for band in bounded_bands()
-        if len(band.rows) > 1
-    ]
+    """Each kind of measurements: how many, whether the formulas predict or only bound it, and how far off."""
+    heads = ["What was measured", Head("Number", "num"), "Compared with", Head("Lowest ratio", "num")]
+    heads += [Head("Highest ratio", "num")]
+    lines = [_band(band) for band in (*predicted_bands().values(), *bounded_bands())]
     plain = "\n".join(" | ".join(line) for line in lines)
     return Html(region("Kinds of measurements", table(heads, [list(map(escape, line)) for line in lines])), plain)
 
 
-def _band(band: Band, title: str, reference: str) -> list[str]:
-    held = "–" if band.groups < 2 else show(band.held, "%")
+def _band(band: Band) -> list[str]:
     ends = (show(end, "1", **FACTOR) for end in (band.lowest, band.highest))
-    return [title, f"{len(band.rows)}", reference, *ends, held]
+    title, reference = band.title[0].upper() + band.title[1:], "estimate" if band.predicted else "bound"
+    return [title, f"{len(band.rows)}", reference, *ends]
 
 
 def _cells(row: ServingRow, one: Bounded | None) -> tuple[str, ...]:

@@ -13,7 +13,8 @@ from gpuscale.units import show
 
 
 class _Number:
-    """A value that formats itself: ``{t:s}``, ``{t:s,2}`` (two digits), ``{n:count}``, ``{share:%}``, ``{m:KiB}``."""
+    """A value that formats itself: ``{t:s}``, ``{t:s,2}`` (two digits), ``{n:count}``, ``{share:%}``, ``{m:KiB}``; of a
+    Formula ``{f}`` is what it is equal to, and ``{f:=}`` the equation on a line of its own."""
 
     def __init__(self, value):
         self.value = value
@@ -22,7 +23,8 @@ class _Number:
         if isinstance(self.value, str):
             return self.value
         if isinstance(self.value, Formula):
-            return f"${tex(self.value.rhs)}$"
+            right = tex(self.value.rhs)
+            return f"$${tex(self.value.lhs)} = {right}$$" if spec == "=" else f"${right}$"
         unit, _, digits = spec.partition(",")
         return show(self.value, unit, short=not digits, digits=int(digits or 3))
 

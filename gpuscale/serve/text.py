@@ -14,7 +14,7 @@ HEADS = (
     *("TPOT", "at least", "gap p95", "TTFT", "TTFT p95", "load", "$/M tokens"),
 )
 FLEET = ("GPUs", "$/hour")
-LEFT = ("layout", "weights", "cache", "what binds")
+LEFT = ("layout", "weights", "cache", "limited by")
 
 
 def heading(ask: ServingRequest) -> str:
@@ -51,16 +51,16 @@ def columns(plan) -> list[str]:
         )
     out = [
         f"tokens/s/GPU, TPOT, TTFT: {expected}",
-        "at most, at least: bounds at data-sheet rates and at this batch; no transfer between GPUs is hidden.",
-        "batch: the most sequences that a replica decodes at a time. TPOT and gap are those of this full batch.",
-        "gap p95: the time between two steps of a sequence that 95% of the gaps do not exceed.",
-        "TTFT: the mean, time in the queue included. TTFT p95: 95% of the requests have a shorter one.",
+        "at most, at least: bounds at data-sheet rates with this batch; no transfer between GPUs is hidden.",
+        "batch: the most sequences that a replica decodes at a time, as TPOT, gap and a GPU's memory assume.",
+        "gap p95: 95% of the gaps between two steps of a sequence are this short or shorter.",
+        "TTFT: the mean, queue included. TTFT p95: 95% of the requests have this TTFT or a shorter one.",
     ]
     split = any(row.prefill for row in plan.rows)
     if split:
         out.append("A → B: replicas of layout A prefill, and replicas of layout B decode.")
     of_these = "; in rows with an arrow, that of the prefill GPUs" if split else ""
-    planned = "load: the request rate planned for, as a fraction of the largest that the replicas could serve"
+    planned = "load: the planned request rate, as a fraction of the largest that the replicas could serve"
     out.append(f"{planned}{of_these}.")
     if any(tied(plan)):
         out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
@@ -69,9 +69,9 @@ def columns(plan) -> list[str]:
         out.append(f"layout, GPUs, $/hour: {needed}.")
     if plan.ask.price is not None:
         at = "load" if plan.ask.rate is None else "rate"
-        cost = f"$: output tokens at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
+        cost = f"$/M tokens: of output at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
-    return out
+    return [*out, "limited by: what keeps the throughput from being higher."]
 
 
 def tied(plan) -> list[bool]:
@@ -109,7 +109,7 @@ def layout(row) -> str:
 
 def heads(plan) -> tuple[str, ...]:
     """The heads of the terminal's table."""
-    return ("", *HEADS, *(FLEET if plan.ask.rate else ()), "what binds")
+    return ("", *HEADS, *(FLEET if plan.ask.rate else ()), "limited by")
 
 
 def cells(row, tie: bool) -> list[str]:

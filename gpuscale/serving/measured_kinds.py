@@ -25,9 +25,14 @@ HELD = 0.9  # of the rows that a band was not made from, so many have to lie in 
 BRIEF = 0.1  # of the bound, for a prefill that does not matter
 KINDS = {
     "decode": "memory-bound decode",
-    "arithmetic": "prefill, and whole batches on one GPU, dense model",
+    "arithmetic": "prefill and static batches, dense model",
     "in_flight": "requests in flight, dense model",
-    "mixture": "requests in flight, mixture of experts, one more constant",
+    "mixture": "requests in flight, mixture of experts",
+}
+REST = {  # what is left of a regime whose other rows are predicted
+    "batch_1": "one sequence on several GPUs",
+    "static_batch": "static batch on several GPUs",
+    "prefill": "short prompts, prompts of mixtures",
 }
 
 
@@ -126,7 +131,8 @@ def bounded_bands() -> tuple[Band, ...]:
     """The rows that are only bounded, regime by regime."""
     rest = [one for one in measured_bounds().values() if judged(one) and not predicted(one)]
     by_regime = {name: [one for one in rest if one.row.regime == name] for name in serving_regimes()}
-    return tuple(_band(serving_regimes()[name], "", rows) for name, rows in by_regime.items() if rows)
+    titles = serving_regimes() | REST
+    return tuple(_band(titles[name], "", rows) for name, rows in by_regime.items() if rows)
 
 
 def _band(title: str, key: str, rows: Sequence[Bounded]) -> Band:

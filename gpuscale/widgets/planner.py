@@ -22,7 +22,7 @@ T = 10**12
 WORDS = {
     "scan": {"gpus": "GPUs, and the MFU of the best plan", "batch": "tokens per batch, and the MFU"},
     "stop": {"gpus": "{} GPUs", "batch": "{} tokens per batch"},
-    "reaches": "{}: MFU {}. What binds is {}.",
+    "reaches": "{}: MFU {}. The bottleneck is {}.",
     "none": "{}: no layout fits.",
     "unfit": "no fit",
     "alone": "arithmetic",
@@ -35,7 +35,7 @@ WORDS = {
     "copies": "DP {}",
     "gpus": "GPUs",
     "cell": "TP {}, PP {}:",
-    "full": "It needs {} of the {} that a GPU has for a plan.",
+    "full": "It needs {}, but a GPU has only {} for a plan.",
     "many": "The product is {} GPUs, more than there are.",
     "memory": "Memory of a GPU: {}",
     "room": "usable by a plan: {}",
@@ -74,8 +74,8 @@ WORDS = {
     "adds": "{}: {}, none here",
     "opened": "<b>{}</b>:",
     "takes": "a step is expected to take <b>{}</b>, at an MFU of {}.",
-    "binds": "What binds is <b class={}>{}</b>: {} of the step.",
-    "arithmetic": "What binds is arithmetic: {} of the step.",
+    "binds": "The bottleneck is <b class={}>{}</b>: {} of the step.",
+    "arithmetic": "The bottleneck is arithmetic: {} of the step.",
     "hues": ("scaleout", "scaleup"),
     "hue": {
         "bubble": "wait",
@@ -88,7 +88,7 @@ WORDS = {
     "over": (" over the network", " over NVLink"),
     "extra": ("uneven stages", "recomputation"),
     "unlike": "No run of the calibration was like this plan, so the band is an estimate.",
-    "nothing": "No layout fits. Take more GPUs, recompute more, or shard more with ZeRO.",
+    "nothing": "No layout fits. First recompute more, or shard more with ZeRO. Then add GPUs.",
     "unread": "This configuration cannot be planned.",
     "heads": ("Plan", "At peak", "At measured rates", "Expected", "MFU", "Memory"),
     "choice": {

@@ -38,7 +38,7 @@ WORDS = {
         "chunk": "chunks",
     },
     "out": {
-        "memory": "One sequence needs {} of the {} that a GPU has for it.",
+        "memory": "One sequence needs {}, but a GPU has only {} for it.",
         "tpot": "TPOT is expected to be {} or more, above its limit.",
         "ttft": "TTFT is expected to be {} or more, above its limit.",
         "both": "No batch keeps both limits.",
@@ -46,28 +46,28 @@ WORDS = {
         "all": "A replica takes all GPUs, so none is left for prefill.",
     },
     "none": "No layout keeps the limits.",
-    "least": "The shortest TPOT that is expected is {}, and the shortest TTFT {}.",
-    "nothing": "The model fits no layout: one sequence needs {} or more of the {} that a GPU has for it. "
-    "Take more GPUs, or smaller formats.",
+    "least": "Loosen a limit: expect no TPOT below {}, and no TTFT below {}.",
+    "nothing": "The model fits no layout: one sequence needs {} or more, but a GPU has only {} for it. "
+    "Choose smaller formats, or more GPUs.",
     "binds": {
         "memory": "<b class=memory>memory</b> for the KV cache: no larger batch fits",
-        "tpot": "the limit on <b>TPOT</b>: a larger batch would exceed it",
-        "ttft": "the limit on <b>TTFT</b>: a larger batch would exceed it",
+        "tpot": "<b>TPOT</b>: a larger batch would exceed its limit",
+        "ttft": "<b>TTFT</b>: a larger batch or a higher load would exceed its limit",
         "compute": "<b class=compute>arithmetic</b>: a larger batch gives no more tokens",
         "prefill": "<b class=compute>prefill</b>: its GPUs are as busy as they may be",
-        "chunk": "the <b>chunks</b> of prompts: a larger batch ends more answers than steps have chunks for",
-        "decode": "<b class=memory>decode</b>: more requests would need more GPUs for it",
+        "chunk": "the <b>chunks</b>: in a larger batch, answers would end faster than chunks bring in prompts",
+        "decode": "<b class=memory>decode</b>: its GPUs can't serve more requests",
     },
-    "opened": "<b>{}</b>: each GPU is expected to give <b>{}</b> output tokens/s, with up to {} sequences per replica.",
-    "token": "With a full batch, TPOT is expected to be {}, and is at least {}.",
-    "gap": "95% of the gaps between two steps are then expected to be {} or shorter.",
-    "queued": "TTFT is expected to be {} on average with its queue, and is at least {} without.",
-    "tail": "95% of the requests are expected to have a TTFT of {} or less.",
+    "opened": "<b>{}</b>: expect <b>{}</b> output tokens/s per GPU, with up to {} sequences per replica.",
+    "token": "With a full batch, TPOT is expected to be {}; its bound is {}.",
+    "gap": "Expect 95% of the gaps between two steps to be {} or shorter.",
+    "queued": "TTFT is expected to be {} on average, queue included; without, its bound is {}.",
+    "tail": "For 95% of the requests, expect {} or less.",
     "crowd": "{} requests/s take {}: {} GPUs.",
     "bill": "{} requests/s take {}: {} GPUs, {} USD per hour.",
     "price": "A million output tokens cost {} USD, at {} USD per GPU-hour.",
-    "bind": "What binds is {}.",
-    "held": "Of {} published measurements of such models, nine in ten lay within a factor of {} of their estimate.",
+    "bind": "Throughput is limited by {}.",
+    "held": "Of {} published measurements of such models, nine in ten were within a factor of {} of the estimate.",
     "unmeasured": "No published measurement behind the estimate ran on the {}: only the bounds hold for it.",
     "layout": {"Y": "TP {}", "N_stages": "PP {}", "n_dpa": "DP attention {}", "n_ep": "EP {}"},
     "one": "one GPU",
@@ -100,7 +100,7 @@ WORDS = {
     "handles": ("Limit on TTFT", "Limit on TPOT"),
     "heads": (
         *("Layout", "Batch", "Tokens/s per GPU", "At most", "TPOT", "At least", "Gap, p95", "TTFT"),
-        *("TTFT, p95", "Load", "Memory", "USD per M tokens", "What binds"),
+        *("TTFT, p95", "Load", "Memory", "USD per M tokens", "Limited by"),
     ),
 }
 
@@ -157,7 +157,7 @@ def serve_stage(
                 for i, (name, start) in enumerate(ACCEPTED.items(), 1)
             },
             "drafted": Slider(
-                0.01, 1, given["usual"]["drafted"], "two", label="draft token, of a step's time", unit="%"
+                0.01, 1, given["usual"]["drafted"], "two", label="draft token's time, of a step", unit="%"
             ),
             "load": Slider(0.05, 0.95, given["usual"]["load"], "two", log=False, label="load, at most", unit="%"),
         },

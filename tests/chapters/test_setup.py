@@ -45,6 +45,17 @@ def test_what_is_imported_by_name_is_used(path):
     assert imported - {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} == set()
 
 
+def test_shown_code_is_as_narrow_as_the_page():
+    """A longer line would go on at the margin, where it reads like a statement of its own."""
+    wide = {}
+    for path in (ROOT / "chapters").glob("*.ipynb"):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if cell["cell_type"] == "code" and not {"hide-input", "remove-input"} & {*cell["metadata"].get("tags", [])}:
+                lines = "".join(cell["source"]).splitlines()
+                wide |= {(path.stem, line): len(line) for line in lines if len(line) > 76}
+    assert wide == {}
+
+
 def test_each_thing_has_one_spelling():
     """No notebook gives a name of the library another name."""
     assert len(NOTEBOOKS) > 40

@@ -52,8 +52,9 @@ def test_the_filter_finds_each_field_in_the_rows(field):
 
 def test_bands_have_a_line_each():
     lines = serving_bands().text.splitlines()
-    kinds = predicted_bands()
-    assert len(lines) == len(kinds) + sum(len(band.rows) > 1 for band in bounded_bands())
-    for line, band in zip(lines, kinds.values(), strict=False):
-        assert line.startswith(f"{band.title} | {len(band.rows)} | estimate")
-    assert "one sequence, all others | 7 | bound" in lines[len(kinds)]
+    bands = (*predicted_bands().values(), *bounded_bands())
+    assert len(lines) == len(bands)
+    for line, band in zip(lines, bands, strict=True):
+        reference = "estimate" if band.predicted else "bound"
+        assert line.lower().startswith(f"{band.title} | {len(band.rows)} | {reference}".lower())
+    assert "One sequence on several GPUs | 7 | bound" in lines[len(predicted_bands())]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuscale.one_gpu import memory_time
 from gpuscale.page import fold, grid, say
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -11,6 +12,11 @@ def test_a_sentence_shows_its_numbers_with_units():
     assert say("It takes {t:s}, {n:count} times.", t=0.0025, n=2474).text == f"It takes 2.5{SPACE}ms, 2,474 times."
     with pytest.raises(KeyError):
         say("It takes {t:s}.")
+
+
+def test_a_formula_is_its_right_hand_side_or_a_line_of_its_own():
+    assert say("It is {f}.", f=memory_time).text == r"It is $\frac{V}{W_\mathrm{HBM}}$."
+    assert say("{f:=}", f=memory_time).text == r"$$T_\mathrm{mem} = \frac{V}{W_\mathrm{HBM}}$$"
 
 
 def test_a_folded_passage_is_markdown_between_html():

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from gpuscale.llm import counts
 from gpuscale.serving import speculative_speedup
 from gpuscale.serving.estimates import UNPACKED, constants, prompts, reached
 from gpuscale.serving.given_decode import gpt_fast
 from gpuscale.serving.measured import _known, batch_that_fits, exchanged, measured_bounds, step_times
 from gpuscale.serving.measured_kinds import (
     KINDS,
+    REST,
     WIDER,
     bounded_bands,
     judged,
@@ -240,8 +242,13 @@ def test_every_row_that_counts_is_in_one_band():
     left = {key for key, one in BOUNDS.items() if one.row.outlier}
     assert left == {"gptfast-llama3_70b-bf16-tp2", "dstack-h100-meta-128-b256"}
     assert predicted_band() is predicted_bands()["decode"] and all(predicted(one) for one in predicted_band().rows)
-    static = next(band for band in bands if band.title == "static batch")
+    static = next(band for band in bands if band.title == REST["static_batch"])
     assert not static.predicted and not static.holds and static.lowest > 1.3
+    for band in bounded_bands():
+        if band.title in (REST["batch_1"], REST["static_batch"]):
+            assert all(one.row.gpus > 1 for one in band.rows)
+        if band.title == REST["prefill"]:
+            assert all(one.row.input <= 128 or counts(one.row.model).moe for one in band.rows)
 
 
 def test_what_gpus_exchange_is_part_of_an_estimate():

@@ -69,9 +69,9 @@ def said(of, state) -> str:
     """The sentence of a plan."""
     room, unlike = show(of.room, "B"), "No run of the calibration was like this plan, so the band is an estimate."
     if not of.fits:
-        return f"{of.choice}: It needs {show(of.memory, 'B')} of the {room} that a GPU has for a plan."
+        return f"{of.choice}: It needs {show(of.memory, 'B')}, but a GPU has only {room} for a plan."
     words = f"{of.choice}: a step is expected to take {show(of.step[2], 's')}, at an MFU of "
-    words += f"{show(of.mfu[2], '%', digits=2)}. What binds is {of.binds}."
+    words += f"{show(of.mfu[2], '%', digits=2)}. The bottleneck is {of.binds}."
     steps = state["run"] / state["batch"]
     words += f" A run of {state['run'] // 10**12} T tokens takes {show(steps * of.step[2] / 86400, '1')} days."
     return f"{words} {unlike if of.unlike else ''}".strip()
@@ -275,7 +275,7 @@ def test_the_bars_are_the_best_plans_of_other_requests(engine):
             continue
         (of,) = found
         assert f"MFU {show(of.mfu[2], '%', digits=2)}." in label, (state, label)
-        named = re.search(r"What binds is (.*)\.", label)[1]
+        named = re.search(r"The bottleneck is (.*)\.", label)[1]
         assert of.binds.startswith({"hops": "transfers between stages"}.get(named, named)), (state, label, of.binds)
         heights.append(high / of.mfu[2])
     assert len(heights) > 12 and heights == pytest.approx([heights[0]] * len(heights))

@@ -242,12 +242,12 @@ def test_the_chosen_layout_is_said_in_the_numbers_of_the_library(shown):
             continue
         opened += 1
         one = own.cells[at["tp"], at["row"]]
-        assert f"give {plain(rate(one.per_gpu[1]))} output tokens/s" in sentence, state
-        said = [f"TPOT is expected to be {show(one.token[1], 's')}, and is at least {show(one.token[0], 's')}."]
-        said.append(f"95% of the gaps between two steps are then expected to be {show(one.gap[1], 's')} or shorter.")
+        assert f"expect {plain(rate(one.per_gpu[1]))} output tokens/s" in sentence, state
+        said = [f"TPOT is expected to be {show(one.token[1], 's')}; its bound is {show(one.token[0], 's')}."]
+        said.append(f"Expect 95% of the gaps between two steps to be {show(one.gap[1], 's')} or shorter.")
         expected, least = (show(v, "s") for v in (one.first[1], one.first[0]))
-        said.append(f"TTFT is expected to be {expected} on average with its queue, and is at least {least} without.")
-        said.append(f"95% of the requests are expected to have a TTFT of {show(one.tail, 's')} or less.")
+        said.append(f"TTFT is expected to be {expected} on average, queue included; without, its bound is {least}.")
+        said.append(f"For 95% of the requests, expect {show(one.tail, 's')} or less.")
         if one.fleet:
             fleet, price = one.fleet, one.fleet.hour
             assert page["fleet"] == pytest.approx(vars(fleet)), state
