@@ -98,5 +98,8 @@ host_update_time = Formula("Time to update the parameters with an optimizer in t
 expected_step = Formula("Expected time of a training step", T_step, N_MB * T_mb + T_idle + T_pp + T_dp + T_upd,
     source="megatron2021, section 3",
     assumes="for the busiest stage: its microbatches, its bubble, exposed communication, and the optimizer")
+pipeline_stall = Formula("Time that a pipeline loses in a step if it stalls", T_stall,
+    t_stall * N_MB * Piecewise((0, N_stages < 2), (2 * n_virt - 1, N_stages < 3), (2 * n_virt, True)), source=_PLAYBOOK,
+    assumes="for the rank whose virtual stages have the most neighbors: each of these delays each microbatch once")
 
 declare(globals())

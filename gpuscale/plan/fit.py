@@ -2,7 +2,8 @@
 
 Each constant is positive and has a prior: a center and a spread in logarithms, wide where little is known. A fit looks
 for the constants whose expected times are nearest to the measured ones, as ratios. It is robust: a run that is far off
-counts little, and afterwards it is left out and named.
+counts little, and afterwards it is left out and named. Pipelines that are far too slow tell by how much each
+neighboring stage delays each microbatch; a pipeline that is nearer to its time with this delay is left out as well.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ FEWEST = 4  # runs to fit
 NOISE = 0.04  # by which the same run differs from one time to the next, as a fraction
 FASTER = 3  # times as far off counts a run at first that is faster than expected: many stall, and none is lucky
 FAR = 0.4  # logarithm of the ratio to the expected time at which a run cannot be explained
+SEEN = 5 * NOISE  # logarithm of the ratio by which a stall has to change a time to be told from noise
 
 
 class Problem:
@@ -41,7 +43,8 @@ class Problem:
         network: Calibration | None = None,
         bucket: float = FIXED["V_bucket"],
     ):
-        from gpuscale.plan.costs import in_two  # imports sympy
+        from gpuscale import llm  # imports sympy
+        from gpuscale.plan.costs import in_two
 
         latent, known = run_inputs(runs, place, recipe)
         constants = frozenset(FIXED.keys() | PRIORS.keys())
@@ -62,6 +65,9 @@ class Problem:
         self._slow_host = np.array([np.log(5) * (name == "t_host") for name in self.free])
         self.seconds = np.array([run.seconds for run in runs])
         self.experts = bool(np.any(known["E"] > 1))
+        count = llm.microbatches(**{name: known[name] for name in ("B", "S", "X", "n_seq")})
+        cut = {name: known[name] for name in ("N_stages", "n_virt")}
+        self._delays = np.asarray(llm.pipeline_stall(t_stall=1, N_MB=count, **cut))  # of a step that stalls
 
     def expected(self, logs: np.ndarray, part) -> np.ndarray:
         """Seconds of a step of the runs in a part."""
@@ -79,6 +85,22 @@ class Problem:
     def off(self, logs: np.ndarray, part) -> np.ndarray:
         """How far the expected times of a part are from the measured ones: logarithms of the ratios, all positive."""
         return np.abs(np.log(self.expected(logs, part) / self.seconds[part]))
+
+    def stall(self, logs: np.ndarray, part) -> float:
+        """Seconds of a delay (``t_stall``): the median of the pipelines of a part that are far slower than expected, or
+        0 if those are too few."""
+        expected, measured, delays = self.expected(logs, part), self.seconds[part], self._delays[part]
+        late = (np.log(measured / expected) >= FAR) & (delays > 0)
+        return float(np.median((measured - expected)[late] / delays[late])) if late.sum() >= FEWEST else 0.0
+
+    def explained(self, logs: np.ndarray, part) -> np.ndarray:
+        """Whether the constants explain the runs of a part: they are not far off, and not nearer to a stall."""
+        expected = self.expected(logs, part)
+        off, stalled = (
+            np.log(seconds / expected)
+            for seconds in (self.seconds[part], expected + self.stall(logs, part) * self._delays[part])
+        )
+        return (np.abs(off) < FAR) & ((stalled < SEEN) | (off < stalled / 2))
 
     def fit(self, part, start=None) -> np.ndarray:
         """The logarithms of the constants: first by all runs of the part, then without those far off.
@@ -144,8 +166,8 @@ def calibrate(
     problem = Problem(runs, place, recipe, network, reduced or FIXED["V_bucket"])
     every = np.arange(len(runs))
     logs = problem.fit(every)
-    off = problem.off(logs, every)
-    near = every[off < FAR]
+    explained = problem.explained(logs, every)
+    near = every[explained]
     if len(near) < FEWEST:
         told = f"constants explain {len(near):,} of {some(len(runs), 'run')}"
         raise Refusal(f"calibrate: {told}; expected {FEWEST} or more: check their models, layouts, seconds and cluster")
@@ -162,7 +184,7 @@ def calibrate(
         {name: float(value) for name, value in (wide | of_stored).items()},
         tuple(name for name in problem.free if wide[name] > KNOWN * PRIORS[name].spread),
         len(runs),
-        tuple(int(i) for i in every[off >= FAR]),
+        tuple(int(i) for i in every[~explained]),
         tuple(checks),
         _nine_of_ten(errors, len(near)),
         max(1.0, _nine_of_ten(shortfalls, len(near))),

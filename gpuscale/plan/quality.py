@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuscale.plan.calibration import Check
 from gpuscale.plan.clusters import Cluster, cluster
-from gpuscale.plan.fit import FAR, Problem
+from gpuscale.plan.fit import Problem
 from gpuscale.plan.held_out import both_held_out, by_place, groups_of, held_out, in_order, judged, kinds
 from gpuscale.plan.memory_fit import Peaks, fit_memory
 from gpuscale.plan.runs import Run
@@ -47,7 +47,7 @@ def time_quality(
     problem = Problem(runs, cluster(place) if isinstance(place, str) else place, recipe)
     every, groups = np.arange(len(runs)), groups_of(runs)
     whole = problem.fit(every)
-    near = every[problem.off(whole, every) < FAR]
+    near = every[problem.explained(whole, every)]
     found, *_ = held_out(problem, runs, near, whole)
     if all(len(set(names)) > 1 for names in kinds(runs).values()):
         found.append(both_held_out(problem, runs, near, whole))

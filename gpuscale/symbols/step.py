@@ -140,6 +140,10 @@ g_dp = Quantity("g_dp", "1", "fraction of the gradient exchange that is not over
     most=1, zero=True)
 gamma_net = Quantity("gamma_net", "1", "exponent by which node bandwidth falls with the number of nodes",
     r"\gamma_\mathrm{net}", zero=True)
+t_stall = Quantity("t_stall", "s",
+    "time that a stage of a pipeline that stalls loses per microbatch and neighboring stage", r"t_\mathrm{stall}",
+    zero=True)
+T_stall = Quantity("T_stall", "s", "time that a pipeline that stalls loses in a step", r"T_\mathrm{stall}", zero=True)
 T_mb_gpu = Quantity("T_mb_gpu", "s", "time of the GPU for a microbatch in a stage", r"T_\mathrm{MB,GPU}")
 T_host = Quantity("T_host", "s", "time of the host for a microbatch in a stage", r"T_\mathrm{host}", zero=True)
 T_upd = Quantity("T_upd", "s",

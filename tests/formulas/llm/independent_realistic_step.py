@@ -293,3 +293,17 @@ def a_step_with_its_end(lib, case):
         now += piece
     given = {"N_MB": count, "T_mb": micro, "T_idle": idle, "T_pp": hops, "T_dp": exposed, "T_upd": update}
     assert at(lib.expected_step, **given) == now
+
+
+@checks("pipeline_stall", over=st.tuples(*[st.integers(1, 5)] * 3, TIME))
+def a_pipeline_that_stalls(lib, case):
+    """Microbatch by microbatch through the virtual stages: whoever has a neighbor on another rank waits for it."""
+    count, ranks, pieces, delay = case
+    home = [stage % ranks for stage in range(ranks * pieces)]
+    lost = dict.fromkeys(home, Fraction(0))
+    for _ in range(count):
+        for here, there in itertools.pairwise(home):
+            for rank in {here, there} if here != there else ():
+                lost[rank] += delay
+    given = {"t_stall": delay, "N_MB": count, "N_stages": ranks, "n_virt": pieces}
+    assert at(lib.pipeline_stall, **given) == max(lost.values())
