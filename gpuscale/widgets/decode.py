@@ -54,6 +54,9 @@ WORDS = {
     "context": "Context",
     "tokens": "{} tokens",
     "edge": "Edge of the KV caches: context",
+    "more": "Edge of the KV caches: batch",
+    "longer": "longer contexts",
+    "further": "more sequences",
     "batch": "Batch",
     "sequence": "{} sequence",
     "sequences": "{} sequences",
@@ -137,7 +140,8 @@ def decode_stage(
         name=name,
         title=title,
         caption=caption,
-        start={"model": model, "gpu": gpu, "weights": weights, "N": gpus, "B": batch, "S": context, "edge": context},
+        start={"model": model, "gpu": gpu, "weights": weights, "N": gpus}
+        | {"B": batch, "more": batch, "S": context, "edge": context},
         text=[f"{page['models'][model]['name']}, {page['gpus'][gpu]['name']}: batch {batch}, context {context}"],
         choices={
             "model": ("Model", {key: each["name"] for key, each in page["models"].items()}),
@@ -147,8 +151,9 @@ def decode_stage(
         },
         boxes=["gpu", "N", "weights"],
         presets=presets,
-        within={"B": (1, MOST["batch"]), "S": (LEAST, MOST["context"]), "edge": (LEAST, MOST["context"])},
-        counts=["B", "S", "edge"],
+        within=dict.fromkeys(("B", "more"), (1, MOST["batch"]))
+        | dict.fromkeys(("S", "edge"), (LEAST, MOST["context"])),
+        counts=["B", "more", "S", "edge"],
         formulas=page["formulas"],
         units={"T": "s", "V": "B"},
         words=WORDS,

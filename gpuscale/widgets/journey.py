@@ -18,6 +18,7 @@ from gpuscale.widgets.stage import stage_figure
 
 TOKENS = 1024  # that are routed and counted
 MOST = 16, 2.0  # experts per token, and load that a popular expert adds, over the mean load of a GPU
+CAPACITY = 0.5, 3.4  # rows that a GPU takes, over the mean; at most, there is no limit
 SAID = "What moves is copies per node not per expert".split()  # the first tokens of each GPU
 
 WORDS = {
@@ -27,6 +28,10 @@ WORDS = {
     "start": "GPU {}: start the token here",
     "rows": "rows per GPU, of {} tokens",
     "short": "rows per GPU",
+    "cap": (", capacity {} × the mean", ", capacity {} ×"),
+    "limit": "pull: a capacity",
+    "capacity": "Capacity of each GPU",
+    "nolimit": "no limit",
     "fullest": "GPU {}: {} × the mean",
     "pull": "pull: a popular expert",
     "popular": "Load that a popular expert adds to GPU {}",
@@ -44,6 +49,10 @@ WORDS = {
     "cross": "Copies over the network: <b class=scaleout>{}</b>, over NVLink: <b class=scaleup>{}</b>.",
     "wait": "GPU {} has the most rows, <b class=compute>{} times the mean</b>, and all others <b class=wait>wait</b> "
     "for it.",
+    "full": "For {} of them, the GPU is full.",
+    "gone": "Its GPU is full.",
+    "drops": "A GPU takes rows up to <b class=compute>{} times the mean</b>: <b>{} of all rows are dropped</b>.",
+    "lossless": ", if nothing is dropped",
     "takes": "The layer takes {}.",
     "meter": "Copies per token over the network, mean of {} tokens",
     "even": "formula: {}",
@@ -52,7 +61,14 @@ WORDS = {
     "skewed_most": "formula for an even router, at most: {}",
     "gpu": "GPU {}, node {}",
     "holds": "{} rows in this batch",
-    "heads": ["Node", "Copies in over the network", "Copies over NVLink", "Rows", "Rows on its fullest GPU"],
+    "heads": [
+        "Node",
+        "Copies in over the network",
+        "Copies over NVLink",
+        "Rows",
+        "Rows on its fullest GPU",
+        "Dropped rows",
+    ],
 }
 
 
@@ -81,7 +97,7 @@ def journey_stage(
     token: int = 3,
     popular: int = 150,
 ):
-    """The journey of tokens to ``k`` of ``experts`` experts, spread over nodes of GPUs.
+    """The journey of tokens to ``k`` of ``experts`` experts, spread over nodes of GPUs that a hand gives a capacity.
 
     ``given`` are the inputs of the formulas that the figure doesn't count; ``limits`` are those of node-limited
     routing. It opens with token number ``token`` of GPU ``home``; ``popular`` is the expert that a hand makes popular.
@@ -105,7 +121,7 @@ def journey_stage(
         name=name,
         title=title,
         caption=caption,
-        start={"limit": nodes, "copy": "node", "k": k, "hot": 0, "home": home, "token": token},
+        start={"limit": nodes, "copy": "node", "k": k, "hot": 0, "cap": CAPACITY[1], "home": home, "token": token},
         text=[
             f"copies per token over the network: {show(copies)}",
             f"rows on the fullest GPU over the mean: {show(rows.max() / rows.mean())}",
@@ -115,8 +131,12 @@ def journey_stage(
             "copy": ("Copies over the network", {"node": "One copy per node", "expert": "One copy per expert"}),
             "limit": ("Routing", {nodes: "All nodes"} | {limit: f"At most {limit} nodes" for limit in limits}),
         },
-        presets={"Even router": {"hot": 0}, "A popular expert": {"hot": 1}},
-        within={"hot": (0, MOST[1]), "home": (0, ranks - 1), "token": (0, len(SAID) - 1)},
+        presets={
+            "Even router": {"hot": 0, "cap": CAPACITY[1]},
+            "A popular expert": {"hot": 1, "cap": CAPACITY[1]},
+            "With a capacity": {"hot": 1, "cap": 1.25},
+        },
+        within={"hot": (0, MOST[1]), "cap": CAPACITY, "home": (0, ranks - 1), "token": (0, len(SAID) - 1)},
         formulas={
             "node": (M - 1) * costs.reached.rhs.subs(Z, M * G),
             "expert": active * (M - 1) / M,  # each expert is as likely to be on one node as on another
@@ -133,8 +153,11 @@ def journey_stage(
             "tokens": TOKENS,
             "popular": popular,
             "most": MOST[1],
+            "least": CAPACITY[0],
+            "none": CAPACITY[1],
             "given": given | {"E": experts, "M": nodes, "G": gpus, "Z": ranks},
         },
         at=0.58,
-        python="from gpuscale.schedules.collectives.exchange import best_choice, crossings, router_scores",
+        python="from gpuscale.schedules.collectives.exchange import "
+        "best_choice, capped_choice, crossings, router_scores",
     )

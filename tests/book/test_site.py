@@ -67,7 +67,7 @@ EXTRA = {
     "sms.js": 15,
     "powers.js": 11,
     "overview.js": 13,
-    "planner.js": 27,
+    "planner.js": 29,
     "journey.js": 12,
     "steps.js": 6,
     "decode.js": 15,

@@ -39,7 +39,26 @@ def test_crossings_are_counted_token_by_token():
         assert (by_node[token], by_expert[token]) == (len(set(away)), len(away))
 
 
+def test_rows_beyond_a_capacity_are_dropped_as_tokens_come():
+    scores = exchange.router_scores(64, 32, popular=9, fraction=0.6)
+    choice = exchange.best_choice(scores, 4)
+    for capacity in (0.3, 1, 1.3, 9):
+        room, left = [int(np.ceil(capacity * 64 * 4 / 8))] * 8, choice.tolist()
+        for token in sorted(range(64), key=mixed):
+            for place, e in enumerate(left[token]):
+                left[token][place] = e if room[e // 4] > 0 else -1
+                room[e // 4] -= 1
+        kept = exchange.capped_choice(choice, 32, 8, capacity)
+        assert kept.tolist() == left and (kept < 0).any() == (capacity < 9)
+        by_node, by_expert = exchange.crossings(kept, 32, 4), exchange.crossings(kept, 32, 4, per_expert=True)
+        for token, row in enumerate(left):
+            away = [e // 8 for e in row if e >= 0 and e // 8 != token // 16]
+            assert (by_node[token], by_expert[token]) == (len(set(away)), len(away))
+
+
 def test_what_cannot_be_routed_is_refused():
+    with pytest.raises(ValueError, match="capacity: expected a number above 0, in mean loads of a shard; got 0"):
+        exchange.capped_choice(exchange.random_choice(8, 8, 2), 8, 4, 0)
     with pytest.raises(ValueError, match="popular, fraction: expected an expert below 8, from 0 to 1; got 8, 0.5"):
         exchange.router_scores(4, 8, popular=8, fraction=0.5)
     with pytest.raises(ValueError, match="choice: expected a multiple of 4 tokens; got 6"):

@@ -277,11 +277,35 @@ def test_published_steps_lie_above_their_bound():
     assert (line.context, line.time) == (8192, pytest.approx(6.44e-3 + 8192 * 4.37e-8, rel=1e-9))
 
 
-def test_either_handle_sets_the_context():
+def test_the_edge_of_the_caches_follows_the_hand():
+    """Where a hand pulls the edge, no more sequences or tokens of context fit, but for rounding to two digits."""
+    pull = """(spec, states) => JSON.stringify(states.map((p) => {
+      const view = Object.assign(gpuscale.seen(spec, p), { width: p.width }), x = p.at * p.width;
+      return ['more', 'edge'].map((id) => gpuscale.figures.decode.pull(view, id, x));
+    }))"""
+    many, moved = states(200), 0
+    for state, (batch, context) in zip(
+        many, json.loads(engine("decode").eval(f"({pull})({figure().spec}, {json.dumps(many)})")), strict=True
+    ):
+        gpu = chip(state["gpu"])
+        longest = state["at"] * gpu.hbm / gpu.hbm_bw
+        for pulled, most, read in (
+            (batch, MOST["batch"], lambda v, state=state: Worked(state, batch=v).read),
+            (context, MOST["context"], lambda v, state=state: Worked(state, context=v).read),
+        ):
+            assert pulled <= 1 or read(max(1, 0.95 * pulled - 1)) <= longest * (1 + 1e-9), state
+            assert pulled >= 0.95 * most or read(1.05 * pulled + 1) > longest, state
+            moved += 1 < pulled < 0.95 * most
+    assert moved > 100
+
+
+def test_either_handle_sets_the_context_or_the_batch():
     run = engine("decode").eval
     fit = lambda to, was: json.loads(run(f"JSON.stringify(gpuscale.figures.decode.fit({to}, {was}))"))  # noqa: E731
     assert fit('{"S": 100, "edge": 200}', '{"S": 100, "edge": 100}')["S"] == 200
     assert fit('{"S": 300, "edge": 100}', '{"S": 100, "edge": 100}')["edge"] == 300
+    assert fit('{"B": 4, "more": 6}', '{"B": 4, "more": 4}')["B"] == 6
+    assert fit('{"B": 5, "more": 4}', '{"B": 4, "more": 4}')["more"] == 5
 
 
 def test_it_opens_on_a_step_that_is_a_read():

@@ -1,6 +1,7 @@
 """A token's journey on the page, in a JavaScript engine, against routing in numpy and transfers of the schedule."""
 
 import json
+import math
 import random
 import re
 
@@ -12,7 +13,7 @@ from gpuscale.llm import ep_fan_out, ep_node_comms, ep_uneven_math, limited_node
 from gpuscale.schedules.collectives import exchange
 from gpuscale.units import GB, TB, show
 from gpuscale.widgets import RoutedCosts, journey_stage
-from gpuscale.widgets.journey import TOKENS
+from gpuscale.widgets.journey import CAPACITY, TOKENS
 
 E, M, G, POPULAR = 256, 8, 8, 150
 RANKS, PER = M * G, TOKENS // (M * G)
@@ -39,6 +40,7 @@ def states(many: int) -> list[dict]:
             "copy": dice.choice(["node", "expert"]),
             "k": dice.randint(1, 16),
             "hot": dice.choice([0, round(dice.uniform(0, 2), 2)]),
+            "cap": dice.choice([CAPACITY[1], CAPACITY[1], 1, round(dice.uniform(*CAPACITY), 2)]),
             "home": dice.randrange(RANKS),
             "token": dice.randrange(9),
         }
@@ -51,18 +53,38 @@ def routed(state: dict) -> np.ndarray:
     return exchange.best_choice(scores, state["k"], M, state["limit"])
 
 
+def kept(state: dict, choice: np.ndarray) -> np.ndarray:
+    """The choice with -1 for rows that find their GPU full, one row after the other."""
+    if state["cap"] == CAPACITY[1]:
+        return choice
+    room = np.full(RANKS, math.ceil(state["cap"] * choice.size / RANKS))
+    out = choice.copy()
+    for token in np.argsort(exchange.hashed(np.arange(TOKENS))):
+        for place, at in enumerate(choice[token] * RANKS // E):
+            out[token, place] = choice[token, place] if room[at] > 0 else -1
+            room[at] -= 1
+    return out
+
+
 @pytest.fixture(scope="module")
 def shown():
     every = states(220)
     pages = json.loads(engine("journey").eval(f"({SHOWN})({figure().spec}, {json.dumps(every)})"))
-    return [(state, page, routed(state)) for state, page in zip(every, pages, strict=True)]
+    found = [routed(state) for state in every]
+    return [(*one, choice, kept(one[0], choice)) for *one, choice in zip(every, pages, found, strict=True)]
+
+
+def loads(choice: np.ndarray) -> np.ndarray:
+    """Rows of each GPU."""
+    return np.bincount(choice[choice >= 0] * RANKS // E, minlength=RANKS)
 
 
 def arrivals(state: dict, choice: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Copies into each node over the network and into each GPU over NVLink, counted in a matrix of who goes where."""
     home, at = np.arange(TOKENS) // PER, choice * RANKS // E
     there = np.zeros((TOKENS, RANKS), int)
-    np.add.at(there, (np.arange(TOKENS)[:, None], at), 1)
+    token, place = np.nonzero(choice >= 0)
+    np.add.at(there, (token, at[token, place]), 1)
     nodes = there.reshape(TOKENS, M, G).sum(axis=2)
     if state["copy"] == "node":
         there, nodes = np.minimum(there, 1), np.minimum(nodes, 1)
@@ -76,19 +98,26 @@ def plain(text: str) -> str:
 
 
 def test_tokens_are_routed_and_counted_as_in_the_library(shown):
-    for state, page, choice in shown:
-        nodes, there = arrivals(state, choice)
+    dropped = 0
+    for state, page, choice, left in shown:
+        nodes, there = arrivals(state, left)
         token = state["home"] * PER + state["token"]
         assert page["chosen"] == choice[token].tolist(), state
-        assert page["rows"] == np.bincount(choice.ravel() * RANKS // E, minlength=RANKS).tolist()
+        assert page["kept"] == [e for e in left[token] if e >= 0], state
+        assert page["rows"] == loads(left).tolist() and page["asked"] == loads(choice).tolist()
+        assert page["lost"] == pytest.approx((left < 0).mean(), abs=1e-12)
+        if state["cap"] < CAPACITY[1]:
+            assert (exchange.capped_choice(choice, E, RANKS, state["cap"]) == left).all(), state
+        dropped += page["lost"] > 0
         assert page["intake"] == nodes.sum(axis=0).tolist() and page["inside"] == there.sum(axis=0).tolist()
         assert sorted(page["net"]) == np.repeat(np.arange(M), nodes[token]).tolist()
         assert sorted(page["nvl"]) == np.repeat(np.arange(RANKS), there[token]).tolist()
+    assert 40 < dropped < 180
 
 
 def test_copies_per_node_are_the_transfers_of_the_dispatch(shown):
-    for state, page, choice in [one for one in shown if one[0]["copy"] == "node"][:12]:
-        plan = exchange.dispatch(choice, E, RANKS, node=G)
+    for state, page, _, left in [one for one in shown if one[0]["copy"] == "node"][:12]:
+        plan = exchange.dispatch(left, E, RANKS, node=G)
         _, source, target, *_ = plan.columns
         away = source // G != target // G
         assert page["intake"] == np.bincount(target[away] // G, minlength=M).tolist(), state
@@ -99,34 +128,42 @@ def test_times_are_bytes_and_flops_of_the_fullest(shown):
     """Bytes into the fullest node or GPU over its bandwidth, and FLOPs of its rows, for B tokens of which these are a
     sample."""
     scale, given = GIVEN["B"] / TOKENS, GIVEN
-    for state, page, choice in shown:
-        nodes, there = arrivals(state, choice)
-        rows = np.bincount(choice.ravel() * RANKS // E, minlength=RANKS)
+    for state, page, choice, left in shown:
+        nodes, there = arrivals(state, left)
+        rows = loads(left)
         for pick, key in ((np.max, "takes"), (np.mean, "mean")):
             net = scale * pick(nodes.sum(axis=0)) * given["D"] / given["W_node"]
             nvl = scale * pick(there.sum(axis=0)) * given["D"] / given["W_nvl"]
-            math = scale * pick(rows) * 2 * given["n_mat"] * given["D"] * given["F"] / given["C"]
-            want = [net, nvl, math, 2 * nvl, 2 * net]
+            compute = scale * pick(rows) * 2 * given["n_mat"] * given["D"] * given["F"] / given["C"]
+            want = [net, nvl, compute, 2 * nvl, 2 * net]
             assert [one[key] for one in page["phases"]] == pytest.approx(want, rel=1e-9), state
         assert page["total"] == pytest.approx(sum(one["takes"] for one in page["phases"]), rel=1e-12)
-        assert page["over"] == pytest.approx(rows.max() / rows.mean()) and rows[page["fullest"]] == rows.max()
+        mean = choice.size / RANKS
+        assert page["over"] == pytest.approx(rows.max() / mean) and rows[page["fullest"]] == rows.max()
 
 
 def test_words_say_the_same_numbers(shown):
-    for state, page, choice in shown:
-        nodes, there = arrivals(state, choice)
+    for state, page, choice, left in shown:
+        nodes, there = arrivals(state, left)
+        over, lost = loads(left).max() * RANKS / choice.size, (left < 0).mean()
         rows, token = np.array(page["rows"]), state["home"] * PER + state["token"]
         copies = nodes.sum() / TOKENS
         on = len(set((choice[token] * M // E).tolist()))
         sentence = plain(page["sentence"])
         where = "one node" if on == 1 else f"{on} nodes"
         first = f"The {state['k']} experts of this token are on" if state["k"] > 1 else "The expert of this token is on"
-        assert sentence.startswith(f"{first} {where}. Copies over the network: {nodes[token].sum()}, over NVLink: ")
-        assert f"over NVLink: {there[token].sum()}. GPU {page['fullest']} has the most rows" in sentence
-        assert f"{show(rows.max() / rows.mean())} times the mean" in sentence
+        gone = (left[token] < 0).sum()
+        full = f" For {gone} of them, the GPU is full." if gone and state["k"] > 1 else " Its GPU is full." * gone
+        copies_said = f" Copies over the network: {nodes[token].sum()}, over NVLink: {there[token].sum()}."
+        assert sentence.startswith(f"{first} {where}.{full}{copies_said}"), state
+        assert (f"GPU {page['fullest']} has the most rows" in sentence) == (lost == 0)
+        assert (f": {plain(show(lost, '%'))} of all rows are dropped." in sentence) == (lost > 0)
+        assert f"{show(over)} times the mean" in sentence
         assert f"The layer takes {plain(show(page['total'], 's'))}." in sentence
         words = {key: plain(text) for key, text in page["words"].items()}
-        assert words["most"] == f"GPU {page['fullest']}: {show(rows.max() / rows.mean())} × the mean"
+        assert words["most"] == f"GPU {page['fullest']}: {show(over)} × the mean"
+        limited = f", capacity {show(state['cap'])} × the mean" * (state["cap"] < CAPACITY[1])
+        assert words["rows"] == f"rows per GPU, of 1,024 tokens{limited}"
         assert words["netname"] == f"copies over the network: {nodes[token].sum()}"
         assert words["nvlname"] == f"over NVLink: {there[token].sum()}" and words["home"].endswith(str(state["home"]))
         takes = [one["takes"] for one in page["phases"]]
@@ -134,10 +171,13 @@ def test_words_say_the_same_numbers(shown):
             assert words[f"lane{lane}"].endswith(plain(show(time, "s"))), state
         by_node = rows.reshape(M, G)
         inside = there.sum(axis=0).reshape(M, G).sum(axis=1)
-        cells = zip(nodes.sum(axis=0), inside, by_node.sum(axis=1), by_node.max(axis=1), strict=True)
+        away = (loads(choice) - rows).reshape(M, G).sum(axis=1)
+        cells = zip(nodes.sum(axis=0), inside, by_node.sum(axis=1), by_node.max(axis=1), away, strict=True)
         assert page["table"][1:] == [[n, *(show(int(v), "count") for v in row)] for n, row in enumerate(cells)]
         assert page["meter"]["words"] == show(copies) and page["meter"]["value"] == pytest.approx(copies)
-        scope = {name: getattr(exchange, name) for name in ("best_choice", "crossings", "router_scores")}
+        scope = {
+            name: getattr(exchange, name) for name in ("best_choice", "capped_choice", "crossings", "router_scores")
+        }
         assert eval(page["call"], scope) == pytest.approx(copies, rel=1e-12), page["call"]
 
 
@@ -148,13 +188,14 @@ def missed(k: int) -> float:
 
 def test_the_mark_is_the_expected_number_of_copies_where_it_holds(shown):
     met = 0
-    for state, page, _ in shown:
+    for state, page, _, left in shown:
         free = state["limit"] == M
         want = state["k"] * (M - 1) / M
         if state["copy"] == "node":
             want = (M - 1) * min(1 - missed(state["k"]), state["limit"] / M)
         assert page["meter"]["mark"] == page["formula"] == pytest.approx(want), state
-        holds = not state["hot"] and (free or state["copy"] == "expert")
+        lost = bool((left < 0).any())
+        holds = not state["hot"] and not lost and (free or state["copy"] == "expert")
         assert page["meter"]["met"] == holds, (state, page["copies"], want)
         met += holds
         label = (
@@ -162,7 +203,7 @@ def test_the_mark_is_the_expected_number_of_copies_where_it_holds(shown):
             + " for an even router" * (state["hot"] > 0)
             + ", at most" * (not free and state["copy"] == "node")
         )
-        assert page["meter"]["label"] == f"{label}: {show(want)}"
+        assert page["meter"]["label"] == f"{label}: {show(want)}" + ", if nothing is dropped" * lost
     assert 20 < met < 200
 
 

@@ -19,6 +19,7 @@ from gpuscale.plan.layouts import Rows
 from gpuscale.plan.page import of_model
 from gpuscale.plan.search import solve
 from gpuscale.plan.stages import stage_layers, stage_memory
+from gpuscale.schedules.pipelines.orders import interleaved, one_f_one_b
 from gpuscale.units import show
 from gpuscale.widgets import assets, planner_stage
 
@@ -35,10 +36,11 @@ OPEN = """(spec) => {
   globalThis.bars = (p) => {
     const view = Object.assign(gpuscale.seen(spec, p), { width: 690 });
     const drawn = gpuscale.figures.planner.draw(view).flat(Infinity);
-    const found = drawn.filter((s) => s?.act?.includes(':'));
+    const found = drawn.filter((s) => s?.act?.includes(':') && s.group !== 'stages');
     const high = (act) => drawn.find((s) => s?.key === `bar-${act.replace(':', '')}`).height;
     return JSON.stringify(found.map(({ act, label }) => [...act.split(':'), label, high(act)]));
   };
+  globalThis.spec = spec;
   globalThis.gaps = (p, width) => {
     const view = Object.assign(gpuscale.seen(spec, p), { width });
     const drawn = gpuscale.figures.planner.draw(view).flat(Infinity);
@@ -191,10 +193,62 @@ def test_every_number_of_a_state_is_the_library_s(numbers):
     assert opened > STATES / 2 and split > STATES / 4
 
 
+PLAYED = """(all) => JSON.stringify(all.map((one) => gpuscale.planning.timetable(...one)))"""
+
+
+def test_stages_work_as_the_library_s_pipelines_do(engine):
+    dice, many = random.Random(8), []
+    while len(many) < 200:
+        ranks, virtual = dice.randint(1, 9), dice.choice([1, 1, 2, 3, 5])
+        groups = dice.randint(1, 4)
+        many.append((ranks, groups * ranks if virtual > 1 else dice.randint(1, 24), virtual, dice.choice([2, 3])))
+    played = json.loads(engine.eval(f"({PLAYED})({json.dumps(many)})"))
+    for (ranks, count, virtual, back), found in zip(many, played, strict=True):
+        run = interleaved(ranks, count, virtual, t_B=back) if virtual > 1 else one_f_one_b(ranks, count, t_B=back)
+        for rank, row in enumerate(found["rows"]):
+            assert row == [[slot.start, slot.end, slot.kind == "B"] for slot in run.of(rank)], (ranks, count, virtual)
+        assert found["total"] == run.makespan
+
+
+LANES = """(state, width) => {
+  const view = Object.assign(gpuscale.seen(spec, state), { width }), { planner } = gpuscale.figures;
+  const drawn = planner.draw(view).flat(Infinity), lane = (rest) => rest.filter((s) => s?.tag === 'rect')
+    .reduce((sum, s) => sum + s.width, 0), { out, stages, played } = view.solved;
+  const all = planner.lanes(view, planner.places(view)), wait = all.filter((s) => s.class === 'bubble');
+  const ticks = all.filter((s) => /^tick[1-9]/.test(s.key));
+  return JSON.stringify({ wait: lane(wait), out, total: played.total, rows: !!played.rows,
+    end: all.find((s) => s.key === 'end').d.match(/[\\d.]+/)[0] - planner.places(view).lanes.x,
+    opened: drawn.filter((s) => s?.group === 'stages').map((s) => [s.act, s.label, s.pressed]), stages });
+}"""
+
+
+def test_the_lanes_open_the_stage_that_is_chosen(engine, numbers):
+    """What waits in a lane is the bubble of the plan; every stage can be opened, and says its layers and its memory."""
+    waited = crowded = 0
+    crowd = {"model": "qwen3_32b", "batch": 2**27, "tp": 2, "pp": 16, "gpus": 64, "cluster": "h100_superpod"}
+    for state in [*states(40, seed=9, most=2**8), START | crowd | {"config": "", "run": RUN}]:
+        if not numbers(state).get("out"):
+            continue
+        state |= {"stage": random.Random(state["gpus"]).randrange(64)}
+        shown = json.loads(engine.eval(f"({LANES})({json.dumps(state)}, 1700)"))
+        out, pp = shown["out"], shown["out"]["degrees"]["pp"]
+        scale = shown["end"] / out["step"]
+        assert shown["wait"] == pytest.approx(out["c"]["bubble_expected"] * scale, abs=0.2 * (1 + out["row"][5] * pp))
+        chosen = min(state["stage"], pp - 1) if shown["rows"] else -1
+        assert [pressed for *_, pressed in shown["opened"]] == [i == chosen for i in range(pp)][: pp * (pp > 1)]
+        for i, (act, label, _) in enumerate(shown["opened"]):
+            one = shown["stages"][i]
+            assert act == (f"stage:{i}" if shown["rows"] else None)
+            assert label == f"Stage {i}: {one['layers']} layers, {show(one['memory'], 'B')} per GPU"
+        waited += pp > 1
+        crowded += not shown["rows"]
+    assert waited > 10 > crowded > 0
+
+
 def test_a_layout_is_longer_or_shorter_or_a_tie(engine):
     kinds = set()
     for tp, pp in ((2, 8), (4, 4), (8, 8), (16, 32)):
-        state = START | {"tp": tp, "pp": pp, "config": "", "run": RUN}
+        state = START | {"tp": tp, "pp": pp, "config": "", "stage": 0, "run": RUN}
         for width, tied in ((690, "{}, within the error: a tie"), (340, "{}: a tie")):
             runners, shown = json.loads(engine.eval(f"gaps({json.dumps(state)}, {width})"))
             for runner, words in zip(runners, shown, strict=True):
@@ -208,7 +262,7 @@ def test_a_layout_is_longer_or_shorter_or_a_tie(engine):
 def test_the_bars_are_the_best_plans_of_other_requests(engine):
     """A bar for each number of GPUs and each batch is as high as the MFU that plan() gives, and names what binds."""
     heights = []
-    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0, "run": RUN}
+    seen = START | {"model": "qwen3_32b", "gpus": 64, "batch": 2**20, "tp": 0, "pp": 0, "stage": 0, "run": RUN}
     for kind, stop, label, high in json.loads(engine.eval(f"bars({json.dumps(seen)})")):
         state = seen | {kind: int(stop)}
         assert label.startswith(f"{int(stop):,} "), label

@@ -100,6 +100,26 @@ def router_scores(tokens: int, experts: int, popular: int = 0, fraction: float =
     return scores
 
 
+def capped_choice(choice: np.ndarray, experts: int, shards: int, capacity: float) -> np.ndarray:
+    """The experts of each token, with -1 for those on a shard that is full: their rows are dropped.
+
+    Each shard takes ``capacity`` times the mean number of rows, rounded up, as they come. The tokens come in a random
+    order, which is always the same.
+    """
+    choice = np.asarray(choice)
+    hit_shards(choice, experts, shards)
+    if not capacity > 0:
+        raise ValueError(f"capacity: expected a number above 0, in mean loads of a shard; got {capacity}")
+    turns = np.argsort(hashed(np.arange(len(choice))))
+    at = choice[turns].ravel() // (experts // shards)
+    order = np.argsort(at, kind="stable")
+    before = np.empty(at.size, int)  # rows for the same shard
+    before[order] = np.arange(at.size) - np.searchsorted(at[order], at[order])
+    full = np.empty(choice.shape, bool)
+    full[turns] = (before >= np.ceil(capacity * (choice.size / shards))).reshape(choice.shape)
+    return np.where(full, -1, choice)
+
+
 def crossings(choice: np.ndarray, experts: int, nodes: int, per_expert: bool = False) -> np.ndarray:
     """Copies of each token that go from its own node to the others, shape (tokens,).
 
@@ -112,18 +132,19 @@ def crossings(choice: np.ndarray, experts: int, nodes: int, per_expert: bool = F
         raise ValueError(f"choice: expected a multiple of {nodes} tokens; got {tokens}")
     home = np.arange(tokens) // (tokens // nodes)
     if per_expert:
-        return (choice // (experts // nodes) != home[:, None]).sum(axis=1)
+        return ((choice // (experts // nodes) != home[:, None]) & (choice >= 0)).sum(axis=1)
     return hit.sum(axis=1) - hit[np.arange(tokens), home]
 
 
 def hit_shards(choice: np.ndarray, experts: int, shards: int) -> np.ndarray:
-    """Which shards hold an expert of a token: true or false, shape (tokens, shards)."""
+    """Which shards hold an expert of a token: true or false, shape (tokens, shards). -1 is no expert."""
     choice = np.asarray(choice)
     each = _need_experts(experts, shards, 1)
-    if choice.ndim != 2 or (choice < 0).any() or (choice >= experts).any():
+    if choice.ndim != 2 or (choice < -1).any() or (choice >= experts).any():
         raise ValueError(f"choice: expected expert numbers below {experts}, shape (tokens, k); got {choice.shape}")
     hit = np.zeros((choice.shape[0], shards), bool)
-    np.put_along_axis(hit, choice // each, True, axis=1)
+    token, place = np.nonzero(choice >= 0)
+    hit[token, choice[token, place] // each] = True
     return hit
 
 

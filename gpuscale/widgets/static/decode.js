@@ -107,10 +107,12 @@ figures.decode = {
     const L = layout(view);
     return L.base + 42;
   },
-  /** The edge of the caches is the context, too. */
+  /** The edge of the caches is the context and the batch, too. */
   fit(p, was) {
-    const S = p.S === was?.S && p.edge !== was?.edge ? p.edge : p.S;
-    return { ...p, S, edge: S };
+    const either = (k, own) => (p[k] === was?.[k] && p[own] !== was?.[own] ? p[own] : p[k]);
+    const S = either('S', 'edge');
+    const B = either('B', 'more');
+    return { ...p, S, edge: S, B, more: B };
   },
 
   draw(view, t) {
@@ -285,6 +287,12 @@ figures.decode = {
         ),
       );
     }
+    if (xe + 104 < width && f.fits) {
+      out.push(
+        label('longer', xe + 13, L.edge + 4, words.longer, 'small pull halo'),
+        label('further', xe + 13, L.more + 4, words.further, 'small pull halo'),
+      );
+    }
     if (xu - xr > 90 && xr - side[0] > 60 && !small) {
       out.push(
         label(
@@ -376,22 +384,22 @@ figures.decode = {
       value: p.S,
       words: worded(words.tokens, count(p.S)),
     };
+    const B = {
+      label: words.batch,
+      lo: 1,
+      hi: batch,
+      step: max(1, two(p.B / 4)),
+      leap: max(4, p.B),
+      grid: 1,
+      value: p.B,
+      words: worded(words.sequences, count(p.B)),
+    };
+    const x = clamp(X(f.tw + f.tk), 0, width);
     return [
-      { id: 'edge', ...S, label: words.edge, x: clamp(X(f.tw + f.tk), 0, width), y: L.page + L.H * 0.62 },
+      { id: 'edge', ...S, label: words.edge, x, y: L.edge },
+      { id: 'more', ...B, label: words.more, x, y: L.more },
       { id: 'S', ...S, x: L.S(p.S), y: L.rail },
-      {
-        id: 'B',
-        label: words.batch,
-        x: L.B(p.B),
-        y: L.base,
-        lo: 1,
-        hi: batch,
-        step: max(1, two(p.B / 4)),
-        leap: max(4, p.B),
-        grid: 1,
-        value: p.B,
-        words: worded(words.sequences, count(p.B)),
-      },
+      { id: 'B', ...B, x: L.B(p.B), y: L.base },
     ];
   },
   pull(view, id, x) {
@@ -399,11 +407,13 @@ figures.decode = {
     const L = layout(view);
     if (id === 'B') return two(L.B.inv(x));
     if (id === 'S') return whole(L.S.inv(x));
-    return whole(last(data.most.context, (S) => (costs(p, view.call, data, p.B, S).read / solved.page) * width <= x)); // the edge follows the hand
+    const within = (B, S) => (costs(p, view.call, data, B, S).read / solved.page) * width <= x; // the edge follows the hand
+    return id === 'more'
+      ? two(last(data.most.batch, (B) => within(B, p.S)))
+      : whole(last(data.most.context, (S) => within(p.B, S)));
   },
   place: ({ solved, spec }, t) => show(min(t, solved.T), spec.units.T),
   act: (view, i) => view.data.rows[i].set,
-  uses: (p, name) => name !== 'edge',
   numbers({ solved }) {
     const { marks, ...rest } = solved;
     return rest;
@@ -537,6 +547,8 @@ function layout({ width, data }) {
     small,
     page,
     H,
+    edge: page + H * 0.52,
+    more: page + H * 0.76,
     rail,
     top,
     high,

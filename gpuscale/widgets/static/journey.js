@@ -17,7 +17,8 @@ function hashed(i) {
   return (h ^ (h >>> 16)) >>> 0;
 }
 const drawn = new Map();
-/** What no input changes: the scores of all tokens, the experts of each by falling score, and how easily it takes the popular one. */
+/** What no input changes: the scores of all tokens, the experts of each by falling score, how easily it takes the popular
+ *  one, and the order in which tokens come. */
 function scoresOf({ tokens, experts }) {
   const key = `${tokens} ${experts}`;
   const all = tokens * experts;
@@ -31,7 +32,8 @@ function scoresOf({ tokens, experts }) {
     } // a loop: many times as fast as from()
     for (const t of range(tokens)) sorted.subarray(t * experts, (t + 1) * experts).sort();
     for (let i = 0; i < all; i++) order[i] = sorted[i] - experts * floor(sorted[i] / experts);
-    drawn.set(key, { score, order, sure: range(tokens).map((t) => hashed(all + t)) });
+    const sure = range(tokens).map((t) => hashed(all + t));
+    drawn.set(key, { score, order, sure, turns: range(tokens).sort((a, b) => score[a] - score[b]) });
   }
   return drawn.get(key);
 }
@@ -100,19 +102,23 @@ figures.journey = {
     const net = zeros(nodes);
     const nvl = zeros(ranks);
     const rows = zeros(ranks);
+    const asked = zeros(ranks);
     const token = p.home * per + p.token;
+    const even = (tokens * p.k) / ranks;
+    const most = p.cap < data.none ? ceil(p.cap * even) : Infinity;
     let chosen;
-    for (const t of range(tokens)) {
-      const experts = pick(p, data, t);
+    let kept;
+    for (const t of scoresOf(data).turns) {
+      const experts = pick(p, data, t).filter((e) => asked[floor(e / each)]++ < most); // the twin of exchange.capped_choice
       const to = legs(p, data, experts, floor(t / per));
       for (const e of experts) rows[floor(e / each)]++;
       for (const n of to.net) net[n]++;
       for (const g of to.nvl) nvl[g]++;
-      if (t === token) chosen = experts;
+      if (t === token) [chosen, kept] = [pick(p, data, t), experts];
     }
     const all = (list) => list.reduce((a, b) => a + b, 0);
     const copies = all(net) / tokens;
-    const even = (tokens * p.k) / ranks;
+    const lost = 1 - all(rows) / all(asked);
     const fullest = rows.indexOf(max(...rows));
     const inputs = { ...given, k: p.k, M_lim: p.limit };
     const formula = call(p.copy, inputs);
@@ -133,7 +139,7 @@ figures.journey = {
     const phases = [
       phase('net', 'out', 'scaleout', network, net, out),
       phase('nvl', 'out', 'scaleup', nvlink, nvl, out),
-      { kind: 'math', lane: 'math', hue: 'compute', takes: math(over), mean: math(1) },
+      { kind: 'math', lane: 'math', hue: 'compute', takes: math(over), mean: math(1 - lost) },
       phase('nvl', 'back', 'scaleup', nvlink, nvl, back),
       phase('net', 'back', 'scaleout', network, net, back),
     ];
@@ -145,8 +151,11 @@ figures.journey = {
     }
     return {
       chosen,
-      ...legs(p, data, chosen, p.home),
+      kept,
+      ...legs(p, data, kept, p.home),
       rows,
+      asked,
+      lost,
       intake: net,
       inside: nvl,
       copies,
@@ -174,7 +183,8 @@ figures.journey = {
       out.push({ key, tag: 'rect', x, y, width, height, class: kind, ...more });
     const text = (key, x, y, words, kind, anchor = 'start') =>
       out.push({ key, tag: 'text', x, y, 'text-anchor': anchor, words, class: `small ${kind}` });
-    const { phases, rows, fullest, over, even, chosen } = solved;
+    const { phases, rows, asked, fullest, over, even, chosen, kept } = solved;
+    const capped = p.cap < data.none;
     const now = phases.find((one) => t < one.end) ?? phases.at(-1);
     const order = phases.indexOf(now);
     const u = clamp((t - now.at) / now.takes, 0, 1);
@@ -218,8 +228,8 @@ figures.journey = {
     const right = hx < width / 2;
     const rise = (f) =>
       joined(rows, (n, r) => {
-        const [a, b] = f(n / even);
-        return `M${px(X(r) - w / 2)} ${px(Y(a))}h${px(w)}V${px(Y(b))}h${px(-w)}z`;
+        const [a, b] = f(n / even, asked[r] / even);
+        return a < b ? `M${px(X(r) - w / 2)} ${px(Y(a))}h${px(w)}V${px(Y(b))}h${px(-w)}z` : '';
       });
     path(
       'load',
@@ -237,7 +247,14 @@ figures.journey = {
       rise((v) => [0, min(v, pass)]),
       'compute solid',
     );
+    path(
+      'lost',
+      rise((v, all) => [v, all]),
+      'lost',
+    );
     path('pace', `M0 ${px(top)}H${width}`, 'pace');
+    path('cap', `M${capped ? 0 : width - 50} ${px(Y(p.cap))}H${width}`, 'cap');
+    if (!capped) text('limit', width - 14, Y(p.cap) + 14, words.limit, 'soft halo', 'end');
     text(
       'most',
       fx + (left ? -11 : 11),
@@ -250,7 +267,8 @@ figures.journey = {
       'rows',
       right ? width : 0,
       at.bars - 12,
-      small ? words.short : worded(words.rows, show(data.tokens, COUNT)),
+      (small ? words.short : worded(words.rows, show(data.tokens, COUNT))) +
+        (capped ? worded(words.cap[+small], show(p.cap)) : ''),
       'soft halo',
       right ? 'end' : 'start',
     );
@@ -282,7 +300,7 @@ figures.journey = {
     }
     chosen.forEach((e, i) => {
       const [x, y] = cell(e);
-      box(`expert${i}`, x - 0.5, y - 0.5, at.side + 1, 5, 'compute solid');
+      box(`expert${i}`, x - 0.5, y - 0.5, at.side + 1, 5, kept.includes(e) ? 'compute solid' : 'lost');
     });
     box('here', hx - pitch / 2, at.box + 18, pitch, 29, 'here', { rx: 2 });
 
@@ -393,23 +411,35 @@ figures.journey = {
         value: p.hot,
         words: worded(words.times, show(p.hot)),
       },
+      {
+        id: 'cap',
+        label: words.capacity,
+        x: at.X(data.nodes * data.gpus - 1),
+        y: at.Y(p.cap),
+        lo: data.least,
+        hi: data.none,
+        step: 0.05,
+        leap: 0.5,
+        value: p.cap,
+        words: p.cap < data.none ? worded(words.times, show(p.cap)) : words.nolimit,
+      },
     ];
   },
-  pull: (view, id, x, y) => placed(view).load(y) - 1,
+  pull: (view, id, x, y) => placed(view).load(y) - (id === 'hot'),
 
   meter({ p, solved, data, words }) {
     const { copies, formula } = solved;
     const free = p.limit >= data.nodes || p.copy === 'expert';
-    const label = words[`${p.hot ? 'skewed' : free ? 'even' : 'most'}${p.hot && !free ? '_most' : ''}`];
+    const formed = words[`${p.hot ? 'skewed' : free ? 'even' : 'most'}${p.hot && !free ? '_most' : ''}`];
     return {
       name: worded(words.meter, show(data.tokens, COUNT)),
       words: show(copies),
       value: copies,
       full: p.k,
       mark: formula,
-      label: worded(label, show(formula)),
+      label: worded(formed, show(formula)) + (solved.lost ? words.lossless : ''),
       hue: 'scaleout',
-      met: !p.hot && free && abs(copies / formula - 1) < 0.02,
+      met: !p.hot && free && !solved.lost && abs(copies / formula - 1) < 0.02,
     };
   },
   place: (view, t) => worded(view.words.now, time(view, t), time(view, view.solved.total)),
@@ -419,15 +449,19 @@ figures.journey = {
     const each = data.experts / data.nodes;
     const on = new Set(solved.chosen.map((e) => floor(e / each))).size;
     const sit = p.k < 2 ? words.one : on > 1 ? worded(words.sit, p.k, on) : worded(words.alone, p.k);
+    const full = p.k - solved.kept.length;
     return [
       sit,
+      ...(full ? [p.k < 2 ? words.gone : worded(words.full, full)] : []),
       worded(words.cross, solved.net.length, solved.nvl.length),
-      worded(words.wait, solved.fullest, show(solved.over)),
+      solved.lost
+        ? worded(words.drops, show(solved.over), show(solved.lost, SHARE))
+        : worded(words.wait, solved.fullest, show(solved.over)),
       worded(words.takes, time(view, solved.total)),
     ].join(' ');
   },
   table({ solved, data, words }) {
-    const { rows, inside, intake } = solved;
+    const { rows, asked, inside, intake } = solved;
     const of = (list, n) => list.slice(n * data.gpus, (n + 1) * data.gpus);
     const all = (list) =>
       show(
@@ -442,6 +476,7 @@ figures.journey = {
         all(of(inside, n)),
         all(of(rows, n)),
         show(max(...of(rows, n)), COUNT),
+        all(of(asked, n).map((many, i) => many - of(rows, n)[i])),
       ]),
     ];
   },
@@ -455,7 +490,8 @@ figures.journey = {
     const { tokens, experts, nodes, gpus, popular } = data;
     const skew = p.hot ? `, ${popular}, ${(p.hot * p.k) / (nodes * gpus)}` : '';
     const chosen = `best_choice(router_scores(${tokens}, ${experts}${skew}), ${p.k}${p.limit < nodes ? `, ${nodes}, ${p.limit}` : ''})`;
-    return `crossings(${chosen}, ${experts}, ${nodes}${p.copy === 'node' ? '' : ', per_expert=True'}).mean()`;
+    const kept = p.cap < data.none ? `capped_choice(${chosen}, ${experts}, ${nodes * gpus}, ${p.cap})` : chosen;
+    return `crossings(${kept}, ${experts}, ${nodes}${p.copy === 'node' ? '' : ', per_expert=True'}).mean()`;
   },
 };
 const popularGpu = (data) => floor(data.popular / (data.experts / data.nodes / data.gpus));
@@ -481,7 +517,7 @@ function placed({ width, data, words }) {
     x += w + (small ? 4 : 6);
   }
   const bars = y + CHIP + 26;
-  const full = data.most + 1.35;
+  const full = data.none;
   const base = bars + BARS;
   const box = base + 2;
   const Y = (load) => base - (BARS * min(load, full)) / full;

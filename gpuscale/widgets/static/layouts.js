@@ -262,6 +262,38 @@ function stagesOf({ x, hit, stage }, { row, c }) {
     memory: bytes(layers, i)[0],
   }));
 }
+const MOST_PASSES = 20000;
+/** When each rank of a pipeline works: rows of [start, end, whether backward], in forward passes of one virtual stage; a
+ *  backward pass takes `back` of them. The twin of one_f_one_b and interleaved in schedules/pipelines/orders.py.      */
+function timetable(ranks, many, virtual, back) {
+  const stages = ranks * virtual;
+  const half = many * virtual;
+  const rows = range(ranks).map(() => []);
+  const total = (1 + back) * (half + ranks - 1);
+  if (ranks * half > MOST_PASSES) return { total };
+  const done = [0, 1].map(() => new Float64Array(many * stages));
+  let left = ranks * half * 2;
+  while (left) {
+    rows.forEach((row, r) => {
+      const ahead = min(half, (ranks - r - 1) * (virtual > 1 ? 2 : 1) + (virtual - 1) * ranks);
+      for (; row.length < 2 * half; left--) {
+        const n = row.length;
+        const paired = n >= ahead && n < 2 * half - ahead;
+        const backward = paired ? (n - ahead) % 2 : +(n >= ahead);
+        const k = paired ? (backward ? (n - ahead - 1) / 2 : (n + ahead) / 2) : backward ? n - half : n;
+        const turn = floor((k % stages) / ranks);
+        const stage = (backward ? virtual - 1 - turn : turn) * ranks + r;
+        const at = (floor(k / stages) * ranks + (k % ranks)) * stages + stage;
+        const first = backward ? stage === stages - 1 : !stage;
+        const ready = first ? (backward ? done[0][at] : 0) : done[backward][at + (backward ? 1 : -1)];
+        if (!ready && (backward || !first)) return;
+        const start = max(ready, row.at(-1)?.[1] ?? 0);
+        row.push([start, (done[backward][at] = start + (backward ? back : 1)), backward]);
+      }
+    });
+  }
+  return { total, rows };
+}
 /** Whether no run of the calibration was like the plan; the twin of plan/likeness.py. */
 function unlike({ p, place: { kinds }, data, model }, [X, Y, n_cp, Z, N_stages, n_virt, , n_zero, , n_recompute]) {
   if (!kinds) return false;

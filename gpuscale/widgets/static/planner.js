@@ -118,6 +118,7 @@
         at,
         out,
         stages: out && row[4] > 1 ? stagesOf(found.ask, out) : [],
+        played: out && timetable(row[4], out.c.microbatches, row[5], row[9] === 2 ? 3 : 2),
         first: found.best && outcome(found.ask, found.best.best.row, call),
       };
     },
@@ -139,9 +140,10 @@
         ? { x: width - 216, y: map.y, w: 216, h: mapEnd - map.y }
         : { x: 0, y: mapEnd + 76, w: width, h: 190 };
       const below = max(mapEnd, memory.y + memory.h) + 62;
-      const split = { y: below, h: stages?.length ? 54 : -66 };
-      const times = { x: 0, y: below + split.h + 66, w: width };
-      const lanes = { x: wide ? 132 : 124, y: times.y + 3 * 32 + 66 };
+      const times = { x: 0, y: below, w: width };
+      const many = stages?.length;
+      const split = { y: below + 3 * 32 + (wide ? 66 : 82), row: many && clamp(160 / many, 4, 18) };
+      const lanes = { x: wide ? 132 : 124, y: many ? split.y + many * split.row + 46 : times.y + 3 * 32 + 66 };
       const next = lanes.y + 6 * STRIP + 74;
       lanes.w = width - lanes.x - 8;
       return { wide, map, memory, split, times, lanes, next, end: wrong ? 40 : out ? next + 3 * 42 + 4 : mapEnd + 8 };
@@ -156,8 +158,8 @@
         this.map(view, at),
         solved.out && [
           this.memory(view, at),
-          this.stages(view, at),
           this.times(view, at),
+          this.stages(view, at),
           this.lanes(view, at),
           this.next(view, at),
         ],
@@ -396,31 +398,70 @@
       );
       return shapes;
     },
-    /** The memory of each stage of the pipeline: the first ones store more microbatches. */
-    stages(view, { split: { y, h } }) {
-      const {
-        solved: { out, ask, stages },
-        words,
-        width,
-        spec: { units },
-      } = view;
+    /** The length of a forward pass of a virtual stage, and when the passes of a step are done. */
+    passing({ played: { total }, out: { c } }) {
+      const micro = c.step_expected - c.dp_expected - c.update_expected - c.pp_expected;
+      return { unit: micro / total, end: micro };
+    },
+    /** The stages of the pipeline: the memory of each, and when it works. The first ones store more microbatches. */
+    stages(view, { split: { y, row }, lanes: { x, w }, wide }) {
+      const { p, solved, words, width, spec } = view;
+      const { out, ask, stages, played } = solved;
       if (!stages.length) return [];
-      const each = min(56, width / stages.length);
-      const k = h / max(ask.place.hbm, ...stages.map((s) => s.memory));
-      const limit = px(y + h - ask.room * k);
-      const named = max(1, ceil(50 / each));
+      const { unit, end } = this.passing(solved);
+      const k = w / nice(out.step);
+      const W = 54;
+      const m = W / max(ask.place.hbm, ...stages.map((s) => s.memory));
+      const high = row > 8 ? row - 2 : row - 0.5;
+      const named = ceil(14 / row);
+      const told = ({ layers, memory }, i) =>
+        worded(words.stage, i, show(layers, COUNT), show(memory, spec.units.bytes));
+      const fine = unit * k > 0.8; // thinner ones are drawn together: forward, backward, or both in turn
+      const at = ['', '', ''];
+      played.rows?.forEach((passes, r) => {
+        const runs = [];
+        for (const [a, b, backward] of passes) {
+          const one = runs.at(-1);
+          const alike = one?.kind === backward || (one?.kind === 2 && one.last !== backward) || one?.many === 1;
+          if (fine || one?.b !== a || !alike) runs.push({ a, b, kind: backward, many: 1, last: backward });
+          else {
+            if (one.kind !== backward) one.kind = 2;
+            Object.assign(one, { b, last: backward, many: one.many + 1 });
+          }
+        }
+        for (const { a, b, kind } of runs) at[kind] += box(x + a * unit * k, y + r * row, (b - a) * unit * k, high);
+      });
+      const limit = px(ask.room * m);
+      const open = played.rows ? min(p.stage, stages.length - 1) : -1;
       return [
-        label('split', 0, y - 18, words.split, 'head'),
-        stages.map(({ layers, memory }, i) => [
-          rectangle(`g${i}`, 'gpu', i * each, y, each - 2, h),
-          rectangle(`s${i}`, 'stack memory k1', i * each, y + h - memory * k, each - 2, memory * k, {
-            told: `stage ${i}`,
-          }),
+        label('split', 0, y - (wide ? 18 : 34), words.split, 'head'),
+        label(
+          'passes',
+          wide ? width : 0,
+          y - 18,
+          played.rows ? words.passes : words.crowd,
+          'small soft',
+          wide ? 'end' : 'start',
+        ),
+        stages.map((stage, i) => [
+          rectangle(`g${i}`, 'gpu', 0, y + i * row, W, high),
+          rectangle(`s${i}`, 'stack memory k1', 0, y + i * row, stage.memory * m, high),
           i % named === 0 &&
-            i + named <= stages.length &&
-            label(`b${i}`, i * each, y + h + 14, show(memory, units.bytes), 'stop'),
+            label(`b${i}`, W + 7, y + i * row + max(10, high / 2 + 4), show(stage.memory, spec.units.bytes), 'stop'),
+          played.rows && rectangle(`wait${i}`, 'bubble', x, y + i * row, end * k, high, { fill: view.hatch }),
         ]),
-        line('splitroom', 'limit', `M0 ${limit}H${px(stages.length * each - 2)}`),
+        ['forward', 'backward', 'both'].map((kind, i) => line(kind, `slot compute ${kind}`, at[i])),
+        line('splitroom', 'limit', `M${limit} ${px(y - 3)}V${px(y + stages.length * row + 1)}`),
+        open >= 0 && rectangle('open', 'ring chosen', x - 1.5, y + open * row - 1.5, end * k + 3, high + 3, { rx: 2 }),
+        stages.map((stage, i) =>
+          rectangle(`o${i}`, 'row', 0, y + i * row, width, row, {
+            ...(open >= 0 && { act: `stage:${i}` }),
+            told: `stage ${i}`,
+            group: 'stages',
+            pressed: i === open,
+            label: told(stage, i),
+          }),
+        ),
       ];
     },
     /** The tokens of a run, and the days that it takes. */
@@ -488,26 +529,28 @@
     },
     lanes(view, { lanes: { x, y, w } }) {
       const {
-        solved: { out, ask },
+        p,
+        solved,
         words,
         spec: { units },
       } = view;
-      const k = w / nice(out.high);
+      const { out } = solved;
+      const k = w / nice(out.step);
       const parts = this.parts(out);
       const over = (axis) => (out.inside(axis) ? 'scaleup' : 'scaleout');
       const cp = out.degrees.cp > 1 ? 'cp' : 'ep';
       const hue = { compute: 'compute', tp: over('tp'), cp: over(cp), pp: 'scaleout', dp: over('dp'), bubble: 'wait' };
       const names = keys(parts);
+      const { played, stages } = solved;
       const many = out.c.microbatches;
-      const each = ceil(many / MOST_SLOTS);
-      const slots = ceil(many / each);
+      const open = played.rows ? min(p.stage, stages.length - 1) : -1;
       const top = (i) => y + i * STRIP;
       const shapes = [
         label(
           'lanes',
           0,
           y - 14,
-          worded(each > 1 && x + w > 420 ? words.grouped : words.lanes[+(many > 1)], show(many, COUNT), each),
+          worded(words.lanes[+(many > 1)], show(many, COUNT)) + (open < 0 ? '' : worded(words.open, open)),
           'head',
         ),
       ];
@@ -519,6 +562,7 @@
         );
         shapes.push(line(`g-${name}`, 'lane', `M${px(x)} ${top(i) + STRIP - 1}H${px(x + w)}`));
       });
+      const { unit, end } = this.passing(solved);
       let t = 0;
       const put = (key, name, time) => {
         if (time * k >= 0.15) {
@@ -537,17 +581,25 @@
         t += time;
       };
       const update = out.c.update_expected;
-      const fill = min(slots - 1, round(out.degrees.pp / each));
-      range(slots).forEach((i) => {
-        const part = min(each, many - i * each) / many;
-        put(`x${i}`, 'compute', (parts.compute - update) * part);
-        for (const name of ['tp', 'cp', 'pp']) put(`${name}${i}`, name, parts[name] * part);
-        if (i === fill) put('idle', 'bubble', parts.bubble);
+      const busy = { compute: parts.compute - update, tp: parts.tp, cp: parts.cp };
+      const all = busy.compute + busy.tp + busy.cp;
+      const runs = []; // passes with no gap between them, some at a time
+      for (const [a, b] of played.rows?.[max(0, open)] ??
+        range(MOST_SLOTS).map((i) => [i, i + 1].map((n) => (n * all) / unit / MOST_SLOTS))) {
+        const one = runs.at(-1);
+        if (one && a === one[1] && b - one[0] <= played.total / MOST_SLOTS) one[1] = b;
+        else runs.push([a, b]);
+      }
+      runs.forEach(([a, b], i) => {
+        put(`idle${i}`, 'bubble', a * unit - t);
+        for (const name of keys(busy)) put(`${name}${i}`, name, (busy[name] / all) * (b - a) * unit);
       });
+      put('idle', 'bubble', end - t);
+      put('hops', 'pp', parts.pp);
       put('sum', 'dp', parts.dp);
       put('upd', 'compute', update);
       const foot = top(names.length) + 2;
-      const most = nice(out.high);
+      const most = nice(out.step);
       const ticks = range(6)
         .map((i) => (most * i) / 5)
         .filter((v, i) => w > 340 || i % 2 === 0);
@@ -781,5 +833,5 @@
       };
     },
   };
-  globalThis.gpuscale.planning = { asked, cellOf, laidOut, outcome, readModel };
+  globalThis.gpuscale.planning = { asked, cellOf, laidOut, outcome, readModel, timetable };
 }
