@@ -245,11 +245,13 @@ function brush(svg, scene) {
       had = before;
     }
   }
+  const size = () => ['width', 'height'].map((k) => +svg.getAttribute(k)); // to ask for its box would lay out the page
   return {
     on: false,
-    paint(list) {
-      const [w, h] = ['width', 'height'].map((k) => +svg.getAttribute(k)); // to ask for its box would lay out the page
+    /** Learns the styles of what is to be painted. */
+    ready(list) {
       if (!this.on) {
+        const [w] = size();
         const { color, fontSize } = getComputedStyle(svg);
         const now = [color, fontSize, devicePixelRatio, w];
         if (String(now) !== theme) {
@@ -261,6 +263,14 @@ function brush(svg, scene) {
           splits.clear();
           stripes = null;
         }
+      }
+      ask(list);
+    },
+    paint(list) {
+      const [w, h] = size();
+      const shapes = list.filter(({ tag }) => tag !== 'clipPath');
+      this.ready(shapes);
+      if (!this.on) {
         this.on = true;
         svg.before(canvas);
         scene.style.opacity = 0;
@@ -274,8 +284,6 @@ function brush(svg, scene) {
       const clips = fromEntries(
         list.filter(({ tag }) => tag === 'clipPath').map(({ shown, words }) => [shown.id, boxed(words)]),
       );
-      const shapes = list.filter(({ tag }) => tag !== 'clipPath');
-      ask(shapes);
       c.setTransform(1, 0, 0, 1, 0, 0);
       c.clearRect(0, 0, canvas.width, canvas.height);
       c.setTransform(scale * large, 0, 0, scale * large, 0, 0);

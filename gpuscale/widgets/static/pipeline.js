@@ -582,7 +582,8 @@ figures.pipeline = {
   critical(view, g, X, now) {
     const { solved, words } = view;
     const path = solved.path.filter((s) => s.b <= now);
-    const own = path.filter((s) => s.rank === mostly(solved));
+    const most = mostly(solved);
+    const own = path.filter((s) => s.rank === most);
     const end = own.at(-1);
     return (
       end && [

@@ -48,6 +48,7 @@ const HELD = 300;
 const FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
 const LEAST = 320; // a drawing has room for this width, however large its text
 const SLICE = 6; // milliseconds of work ahead in one go
+const BRIEF = 2; // milliseconds of a task that also paints what it has worked out
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
@@ -180,6 +181,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let later = 0;
   let working = 0;
   let next = 0; // inputs that come while others are worked out
+  let due = Infinity; // when a task has taken so long that what it shows is painted in another one
+  let took = 0; // milliseconds of the last painting
   let way = 1;
   let large = 1; // how many times as large as usual the reader has text, and so the drawing
   let corner; // where the drawing lies: to ask at each move would lay out the page
@@ -195,14 +198,28 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
-    paint(); // last: to ask for styles works out all that have changed
+    if (performance.now() + took > due) working = setTimeout(painted);
+    else paint(); // last: to ask for styles works out all that have changed
+  }
+  /** Paints in a task of its own what a hand has moved, and takes the inputs that have come meanwhile. */
+  function painted() {
+    paint();
+    working = next && setTimeout(onward);
+  }
+  function onward() {
+    const then = next;
+    working = next = 0;
+    ahead(...then);
   }
   /** Elements that are late follow frame by frame, once nothing has moved for a while. */
   function paint(follow = ticking.runs) {
     clearTimeout(resting);
     cancelAnimationFrame(coming);
     if (!way) return; // at the start of a glide nothing has moved
-    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
+    const began = performance.now();
+    const more = shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0);
+    took = performance.now() - began;
+    if (!more) return;
     const on = () => paint(true);
     if (follow) coming = requestAnimationFrame(on);
     else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
@@ -277,22 +294,24 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     const work = !calm.matches && figure.ahead?.(fitting(to), view.call, view.data);
     function on() {
-      const end = performance.now() + SLICE;
+      const began = performance.now();
       let done;
       do ({ done } = work.next());
-      while (!done && performance.now() < end);
+      while (!done && performance.now() < began + SLICE);
       if (!done) working = setTimeout(on);
-      else if (performance.now() > end - SLICE / 2) working = setTimeout(land);
-      else land();
+      else if (performance.now() > began + SLICE / 2) working = setTimeout(land);
+      else land(began);
     }
     /** To draw is a task of its own after a long one. */
-    function land() {
+    function land(began = performance.now()) {
       const then = next;
+      due = began + BRIEF;
       take(to);
+      due = Infinity;
       if (then) ahead(...then);
     }
     if (work) on();
-    else take(to);
+    else land();
   }
   /** Takes new inputs. */
   function change(to, source, u = 1) {
@@ -318,7 +337,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
-    frame();
+    if (!ticking.runs) frame(); // or the clock does
     if (figure.later) ponder();
   }
   /** What takes long is worked out in between, once nothing moves, and then shown. */
@@ -357,7 +376,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else {
         way = e;
-        paint(false);
+        if (!ticking.runs) paint(false);
       }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
@@ -399,6 +418,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     corner = null;
   };
   on(area, 'pointerenter', astray);
+  body.addEventListener('pointerenter', () => view.width && shapes.ready(list), { signal, once: true });
   doc.addEventListener('scroll', astray, { signal, capture: true, passive: true });
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
