@@ -443,10 +443,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (was) figure.settles ? glide({}) : paint();
     });
   }
-  on(area, 'pointerleave', () => {
+  function silent() {
     pointed = null;
     tells.hidden = true;
-  });
+  }
+  on(area, 'pointerleave', silent);
   on(grips, 'dblclick', (e) => {
     const id = e.target.closest('.grip').dataset.grip;
     glide(replaced(view.p, id, inside(start, id)));
@@ -467,6 +468,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
   /* A pinch, by fingers or on a trackpad, moves a handle as well, and so does the wheel of who has pressed the drawing */
+  const hard = { signal, passive: false };
   let awake = false;
   let apart = 0;
   let spare = 0; // spare: what is less than the grid of the handle
@@ -479,7 +481,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
     put(figure.zooms, to);
   }
   if (figure.zooms) {
-    const hard = { signal, passive: false };
     const spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
     on(svg, 'click', () => {
       awake = true;
@@ -571,7 +572,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
         if (from) e.preventDefault();
         else clearTimeout(rests);
       },
-      { signal, passive: false },
+      hard,
     );
   }
   /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
@@ -629,10 +630,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     pointed = { el, at: [(box.left + box.width / 2 - on.left) / large, (box.top - on.top) / large] };
     tell();
   });
-  on(scene, 'focusout', () => {
-    pointed = null;
-    tells.hidden = true;
-  });
+  on(scene, 'focusout', silent);
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
   const ticking = clock((dt) => {
@@ -695,6 +693,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const set = (to, source) => (source ? ahead(to, () => change(to, source)) : change(to)); // a key counts from what is shown
   const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set }, on);
+  const choose = (k, v) => glide({ [k]: real(start[k]) ? +v : v });
   on(
     body,
     'change',
@@ -704,7 +703,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
         value: v,
       },
     }) => {
-      if (k) glide({ [k]: real(start[k]) ? +v : v });
+      if (k) choose(k, v);
     },
   );
   on(body, 'input', ({ target: t }) => {
@@ -712,7 +711,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
-    if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
+    if (choice) choose(choice, v);
     if (preset) pressed(presets[preset][1], presets[preset][0]);
     if (deed === 'reset') {
       share = spec.at;
