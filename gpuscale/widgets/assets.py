@@ -31,7 +31,7 @@ FIGURES = (
 )
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
-    "stage": ("player", "brush", "shapes", "stage"),
+    "stage": ("player", "brush", "shapes", "figure", "inputs", "press", "stage"),
     **{name: (name,) for name in FIGURES},
     "fabric": ("fabric_loads", "fabric_shapes", "fabric"),
     "pipeline": ("pipeline_orders", "pipeline_times", "pipeline_lanes", "pipeline"),
