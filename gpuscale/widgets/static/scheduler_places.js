@@ -2,7 +2,6 @@
 const seconds = (view, v, short) => show(v, view.spec.units.T, short);
 const count = (v) => show(v, COUNT);
 const percent = (v) => show(v, SHARE);
-const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, ...more });
 const two = (v) => round(+v.toPrecision(2));
 const chunkTime = ({ p, call, data }, c) => {
   const { given } = data.machines[p.machine];
