@@ -31,10 +31,13 @@ FIGURES = (
 )
 SCRIPTS = {
     "gpuscale": tuple("numbers grading plot controls live quiz prov copy paper seek frame start".split()),
-    "stage": ("player", "brush", "shapes", "stage"),
+    "stage": ("player", "brush", "shapes", "figure", "inputs", "press", "stage"),
     **{name: (name,) for name in FIGURES},
     "fabric": ("fabric_loads", "fabric_shapes", "fabric"),
+    "pipeline": ("pipeline_orders", "pipeline_times", "pipeline_lanes", "pipeline"),
     "planner": ("layouts", "config", "map", "planner"),
+    "decode": ("bars", "decode"),
+    "scheduler": ("bars", *(f"scheduler{part}" for part in ("_run", "_rates", "_places", "_lanes", "_strips", ""))),
     "serve": ("serving_costs", "deployments", "map", "serve"),
     "filter": ("words", "filter"),
     "search": ("words", "search"),
@@ -46,6 +49,7 @@ STYLES = {
     "stage": ("player", "stage"),
     **{name: (name,) for name in FIGURES},
     **{name: ("map", name) for name in ("planner", "serve")},
+    **{name: ("bars", name) for name in ("decode", "scheduler")},
     "filter": ("filter",),
     "search": ("search",),
     "scores": ("scores",),

@@ -1,7 +1,8 @@
 """The pipeline that a hand can slow down: schedules as tabs, pass by pass, with what each rank stores.
 
-The page's script orders and times the slots (``static/pipeline.js``); its twins in Python are ``schedules.pipelines``
-and ``PipelineRun.slowed``. The published bubbles are the formulas given, printed as JavaScript.
+Scripts of the page order and time the slots (``static/pipeline_orders.js``, ``pipeline_times.js``); their twins in
+Python are ``schedules.pipelines`` and ``PipelineRun.slowed``. The published bubbles are the formulas given, printed as
+JavaScript.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What every figure on a stage is made of: its inputs, the formulas that its script calls, and what it opens on.
 
-The script of a figure (``static/NAME.js``) works out its states and draws them; ``static/stage.js`` says how. Pages
+The script of a figure (``static/NAME.js``) works out its states and draws them; ``static/figure.js`` says how. Pages
 without a script show its first state, which ``book.frames`` takes from the same script when the book is built.
 """
 

@@ -180,7 +180,12 @@ def moving(browser, width: int) -> None:
                     acts[b.inner_text()] = lambda b=b: (b.click(), page.wait_for_timeout(900))  # noqa: B023
             for what, act in acts.items():
                 figure.locator("[data-do=reset]").click()
-                page.wait_for_timeout(900)
+                page.wait_for_timeout(1300)
+                # The figures that come into view with a handle are drawn before it is held.
+                if what in names:
+                    knob = figure.locator(f"[data-grip='{what}'] .knob")
+                    knob.evaluate("(el) => el.scrollIntoView({ block: 'center' })")
+                    page.wait_for_timeout(800)
                 longest = min(max(traced(browser, page, act)) for _ in range(2))
                 print(f"{name + ': ' + what:52}{longest:12.0f}{'   over' if longest > LONGEST else ''}", flush=True)
         page.close()

@@ -246,7 +246,7 @@ def test_a_broken_link_breaks_nothing(page):
 
 
 def unlike_inputs(spec) -> list[str]:
-    """One input of each kind: how a link is read (``read`` in stage.js) depends on the kind alone."""
+    """One input of each kind: how a link is read (``read`` in inputs.js) depends on the kind alone."""
     parts = ("texts", "loose", "choices", "counts", "within", "params")
 
     def kind(key):

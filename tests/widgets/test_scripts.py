@@ -87,7 +87,7 @@ CLASSES = set(re.findall(r"[.#]([a-z][\w-]*)", "".join(p.read_text(encoding="utf
 ELEMENTS = set(re.findall(r"<([a-z]+)", "".join(SOURCES.values()))) | {"svg", "script", "details", "code", "input"}
 # Codes of the data that a script is given, spelled like units: kinds of a pipeline's slots, which bound holds.
 CODES = {
-    "pipeline": {"W", "B"},
+    **dict.fromkeys(("pipeline", "pipeline_orders", "pipeline_times", "pipeline_lanes"), {"W", "B"}),
     "live": {"min"},
     "bytes": {"B"},
     "decode": {"B"},

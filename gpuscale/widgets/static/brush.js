@@ -1,26 +1,9 @@
 /* Brush: shapes painted on a canvas. A browser styles, lays out and paints again each element that moves, which takes
    longer than a frame where hundreds do; on a canvas they take a tenth of that. Their styles are those of elements. */
-const LOOKS = [
-  'fill',
-  'fillOpacity',
-  'stroke',
-  'strokeOpacity',
-  'strokeWidth',
-  'strokeDasharray',
-  'strokeLinecap',
-  'strokeLinejoin',
-  'paintOrder',
-  'opacity',
-  'fontStyle',
-  'fontWeight',
-  'fontSize',
-  'fontFamily',
-  'textAnchor',
-  'dominantBaseline',
-  'textDecorationLine',
-  'rx',
-  'visibility',
-];
+const SIZES = 'fillOpacity,strokeOpacity,strokeWidth,opacity,rx'.split(',');
+const LINES = 'fill,stroke,strokeDasharray,strokeLinecap,strokeLinejoin,paintOrder,visibility'.split(',');
+const LETTERS = 'fontStyle,fontWeight,fontSize,fontFamily,textAnchor,dominantBaseline,textDecorationLine'.split(',');
+const LOOKS = [...SIZES, ...LINES, ...LETTERS];
 const PLACES_OF =
   /^(?:x|y|width|height|d|c[xy]|r[xy]?|opacity|transform|pathLength|role|id|clip-path|text-decoration|stroke-(?:width|dash.*)|data-.*|aria-label|tabindex)$/;
 const PARTS_OF = /<(i|sub)>(.*?)<\/\1>|[^<]+/g; // of words
@@ -32,8 +15,7 @@ const plainly = (html) =>
         (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0' })[name],
       );
 
-/** Paints lists of { tag, words, shown } over the element `svg`; what it paints with is asked from elements in `scene`. It
- *  paints away from the page, or to set a font would lay the page out. */
+/** Paints lists of { tag, words, shown } over the element `svg`; what it paints with is asked from elements in `scene`. */
 function brush(svg, scene) {
   const canvas = doc.createElement('canvas');
   const c = canvas.getContext('2d');
@@ -75,9 +57,7 @@ function brush(svg, scene) {
     for (const [k, el] of asked) {
       const seen = getComputedStyle(el);
       const look = fromEntries(LOOKS.map((name) => [name, seen[name]]));
-      for (const name of ['fillOpacity', 'strokeOpacity', 'strokeWidth', 'opacity', 'rx']) {
-        look[name] = number(look[name]);
-      }
+      for (const name of SIZES) look[name] = number(look[name]);
       look.dash = look.strokeDasharray === 'none' ? [] : look.strokeDasharray.split(',').map(number);
       look.size = number(look.fontSize);
       look.font = `${look.fontStyle} ${look.fontWeight} ${look.fontSize} ${look.fontFamily}`; // tabular digits have no shorthand
@@ -245,11 +225,13 @@ function brush(svg, scene) {
       had = before;
     }
   }
+  const size = () => ['width', 'height'].map((k) => +svg.getAttribute(k)); // to ask for its box would lay out the page
   return {
     on: false,
-    paint(list) {
-      const [w, h] = ['width', 'height'].map((k) => +svg.getAttribute(k)); // to ask for its box would lay out the page
+    /** Learns the styles of what is to be painted. */
+    ready(list) {
       if (!this.on) {
+        const [w] = size();
         const { color, fontSize } = getComputedStyle(svg);
         const now = [color, fontSize, devicePixelRatio, w];
         if (String(now) !== theme) {
@@ -261,6 +243,14 @@ function brush(svg, scene) {
           splits.clear();
           stripes = null;
         }
+      }
+      ask(list);
+    },
+    paint(list) {
+      const [w, h] = size();
+      const shapes = list.filter(({ tag }) => tag !== 'clipPath');
+      this.ready(shapes);
+      if (!this.on) {
         this.on = true;
         svg.before(canvas);
         scene.style.opacity = 0;
@@ -274,8 +264,6 @@ function brush(svg, scene) {
       const clips = fromEntries(
         list.filter(({ tag }) => tag === 'clipPath').map(({ shown, words }) => [shown.id, boxed(words)]),
       );
-      const shapes = list.filter(({ tag }) => tag !== 'clipPath');
-      ask(shapes);
       c.setTransform(1, 0, 0, 1, 0, 0);
       c.clearRect(0, 0, canvas.width, canvas.height);
       c.setTransform(scale * large, 0, 0, scale * large, 0, 0);

@@ -3,7 +3,6 @@
 const seconds = (view, v, short) => show(v, view.spec.units.T, short);
 const bytes = (view, v) => show(v, view.spec.units.V);
 const count = (v) => show(v, COUNT);
-const path = (key, d, cls, more) => ({ key, tag: 'path', d, class: cls, ...more });
 const SLOW = 250;
 const POINTS = 120;
 const CROWD = 1e9; // of a curve; sequences

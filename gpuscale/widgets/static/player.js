@@ -1,4 +1,4 @@
-/* Player: the buttons and the scrubber of what takes time. */
+/* Player: the clock, the buttons and the scrubber of what takes time. */
 const ICON = {
   start: 'M2 2h2v12H2zM14 2v12L5 8z',
   back: 'M12 2v12L3 8z',
@@ -48,6 +48,30 @@ function player(last, label, more = '') {
           press(k);
         }
       });
+    },
+  };
+}
+
+/** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
+function clock(tick) {
+  let frame = 0;
+  let last = 0;
+  function beat(now) {
+    frame = requestAnimationFrame(beat);
+    tick(min(0.1, (now - last) / 1000));
+    last = now;
+  }
+  return {
+    get runs() {
+      return frame > 0;
+    },
+    start() {
+      last = performance.now();
+      frame ||= requestAnimationFrame(beat);
+    },
+    stop() {
+      cancelAnimationFrame(frame);
+      frame = 0;
     },
   };
 }

@@ -117,6 +117,8 @@ function sketch(scene, brush, mute) {
     return shown;
   }
   return {
+    /** Lets the brush learn the styles of shapes that will move. */
+    ready: (shapes) => brush?.ready(flat(shapes).map((s) => looks(s, false, 1))),
     /** From here on things glide: paint(shapes, u) brings them the part u of their way, and 1 is its end. */
     depart() {
       was = brush?.on ? seen : new Map([...kept].map(([key, { shown }]) => [key, shown]));
@@ -141,7 +143,7 @@ function sketch(scene, brush, mute) {
         shown: { ...it.shown, opacity: (was.get(key)?.opacity ?? 1) * (1 - u) },
       });
       if (!brush || !kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
-      if (was && room < Infinity) room = 0;
+      if (room < Infinity && (was || !brush.on)) room = 0; // the first time it has its styles to ask for
       const painted = (!room || many > room) && list.map((s) => looks(s, false, u));
       const going = painted && was ? gone.map(fading) : [];
       if (painted) seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));

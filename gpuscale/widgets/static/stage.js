@@ -1,123 +1,12 @@
-/* The stage: what every figure has that a hand can take hold of. A figure works out what follows from its inputs, draws
-   it, and says it; the stage has the inputs, the handles, the clock, the meter, the link, the call and the data.
-
-   A figure is an object in `figures`. `view` is what it sees: { p, solved, call, data, words, width, spec, hatch }.
-     solve(p, call, data) what follows from the inputs p: at least { total, marks } where it has a clock, the time of all
-                          and of each step [s]; call(name, p) is a formula of the library, data what came with the figure
-     height(view)         how high the drawing is at view.width
-     draw(view, t)        the shapes of the moment t, in the order in which they are painted (see shapes.js)
-     sentence(view, t)    the state as HTML
-     table(view, t)       rows of the data, the first being the heads
-     numbers(view, t)     all numbers that are shown, for tests
-     call(view)           the call that gives this state in Python
-   and where it has them:
-     ahead(p, call, data) works out what solve() needs for inputs that a hand gives, and yields between two parts of the work;
-                          nothing if that is known. The page keeps moving meanwhile
-     later(view)          works for some milliseconds on what is shown once it is there; true while there is more
-     pace(p, solved)      how long one second of computed time takes on the page [s]; without it there is no clock
-     place(view, t)       where the clock stands, in words
-     handles(view, t)     [{ id, label, x, y, lo, hi, step, leap, grid, value, words }]; the id 'share.1' is p.share[1], a
-                          value is a multiple of grid, or of step where there is none
-     pull(view, id, x, y) the value that the handle has at a point
-     meter(view, t)       { name, words, value, full, mark, label, hue, met }
-     act(view, what)      the inputs that a press on a shape changes, or nothing
-     zooms                the id of the handle that a pinch moves, and the wheel once the drawing was pressed
-     cuts                 the group of shapes that a drag across them presses together, as does Shift with an arrow from one
-                          to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
-     hover(view, el, t)   what a pointed-at element of the drawing says, as HTML
-     fit(p, was, data)    the inputs made possible; was are those before
-     mute                 its labels are letters and digits that make no sense when they are read aloud one after another: the
-                          sentence and the data say the same
-     settles              its scale stands still while view.held, the id of a handle, and glides to fit when let go
-     units                its time is counted in units of its own, so none is slowed
-     typed(view, k, text) the inputs that a typed text changes
-     copied(view, what)   what a button of `copies` puts on the clipboard
-     uses(p, name)        whether an input or a choice has a meaning now; the others are not shown
-     smooth               inputs that glide themselves, as well as the shapes
-     shows(view)          the moment, from 0 to 1, at which new inputs are shown
-     steady               true where those inputs move everything, and shapes do not glide by themselves
-     runs(what)           whether a press on a shape, or the preset of that name, also starts the clock
-     still(p)             the moment, from 0 to 1, of pages without a script; the opening moment if it has none          */
-const figures = {};
+/* The stage: it has the inputs of a figure, the handles, the clock, the meter, the link, the call and the data. A hand moves
+   inputs; what follows from them is worked out, said and drawn, at most once a frame.                                     */
 const PLACES = 1000; // of the scrubber
 const SPEEDS = [1, 2, 4];
-const REACHES = [4, 8, 12]; // pixels between a finger and what it presses, so that each shape has 24 of them
-const FAR = 1000; // how many times as much as at the start an input without bounds can be, or as little, such as W
 const REST = 150; // milliseconds until the elements of a drawing follow what is painted
-const HELD = 300;
-const FEW = 8; // milliseconds that a finger rests before it cuts; pixels of a move that is no press
 const LEAST = 320; // a drawing has room for this width, however large its text
 const SLICE = 6; // milliseconds of work ahead in one go
+const BRIEF = 2; // milliseconds of a task that also paints what it has worked out
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
-
-/** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
-function clock(tick) {
-  let frame = 0;
-  let last = 0;
-  function beat(now) {
-    frame = requestAnimationFrame(beat);
-    tick(min(0.1, (now - last) / 1000));
-    last = now;
-  }
-  return {
-    get runs() {
-      return frame > 0;
-    },
-    start() {
-      last = performance.now();
-      frame ||= requestAnimationFrame(beat);
-    },
-    stop() {
-      cancelAnimationFrame(frame);
-      frame = 0;
-    },
-  };
-}
-
-/** The value of 'share.1' in p, and the same p with another one there. */
-const inside = (p, id) => id.split('.').reduce((at, k) => at[k], p);
-function replaced(p, id, value) {
-  const [name, i] = id.split('.');
-  return { ...p, [name]: i === undefined ? value : p[name].map((v, k) => (k === +i ? value : v)) };
-}
-
-/** What a figure sees of a spec, before it has a width. What follows from the inputs is worked out when it is first needed:
- *  a figure far down the page does not keep the reader from reading. */
-function seen(spec, p = JSON.parse(JSON.stringify(spec.start))) {
-  const figure = figures[spec.figure];
-  const formulas = fromEntries(entries(spec.fns).map(([k, body]) => [k, Function('p', body)]));
-  const call = (name, given) => formulas[name](given);
-  const { data, words } = spec;
-  let solved;
-  return {
-    spec,
-    data,
-    words,
-    call,
-    p,
-    get solved() {
-      return (solved ??= figure.solve(this.p, call, data));
-    },
-    set solved(now) {
-      solved = now;
-    },
-    width: 0,
-    height: 0,
-    hatch: `url(#${spec.id}-hatch)`,
-  };
-}
-const hatching = (view) =>
-  `<defs><pattern id="${view.hatch.slice(5, -1)}" class="wait" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="stripe" d="M0 0V6"/></pattern></defs>`;
-
-/** The first state of a figure at a width, as text: for pages without a script and for paper. */
-function still(spec, width) {
-  const figure = figures[spec.figure];
-  const view = Object.assign(seen(spec), { width, hatch: `url(#${spec.id}-hatch-${width})` });
-  const t = (figure.still?.(view.p) ?? spec.at) * (view.solved.total ?? 0);
-  view.height = figure.height(view);
-  const body = hatching(view) + pictured(figure.draw(view, t));
-  return { width, height: view.height, body, sentence: figure.sentence(view, t), table: figure.table(view, t) };
-}
 
 function stage(root, spec, { notebook, onChange } = {}) {
   const figure = figures[spec.figure];
@@ -180,6 +69,8 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let later = 0;
   let working = 0;
   let next = 0; // inputs that come while others are worked out
+  let due = Infinity; // when a task has taken so long that what it shows is painted in another one
+  let took = 0; // milliseconds of the last painting
   let way = 1;
   let large = 1; // how many times as large as usual the reader has text, and so the drawing
   let corner; // where the drawing lies: to ask at each move would lay out the page
@@ -195,14 +86,28 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
-    paint(); // last: to ask for styles works out all that have changed
+    if (performance.now() + took > due) working = setTimeout(painted);
+    else paint(); // last: to ask for styles works out all that have changed
+  }
+  /** Paints in a task of its own what a hand has moved, and takes the inputs that have come meanwhile. */
+  function painted() {
+    paint();
+    working = next && setTimeout(onward);
+  }
+  function onward() {
+    const then = next;
+    working = next = 0;
+    ahead(...then);
   }
   /** Elements that are late follow frame by frame, once nothing has moved for a while. */
   function paint(follow = ticking.runs) {
     clearTimeout(resting);
     cancelAnimationFrame(coming);
     if (!way) return; // at the start of a glide nothing has moved
-    if (!shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0)) return;
+    const began = performance.now();
+    const more = shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0);
+    took = performance.now() - began;
+    if (!more) return;
     const on = () => paint(true);
     if (follow) coming = requestAnimationFrame(on);
     else if (way >= 1 && !view.held) resting = setTimeout(on, REST);
@@ -277,22 +182,24 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     const work = !calm.matches && figure.ahead?.(fitting(to), view.call, view.data);
     function on() {
-      const end = performance.now() + SLICE;
+      const began = performance.now();
       let done;
       do ({ done } = work.next());
-      while (!done && performance.now() < end);
+      while (!done && performance.now() < began + SLICE);
       if (!done) working = setTimeout(on);
-      else if (performance.now() > end - SLICE / 2) working = setTimeout(land);
-      else land();
+      else if (performance.now() > began + SLICE / 2) working = setTimeout(land);
+      else land(began);
     }
     /** To draw is a task of its own after a long one. */
-    function land() {
+    function land(began = performance.now()) {
       const then = next;
+      due = began + BRIEF;
       take(to);
+      due = Infinity;
       if (then) ahead(...then);
     }
     if (work) on();
-    else take(to);
+    else land();
   }
   /** Takes new inputs. */
   function change(to, source, u = 1) {
@@ -318,7 +225,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
-    frame();
+    if (!ticking.runs) frame(); // or the clock does
     if (figure.later) ponder();
   }
   /** What takes long is worked out in between, once nothing moves, and then shown. */
@@ -357,7 +264,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else {
         way = e;
-        paint(false);
+        if (!ticking.runs) paint(false);
       }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
@@ -399,6 +306,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     corner = null;
   };
   on(area, 'pointerenter', astray);
+  body.addEventListener('pointerenter', () => view.width && shapes.ready(list), { signal, once: true });
   doc.addEventListener('scroll', astray, { signal, capture: true, passive: true });
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
@@ -423,10 +331,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
       if (was) figure.settles ? glide({}) : paint();
     });
   }
-  on(area, 'pointerleave', () => {
+  function silent() {
     pointed = null;
     tells.hidden = true;
-  });
+  }
+  on(area, 'pointerleave', silent);
   on(grips, 'dblclick', (e) => {
     const id = e.target.closest('.grip').dataset.grip;
     glide(replaced(view.p, id, inside(start, id)));
@@ -447,6 +356,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     put(id, by ? h.value + by : e.key === 'Home' ? h.lo : h.hi);
   });
   /* A pinch, by fingers or on a trackpad, moves a handle as well, and so does the wheel of who has pressed the drawing */
+  const hard = { signal, passive: false };
   let awake = false;
   let apart = 0;
   let spare = 0; // spare: what is less than the grid of the handle
@@ -459,7 +369,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
     put(figure.zooms, to);
   }
   if (figure.zooms) {
-    const hard = { signal, passive: false };
     const spread = ({ touches: [a, b] }) => hypot(a.clientX - b.clientX, a.clientY - b.clientY);
     on(svg, 'click', () => {
       awake = true;
@@ -499,10 +408,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
   }
 
   /* Shapes to press, by pointer and by key; arrows go to the nearest one of their group */
-  function press(el) {
-    const to = figure.act(view, el.dataset.act);
-    if (to) pressed(to, el.dataset.act);
-  }
   function pressed(to, what) {
     const runs = figure.runs?.(what);
     if (runs) {
@@ -512,94 +417,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     glide(to);
     if (runs && !calm.matches) play();
   }
-  /* A knife: a line across shapes presses what it crosses. A finger rests before it cuts, for at once it scrolls. */
-  let from = null;
-  let rests = 0;
-  const blade = make('<svg><path class="blade"/></svg>').firstChild;
-  function sheathe() {
-    clearTimeout(rests);
-    from = null;
-    blade.remove();
-  }
-  if (figure.cuts) {
-    on(svg, 'pointerdown', (e) => {
-      const take = (at = point(e)) => {
-        from = at;
-      };
-      if (e.button || !e.isPrimary || e.target.closest('.grip')) return;
-      if (e.pointerType === 'touch') rests = setTimeout(take, HELD, point(e));
-      else take();
-    });
-    on(svg, 'pointermove', (e) => {
-      const at = point(e);
-      if (!from || (!blade.isConnected && hypot(at[0] - from[0], at[1] - from[1]) < FEW)) return;
-      if (!blade.isConnected) {
-        svg.append(blade);
-        svg.setPointerCapture(e.pointerId);
-      }
-      blade.setAttribute('d', `M${from.map(px).join(' ')}L${at.map(px).join(' ')}`);
-    });
-    on(svg, 'pointerup', (e) => {
-      const crossed = blade.isConnected ? figure.crossed(view, from, point(e)) : [];
-      sheathe();
-      if (crossed.length) pressed(figure.act(view, crossed), '');
-    });
-    on(svg, 'pointercancel', sheathe);
-    svg.addEventListener(
-      'touchmove',
-      (e) => {
-        if (from) e.preventDefault();
-        else clearTimeout(rests);
-      },
-      { signal, passive: false },
-    );
-  }
-  /** What a finger meant: the shape to press that is nearest, no further than half the width of a finger. */
-  const nearest = (e) => {
-    for (const r of REACHES) {
-      for (const turn of range(8)) {
-        const el = doc
-          .elementFromPoint(
-            e.clientX + r * Math.cos((turn * Math.PI) / 4),
-            e.clientY + r * Math.sin((turn * Math.PI) / 4),
-          )
-          ?.closest('[data-act]');
-        if (el && scene.contains(el)) return el;
-      }
-    }
-  };
-  on(svg, 'click', (e) => {
-    const el =
-      e.target.closest('[data-act]') ?? (e.pointerType === 'touch' && !e.target.closest('.grip') && nearest(e));
-    if (el) press(el);
-  });
-  on(scene, 'keydown', (e) => {
-    const el = e.target.closest('[data-act]');
-    const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key] ?? [];
-    if (!el) return;
-    if (e.key === 'Enter' || e.key === ' ') {
-      e.preventDefault();
-      press(el);
-    }
-    if (dx === undefined || !el.dataset.group) return;
-    e.preventDefault();
-    const mid = (one) => {
-      const b = rect(one);
-      return [b.left + b.width / 2, b.top + b.height / 2];
-    };
-    const [x, y] = mid(el);
-    const far = (one) => {
-      const [u, v] = mid(one);
-      const on = (u - x) * dx + (v - y) * dy;
-      return on > 1 ? on + 4 * abs((u - x) * dy + (v - y) * dx) : Infinity;
-    };
-    const near = $$(`[data-group="${el.dataset.group}"]`, scene)
-      .map((one) => [far(one), one])
-      .sort((a, b) => a[0] - b[0])[0];
-    if (near[0] === Infinity) return;
-    near[1].focus();
-    if (e.shiftKey && figure.cuts === el.dataset.group) pressed(figure.act(view, [near[1].dataset.act]), '');
-  });
+  pressing(on, hard, svg, scene, figure, view, point, pressed);
   on(scene, 'focusin', (e) => {
     // what the pointer hears, the keyboard hears as well
     const el = e.target.closest('[data-told]');
@@ -609,10 +427,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     pointed = { el, at: [(box.left + box.width / 2 - on.left) / large, (box.top - on.top) / large] };
     tell();
   });
-  on(scene, 'focusout', () => {
-    pointed = null;
-    tells.hidden = true;
-  });
+  on(scene, 'focusout', silent);
 
   /* The clock: its time is computed time, slowed; without motion it goes from step to step */
   const ticking = clock((dt) => {
@@ -675,6 +490,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const set = (to, source) => (source ? ahead(to, () => change(to, source)) : change(to)); // a key counts from what is shown
   const shownAt = slide(body, params, { value: (k) => view.p[k], unit: (k) => params[k].unit, set }, on);
+  const choose = (k, v) => glide({ [k]: real(start[k]) ? +v : v });
   on(
     body,
     'change',
@@ -684,7 +500,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
         value: v,
       },
     }) => {
-      if (k) glide({ [k]: real(start[k]) ? +v : v });
+      if (k) choose(k, v);
     },
   );
   on(body, 'input', ({ target: t }) => {
@@ -692,7 +508,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   });
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
-    if (choice) glide({ [choice]: real(start[choice]) ? +v : v });
+    if (choice) choose(choice, v);
     if (preset) pressed(presets[preset][1], presets[preset][0]);
     if (deed === 'reset') {
       share = spec.at;
@@ -728,38 +544,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (numbers.open) listed();
   });
 
-  /** Inputs from outside, each as what it is here: numbers within their bounds, counts that are whole, words that are a choice. */
-  function read(to) {
-    const out = {};
-    const grain = (k, snap = params[k]?.snap ?? '') =>
-      spec.counts.includes(k) || snap === 'whole' || snap === 'power' ? 1 : floor(snap.split(':')[1] ?? 0);
-    const legal = (k, v, lo, hi) => {
-      const n = grain(k);
-      return clamp(n ? round(v / n) * n : v, lo, hi);
-    };
-    for (const [k, given] of entries(to)) {
-      const was = start[k];
-      const q = params[k];
-      const [lo, hi] = spec.within[k] ?? [q?.lo ?? was / FAR, q?.hi ?? was * FAR];
-      const list = (Array.isArray(given) ? given : String(given).split('_')).filter((v) => v !== '').map(Number);
-      if (k in texts) out[k] = String(given);
-      else if (Array.isArray(was)) {
-        if (list.every(real) && (list.length === was.length || spec.loose.includes(k))) {
-          out[k] = list.map((v) => legal(k, v, lo, hi));
-        }
-      } else if (choices[k]) {
-        if (choices[k].of.some(([v]) => String(v) === String(given))) out[k] = real(was) ? +given : given;
-      } else if (real(was) && given !== '' && real(+given)) out[k] = legal(k, +given, lo, hi);
-    }
-    return out;
-  }
-  /** Whether an input is what a link says. */
-  const near = (a, b) => abs(a - b) <= 1e-9 * abs(b);
-  const same = (said, v) => {
-    if (!Array.isArray(v)) return said === String(v) || near(+said, v);
-    const all = said.split('_').filter(String);
-    return all.length === v.length && all.every((one, i) => near(+one, v[i]));
-  };
   /* What is below the sentence and the meter does not move each time that they are a line shorter. */
   const grown = new ResizeObserver((all) => {
     for (const { target: el, borderBoxSize } of all) {
@@ -782,7 +566,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   );
   return {
     set(to) {
-      const fitting = read(to);
+      const fitting = read(to, spec);
       const tell = onChange;
       if (!keys(fitting).some((k) => String(fitting[k]) !== String(view.p[k]))) return;
       onChange = null;
@@ -792,7 +576,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     load(query) {
       const to = fromEntries(new URLSearchParams(query));
       const at = +to.at;
-      change(read(to));
+      change(read(to, spec));
       unlike = joined(
         entries(to).filter(([k, v]) => k in start && !(k in texts) && !same(v, view.p[k])),
         ([k, v]) =>
