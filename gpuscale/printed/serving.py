@@ -207,22 +207,22 @@ def prefill_spread(f_pre, T_hit, T_miss):
     return f_pre*x0*(-T_hit + T_miss)**2/(T_hit*f_pre + T_miss*x0)**2
 
 
-def queue_time(T_svc, c_scv, f_load):
+def queue_time(T_svc, c_scv, f_svc):
     """Mean time in the queue of a server: gpuscale.serving.queue_time, T_queue [s]."""
-    require(less(f_load, 1), "queue_time: expected that f_load is below 1")
-    return T_svc*f_load*(c_scv + 1)/(2 - 2*f_load)
+    require(less(f_svc, 1), "queue_time: expected that f_svc is below 1")
+    return T_svc*f_svc*(c_scv + 1)/(2 - 2*f_svc)
 
 
 def largest_load(T_queue, T_svc, c_scv):
-    """Largest load of a server for a mean time in its queue: gpuscale.serving.largest_load, f_load [1]."""
+    """Largest load of a server for a mean time in its queue: gpuscale.serving.largest_load, f_svc [1]."""
     x0 = 2*T_queue
     return x0/(T_svc*(c_scv + 1) + x0)
 
 
-def queue_percentile(T_queue, f_load, f_late):
+def queue_percentile(T_queue, f_svc, f_late):
     """Percentile of the time in the queue of a server: gpuscale.serving.queue_percentile, T_tail [s]."""
-    require(True, "queue_percentile: expected that 0 is below f_load")
-    return maximum(0, T_queue*log(f_load/f_late)/f_load)
+    require(True, "queue_percentile: expected that 0 is below f_svc")
+    return maximum(0, T_queue*log(f_svc/f_late)/f_svc)
 
 
 def slot_taken(B_seq, f_load):

@@ -44,7 +44,9 @@ def parser() -> PlanParser:
     out.add_argument("--cached-prefix", default="0", help="tokens with which all prompts begin, stored once (0)")
     out.add_argument("--hit", default="1", help="fraction of requests that find the cached tokens (1)")
     out.add_argument("--speculate", default="0", help="draft tokens per step (0)")
-    out.add_argument("--acceptance", help="probability that a draft token is accepted, or one for each: 0.9,0.7,0.4")
+    out.add_argument(
+        "--acceptance", help="probability that a draft token is accepted if all before it are, or one for each: 0.9,0.7"
+    )
     out.add_argument(
         "--draft", default=DRAFT_TIME, help=f"time of a draft token over that of a step ({DRAFT_TIME:.2g})"
     )

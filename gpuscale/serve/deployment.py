@@ -37,7 +37,7 @@ class Queue:
     @classmethod
     def of(cls, load: float, most: float, served: Mapping[str, float]) -> Queue:
         """The queue at a load, where ``served`` says how long a prompt takes, and how much that varies."""
-        known = {**served, "f_load": load, "f_late": LATE}
+        known = {**served, "f_svc": load, "f_late": LATE}
         known["T_queue"] = value(serving.queue_time, known)
         return cls(load, most, known["T_queue"], value(serving.queue_percentile, known))
 

@@ -57,7 +57,7 @@ def _load_of_tail(spare: float, served: dict[str, float], most: float) -> float:
     if spare == np.inf:
         return most
     loads = np.array(LOADS) * most
-    known = served | {"f_load": loads, "f_late": LATE}
+    known = served | {"f_svc": loads, "f_late": LATE}
     tails = arrays(printed.queue_percentile, known, T_queue=arrays(printed.queue_time, known))
     return float(np.max(loads, where=tails <= spare, initial=0))
 

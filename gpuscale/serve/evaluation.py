@@ -187,9 +187,9 @@ def _queue(ask: ServingRequest, known: dict, load: float, alive, rate, token, st
     slots = {"f_load": load, "B_seq": alive, "c_scv": 0, "T_req": (ask.output - 1) * token[-1], "f_late": LATE}
     slots["f_slot"] = arrays(printed.slot_taken, slots)
     slot = arrays(printed.slot_queue, slots)
-    behind = {"f_load": load * rate[-1] / known["n_dpa"] * service, "T_svc": service, "c_scv": spread, "f_late": LATE}
+    behind = {"f_svc": load * rate[-1] / known["n_dpa"] * service, "T_svc": service, "c_scv": spread, "f_late": LATE}
     line = arrays(printed.queue_time, behind)
     mean = arrays(printed.replica_queue, {"T_slot": slot, "T_line": line, "T_dec": step[-1]})
     late = arrays(printed.queue_percentile, behind, T_queue=line)
-    late = late + arrays(printed.queue_percentile, slots, T_queue=slot, f_load=slots["f_slot"])
+    late = late + arrays(printed.queue_percentile, slots, T_queue=slot, f_svc=slots["f_slot"])
     return ReplicaQueue(load, mean, late - line - slot)

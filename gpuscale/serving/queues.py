@@ -18,17 +18,17 @@ _POISSON = "for requests that come as a Poisson process and are served one at a 
 _SPREAD = 1 + c_scv
 
 # The wait
-queue_time = Formula("Mean time in the queue of a server", T_queue, f_load * T_svc * _SPREAD / (2 * (1 - f_load)),
+queue_time = Formula("Mean time in the queue of a server", T_queue, f_svc * T_svc * _SPREAD / (2 * (1 - f_svc)),
     source=f"{_BOOK}, chapter 5",
     assumes=f"{_POISSON} (Pollaczek and Khinchine): M/D/1 for equal service times, c_scv = 0",
-    needs=(below(f_load, 1),))
-largest_load = Formula("Largest load of a server for a mean time in its queue", f_load,
+    needs=(below(f_svc, 1),))
+largest_load = Formula("Largest load of a server for a mean time in its queue", f_svc,
     2 * T_queue / (2 * T_queue + T_svc * _SPREAD), source=f"{_BOOK}, chapter 5",
     assumes=f"{_POISSON}: at any higher load the mean time in the queue exceeds T_queue")
 queue_percentile = Formula("Percentile of the time in the queue of a server", T_tail,
-    Max(0, T_queue * log(f_load / f_late) / f_load), source=f"{_BOOK}, chapter 5",
-    assumes="when a fraction f_load of the requests queue, for an exponentially distributed time: exact for "
-    "exponentially distributed service times, a cautious estimate for equal ones", needs=(below(0, f_load),))
+    Max(0, T_queue * log(f_svc / f_late) / f_svc), source=f"{_BOOK}, chapter 5",
+    assumes="when a fraction f_svc of the requests queue, for an exponentially distributed time: exact for "
+    "exponentially distributed service times, a cautious estimate for equal ones", needs=(below(0, f_svc),))
 
 # A cache of prefixes
 mean_prefill = Formula("Mean prefill with a prefix cache", T_svc, f_pre * T_hit + (1 - f_pre) * T_miss,

@@ -24,8 +24,10 @@ T_svc = Quantity("T_svc", "s", "time that a server works on a request, on averag
     also="service time")
 c_scv = Quantity("c_scv", "1", "variance of the service times over the square of their mean", r"c_\mathrm{scv}",
     zero=True, also="squared coefficient of variation, SCV")
-f_load = Quantity("f_load", "1", "fraction of the time in which a server works", r"f_\mathrm{load}", zero=True,
-    most=1, also="utilization, load, rho, offered load")
+f_svc = Quantity("f_svc", "1", "fraction of the time in which a server works", r"f_\mathrm{svc}", zero=True, most=1,
+    also="utilization, rho, traffic intensity")
+f_load = Quantity("f_load", "1", "requests that a replica serves over those that it could serve with a full batch",
+    r"f_\mathrm{load}", zero=True, most=1, also="load, offered load")
 f_late = Quantity("f_late", "1", "fraction of the requests that exceed a percentile: 0.05 for p95", r"f_\mathrm{late}",
     most=1, also="quantile, p95, p99")
 T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of the requests exceed",

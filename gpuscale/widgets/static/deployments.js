@@ -22,7 +22,7 @@ function busy(ask, one, c, load) {
   const f_slot = call('slot_taken', slots);
   const T_slot = call('slot_queue', { ...slots, f_slot });
   const line = {
-    f_load: ((load * c.rates[1]) / one.row.n_dpa) * c.service,
+    f_svc: ((load * c.rates[1]) / one.row.n_dpa) * c.service,
     T_svc: c.service,
     c_scv: one.spread,
     f_late: ask.data.late,
@@ -32,7 +32,7 @@ function busy(ask, one, c, load) {
   const first = [c.first[0], c.first[1] + wait];
   const late =
     call('queue_percentile', { ...line, T_queue: T_line }) +
-    call('queue_percentile', { T_queue: T_slot, f_load: f_slot, f_late: ask.data.late });
+    call('queue_percentile', { T_queue: T_slot, f_svc: f_slot, f_late: ask.data.late });
   return {
     ...c,
     load,
@@ -101,7 +101,7 @@ function parted(ask, one, c, { ttft, load }) {
       if (r > rate) [rate, decoders, others] = [r, d, o];
     }
     if (!rate || (best && rate < best.rate)) continue; // of equal rates the earlier first token
-    const queue = { ...served, f_load: rate / (others * s.prompts[1]), f_late: ask.data.late };
+    const queue = { ...served, f_svc: rate / (others * s.prompts[1]), f_late: ask.data.late };
     queue.T_queue = call('queue_time', queue);
     const first = began + queue.T_queue;
     if (!best || rate > best.rate || first < best.first) best = { rate, first, s, others, decoders, most, queue };
@@ -120,7 +120,7 @@ function parted(ask, one, c, { ttft, load }) {
     count: others,
     own: s.own,
     sent: s.sent,
-    load: queue.f_load,
+    load: queue.f_svc,
     wait: queue.T_queue,
     prompts: s.prompts,
   };

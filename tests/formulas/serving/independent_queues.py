@@ -43,7 +43,7 @@ def a_chain_of_departures(lib, case):
     mean = hits * long / 4 + (1 - hits) * long
     spread = (hits * (long / 4 - mean) ** 2 + (1 - hits) * (long - mean) ** 2) / mean**2
     wait = queued(load / mean, ((long / 4, hits), (long, 1 - hits)))
-    close(lib.queue_time(f_load=load, T_svc=mean, c_scv=spread), wait, 1e-6)
+    close(lib.queue_time(f_svc=load, T_svc=mean, c_scv=spread), wait, 1e-6)
     close(lib.largest_load(T_queue=wait, T_svc=mean, c_scv=spread), load, 1e-6)
 
 
@@ -62,7 +62,7 @@ def states_that_a_request_meets(lib, case):
         ended = 1 - np.cumsum(poisson(t / time))
         return float(met[0] + met[1:] @ ended[: MANY - 1])
 
-    ours = lib.queue_percentile(T_queue=mean, f_load=load, f_late=1 - part)
+    ours = lib.queue_percentile(T_queue=mean, f_svc=load, f_late=1 - part)
     if met[0] >= part:
         assert ours == 0
     else:
@@ -83,12 +83,12 @@ def served(load: float, time: float):
 def a_scheduler_that_only_prefills(lib):
     for load, time in [(0.4, 0.2), (0.6, 3.0)]:
         waits, seen = served(load, time)
-        wait = lib.queue_time(f_load=seen, T_svc=time, c_scv=0)
+        wait = lib.queue_time(f_svc=seen, T_svc=time, c_scv=0)
         close(wait, waits.mean(), 0.04)
         close(lib.largest_load(T_queue=waits.mean(), T_svc=time, c_scv=0), seen, 0.04)
         for part in (0.9, 0.95, 0.99):
             found = float(np.quantile(waits, part))
-            assert 0.97 <= lib.queue_percentile(T_queue=wait, f_load=seen, f_late=1 - part) / found < 1.3, (load, part)
+            assert 0.97 <= lib.queue_percentile(T_queue=wait, f_svc=seen, f_late=1 - part) / found < 1.3, (load, part)
 
 
 @checks("mean_prefill", "prefill_spread", over=st.tuples(st.integers(0, 6), st.integers(1, 6), TIME, TIME))
