@@ -152,8 +152,8 @@ questions = QuestionSet(
             solution="About 0.3%. On average over many lengths, half of the last block is empty: 7.5 of about 2,500 tokens.",
         ),
         Question(
-            "A server for Llama 3 8B on one H100 is at half of its largest rate of requests. The rate grows by a half. What "
-            "happens to the time per output token?",
+            "A server with unlimited memory is at half of its largest request rate. The rate grows by a half. What happens to "
+            "the time per output token?",
             predict=True,
             choices=[
                 ("it grows by a half", "The batch grows faster than the rate.", False),

@@ -40,7 +40,6 @@ bytes_alone = ring_all_reduce(V=grads / many, N=64, alpha=0, W=node_bw)
 waits = ring_all_reduce_steps(N=64) * 5 * us
 filled = back / many
 queued = overlap.bucketed_exposed(T_math=back, T_bucket=bytes_alone + waits, n_bucket=many)
-late = overlap.bucketed_exposed(T_math=back, T_bucket=bytes_alone, n_bucket=many)
 
 # The all-gather of ZeRO-3, and the MLP of Llama 3 70B on a node
 gather = overlap.zero3_forward_ratio(b_w=2, B_gpu=tokens, X=64, C=h100.bf16, W=node_bw)
@@ -260,9 +259,9 @@ questions = QuestionSet(
             f"{show(1 + beside, '1')} times as long as its matmuls.",
         ),
         Question(
-            f"With {tokens:,} tokens per GPU, the backward pass of Llama 3 8B takes {show(back, 's')} on each of 64 H100s. The gradients form {many:.0f} buckets of "
-            f"25 MiB. Each of them is filled in {show(filled, 's')}. Its all-reduce, a flat ring, takes {show(bytes_alone, 's')} for the bytes "
-            f"and {show(waits, 's')} for the latency of its steps. How much is exposed?",
+            f"Llama 3 8B runs on 64 H100s, with {tokens:,} tokens each. Its gradients form {many:.0f} buckets of 25 MiB. The "
+            f"backward pass fills one every {show(filled, 's')}. The all-reduce of one takes {show(bytes_alone + waits, 's')} in a "
+            "flat ring, mostly latency. How much communication is exposed?",
             predict=True,
             choices=[
                 (
@@ -271,8 +270,8 @@ questions = QuestionSet(
                     bytes_alone + waits <= filled,
                 ),
                 (
-                    f"about {show(many * waits, 's', digits=2)}: all latencies",
-                    "Most of them run next to the backward pass, but the bytes count too.",
+                    f"about {show(many * (bytes_alone + waits), 's', digits=3)}: all of it",
+                    "Some of it runs next to the backward pass.",
                     False,
                 ),
                 (
@@ -281,8 +280,8 @@ questions = QuestionSet(
                     bytes_alone + waits > filled,
                 ),
             ],
-            solution=f"{show(queued, 's')}, {show(queued / back, '1', digits=2)} times the whole backward pass. The latency of {show(waits, 's')} brings each all-reduce to "
-            f"{show(bytes_alone + waits, 's')}. In that time almost four more buckets fill, and the queue grows to the end.",
+            solution=f"{show(queued, 's')}, {show(queued / back, '1', digits=2)} times the whole backward pass. During each all-reduce, almost four "
+            f"more buckets fill, so the queue grows to the end. Without the latency of {show(waits, 's')}, the buckets would keep up.",
         ),
         Question(
             f"A matmul of {h100.sm:.0f} equal tiles, one per SM, takes 1 ms. An all-gather of 0.8 ms occupies 24 SMs. Both "

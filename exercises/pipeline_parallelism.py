@@ -250,8 +250,8 @@ questions = QuestionSet(
             "schedule. What changes is the memory.",
         ),
         Question(
-            "Llama 3 70B has 80 layers. With 1F1B on eight ranks, the first rank stores activations for 80 layers of one "
-            "microbatch. For how many layers with two virtual stages per rank?",
+            "Llama 3 70B has 80 layers. With 1F1B on eight ranks, the first rank stores the activations of ten layers for "
+            "each of eight microbatches, 80 in all. How many are stored with two virtual stages per rank?",
             predict=True,
             choices=[
                 ("about 40", "Virtual stages don't divide the layers of a rank among more ranks.", cut_layers < 60),
