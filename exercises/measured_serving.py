@@ -167,8 +167,8 @@ questions = QuestionSet(
                 ),
                 ("about 5 times the bound", "One GPU has nothing to communicate.", T / T_dec > 4),
             ],
-            solution=f"About 1.3 times. Reading weights and caches takes at least {show(example.bound, 's')}. The rest is "
-            "bandwidth that HBM doesn't sustain, and the launches of every layer.",
+            solution=f"About 1.3 times. Reading weights and caches takes at least {show(example.bound, 's')}. By the "
+            "estimate, the rest is bandwidth that HBM doesn't sustain, and the launches of every layer.",
         ),
         Question(
             f"For one short sequence, a step of Llama 3 8B on an H100 takes {show(dense.ratio, '1', digits=2)} times its "
@@ -181,8 +181,8 @@ questions = QuestionSet(
                 ("about the same", "The layers take time even if they read little.", abs(T / T_dec - 1) < 0.1),
                 ("one several times as high", "The time per layer stays, while the bound shrinks.", T > 3 * T_dec),
             ],
-            solution=f"It is {show(sparse.ratio, '1', digits=2)}. Each layer takes {show(layer, 's')} for launches, small "
-            "kernels, unpacking and routing, however little it reads. "
+            solution=f"It is {show(sparse.ratio, '1', digits=2)}. By the estimate, each layer takes "
+            f"{show(layer, 's')} for launches, small kernels, unpacking and routing, however little it reads. "
             f"{counts(sparse.row.model).inputs['L']} such layers take several times as long as the reads.",
         ),
         Question(

@@ -214,19 +214,21 @@ def _value(value) -> str:
 def _deviation(one: Deviation) -> str:
     chapter, mark, place = one.derived.partition("#")
     rows = [family for family in families() if family.deviation == one.id]
-    named = ", ".join(_link(f"#{anchor(family.id)}", f"{_engine(family).title}: {family.what}") for family in rows)
+    named = " In ".join(_counted(engine(name), rows) for name in dict.fromkeys(family.engine for family in rows))
     return element(
         "section",
         element("h4", escape(one.title)),
         element("p", escape(one.told)),
-        element("p", _link(f"{chapter}.ipynb{mark}{place}", "Derivation"), f". Counted in {named}.", class_="note"),
+        element("p", _link(f"{chapter}.ipynb{mark}{place}", "Derivation"), f". Counted in {named}", class_="note"),
         class_="entry",
         id=f"deviation-{anchor(one.id)}",
     )
 
 
-def _engine(family: Family) -> Engine:
-    return engine(family.engine)
+def _counted(one: Engine, rows: list[Family]) -> str:
+    """An engine, and a link to each of its rows."""
+    links = [_link(f"#{anchor(family.id)}", family.what) for family in rows if family.engine == one.name]
+    return f"{escape(one.title)}: {'; '.join(links)}."
 
 
 def _link(target: str, text: str) -> str:

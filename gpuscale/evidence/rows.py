@@ -32,7 +32,7 @@ LABELS = {
         "automatic differentiation adds it to what the program states",
         "the reduce-scatter of this all-gather in the backward pass",
     ),
-    "automatic": ("the engine chooses it", "an all-reduce that the partitioner inserts"),
+    "automatic": ("the engine chooses it", "an all-reduce that XLA inserts when it splits a program"),
     "ours": ("the program runs a schedule of the book", "the book's ring, run over gloo with send and recv"),
     "replayed": ("our tests compute it from the order that PyTorch chose", "the bubble of that order"),
 }

@@ -1,4 +1,4 @@
-"""The constants of estimates, each fitted to a few published measurements of one kind, with one sequence or one prompt.
+"""The constants of estimates, each fitted to a few published measurements of one kind, without requests in flight.
 
 What they give for everything else, such as many requests in flight, is a prediction.
 """
