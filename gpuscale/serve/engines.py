@@ -1,6 +1,6 @@
 """What serving engines sustain: the constants of expected times, and how far they can be trusted.
 
-The constants follow from published rows of single streams and single prompts (``serving.estimates``), and what experts
+The constants follow from published rows of single streams and prefills (``serving.estimates``), and what experts
 add under load from rows of requests in flight. ``printing`` stores them, so that a plan starts without fitting them.
 """
 

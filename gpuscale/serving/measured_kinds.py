@@ -1,6 +1,6 @@
 """Which kinds of measurements the formulas predict, and which they only bound, with the band that the rows leave.
 
-The constants of ``estimates`` come from single streams and single prompts. They predict any decode on one GPU, prefill
+The constants of ``estimates`` come from single streams and prefills. They predict any decode on one GPU, prefill
 and whole batches of dense models, and dense models with requests in flight. Elsewhere the time that bytes, FLOPs and
 links do not explain depends on the engine, and only the bound is left. Mixtures in flight are in between: with one
 constant more, fitted to them, they lie within a factor of about two.
