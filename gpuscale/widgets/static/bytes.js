@@ -14,13 +14,13 @@
   const STATE = { weights: 3, gradients: 2, master: 1, momentum: 1, variance: 1 }; // the ZeRO stage that shards each
   const OPTIMIZER = ['master', 'momentum', 'variance'];
   const TONE = {
-    weights: ['memory', 80],
-    gradients: ['memory', 58],
-    master: ['memory', 44],
+    weights: ['memory', 60],
+    gradients: ['memory', 49],
+    master: ['memory', 40],
     momentum: ['memory', 32],
     variance: ['memory', 22],
     activations: ['compute', 40],
-    logits: ['compute', 66],
+    logits: ['compute', 60],
     recomputed: ['compute', 18],
     buffers: ['scaleout', 50],
   };

@@ -449,7 +449,7 @@ figures.overview = {
               x + w / 2,
               ys[s.lane] + 10,
               name,
-              `small ${s.backward && !(s.lane && hue === 'scaleup') ? 'onbar' : 'inbar'}`,
+              `small ${s.backward ? (s.lane ? 'onlane' : 'onbar') : 'inbar'}`,
               'middle',
             ),
         ];

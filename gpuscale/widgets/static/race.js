@@ -315,7 +315,7 @@ figures.race = {
           y: strip + 15,
           'text-anchor': 'middle',
           words: name,
-          class: 'small',
+          class: 'small name',
         });
       }
       if (k) out.push({ key: `edge${k}`, tag: 'path', d: `M${px(a)} ${top - 4}V${strip + 22}`, class: 'cross' });
