@@ -119,7 +119,10 @@ function drawn(view, t) {
         },
     );
   const label = worded(words.idle, number(longest[0]));
-  const fits = X(longest[2]) - X(longest[1]) > span(label) + 6 && longest[2] <= now;
+  const [, begins, ends, idler] = longest;
+  const room = [X(begins) + (ends > solved.total - 1e-9 ? 20 : 0), X(ends)]; // beside the handle at the end of a lane
+  const middle = (room[0] + room[1]) / 2;
+  const fits = room[1] - room[0] > span(label) + 6 && ends <= now;
   return [
     t < solved.total && {
       key: 'now',
@@ -135,8 +138,8 @@ function drawn(view, t) {
         key: 'gap',
         tag: 'rect',
         class: 'plate',
-        x: (X(longest[1]) + X(longest[2])) / 2 - span(label) / 2 - 2,
-        y: g.lanes(longest[3]) + 4,
+        x: middle - span(label) / 2 - 2,
+        y: g.lanes(idler) + 4,
         width: span(label) + 4,
         height: g.lane - 8,
         rx: 3,
@@ -145,8 +148,8 @@ function drawn(view, t) {
         key: 'gapped',
         tag: 'text',
         class: 'small',
-        x: (X(longest[1]) + X(longest[2])) / 2,
-        y: g.lanes(longest[3]) + g.lane / 2 + 0.5,
+        x: middle,
+        y: g.lanes(idler) + g.lane / 2 + 0.5,
         'text-anchor': 'middle',
         words: label,
       },
