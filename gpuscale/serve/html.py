@@ -7,19 +7,14 @@ from gpuscale.serve import text
 from gpuscale.serve.deployment import EXPECTED
 from gpuscale.units import show
 
-_NUMBERS = ("Tokens/s per GPU", "TPOT", "Gap, p95", "TTFT", "Batch", "USD per M tokens")
+_NAMES = {"tie": "tie", "rate": "tokens/s per GPU", "price": "USD per M tokens", "hour": "USD per hour"}
+_NUMBERS = ("Tokens/s per GPU", "TPOT", "Gap, p95", "TTFT", "Batch", _NAMES["price"])
 _FLEET = ("GPUs",)
 
 
 def _heads(plan) -> tuple:
     names = (*_NUMBERS, *(_FLEET if plan.ask.rate else ()))
     return ("Layout", *(Head(name, "num", name) for name in names), "Limited by")
-
-
-def _named(line: str) -> str:
-    """What a column means, with its name in this table."""
-    line = line.removeprefix(f"{text.TIE} ").replace("/s/GPU", "/s per GPU")
-    return line.replace("$/M", "USD per M").replace("$/hour", "USD per hour")
 
 
 def _pair(expected: str, *below: str) -> str:
@@ -55,7 +50,7 @@ def html(plan) -> str:
     return element(
         "div",
         f"<p>{escape(label)}.</p>",
-        element("ul", *(element("li", escape(_named(line))) for line in text.columns(plan))),
+        element("ul", *(element("li", escape(line)) for line in text.columns(plan, _NAMES))),
         table(_heads(plan), map(_row, plan.rows, text.tied(plan)), "ledger stack", stack=True, aria_label=label),
         details(tried, element("ul", *reasons), class_="entry") if reasons else "",
     )

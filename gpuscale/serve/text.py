@@ -9,11 +9,12 @@ from gpuscale.serve.requests import ServingRequest
 from gpuscale.units import show
 
 TIE = "="  # in front of a row that the expected rates cannot tell from the first
+NAMES = {"tie": f"{TIE} tie", "rate": "tokens/s/GPU", "price": "$/M tokens", "hour": "$/hour"}
 HEADS = (
-    *("layout", "weights", "cache", "batch", "memory", "tokens/s/GPU", "at most"),
-    *("TPOT", "at least", "gap p95", "TTFT", "TTFT p95", "load", "$/M tokens"),
+    *("layout", "weights", "cache", "batch", "memory", NAMES["rate"], "at most"),
+    *("TPOT", "at least", "gap p95", "TTFT", "TTFT p95", "load", NAMES["price"]),
 )
-FLEET = ("GPUs", "$/hour")
+FLEET = ("GPUs", NAMES["hour"])
 LEFT = ("layout", "weights", "cache", "limited by")
 
 
@@ -39,8 +40,8 @@ def heading(ask: ServingRequest) -> str:
     return f"{where}: {prompts}; {', '.join(limits) or 'no limits of latency'}"
 
 
-def columns(plan) -> list[str]:
-    """What the columns mean, and how far the expected numbers can be trusted."""
+def columns(plan, names=NAMES) -> list[str]:
+    """What the columns mean, by their ``names`` in a table, and how far the expected numbers can be trusted."""
     used, kind = plan.engine, "of models with experts" if "experts" in plan.ask.model else "of models without experts"
     held = f"of {used.rows} published measurements {kind}, nine in ten were within a factor of {used.band:.2f}"
     if plan.ask.gpu.key in used.chips:
@@ -50,7 +51,7 @@ def columns(plan) -> list[str]:
             f"expected, but no measurement behind the constants ran on the {plan.ask.gpu.short}: only bounds hold."
         )
     out = [
-        f"tokens/s/GPU, TPOT, TTFT: {expected}",
+        f"{names['rate']}, TPOT, TTFT: {expected}",
         "at most, at least: bounds at data-sheet rates with this batch; no transfer between GPUs is hidden.",
         "batch: the most sequences that a replica decodes at a time, as TPOT, gap and a GPU's memory assume.",
         "gap p95: 95% of the gaps between two steps of a sequence are this short or shorter.",
@@ -63,13 +64,15 @@ def columns(plan) -> list[str]:
     planned = "load: the planned request rate, as a fraction of the largest that the replicas could serve"
     out.append(f"{planned}{of_these}.")
     if any(tied(plan)):
-        out.append(f"{TIE} tie: less than a factor of {used.band:.2f} from the first row, so either may be faster.")
+        out.append(
+            f"{names['tie']}: less than a factor of {used.band:.2f} from the first row, so either may be faster."
+        )
     if plan.ask.rate is not None:
         needed = f"what {show(plan.ask.rate)} requests per second need at that load or below it"
-        out.append(f"layout, GPUs, $/hour: {needed}.")
+        out.append(f"layout, GPUs, {names['hour']}: {needed}.")
     if plan.ask.price is not None:
         at = "load" if plan.ask.rate is None else "rate"
-        cost = f"$/M tokens: of output at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
+        cost = f"{names['price']}: of output at that {at}, prefill included, at {plan.ask.price:.2f} USD per GPU-hour"
         out.append(f"{cost}{_listed(plan.ask)}.")
     return [*out, "limited by: what keeps the throughput from being higher."]
 
