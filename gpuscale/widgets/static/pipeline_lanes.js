@@ -120,7 +120,7 @@ function drawn(view, t) {
     );
   const label = worded(words.idle, number(longest[0]));
   const [, begins, ends, idler] = longest;
-  const room = [X(begins) + (ends > solved.total - 1e-9 ? 20 : 0), X(ends)]; // beside the handle at the end of a lane
+  const room = [X(begins) + (ends > solved.total - 1e-9 ? 20 : 0), X(ends)]; // clear of the handle at the end of a lane
   const middle = (room[0] + room[1]) / 2;
   const fits = room[1] - room[0] > span(label) + 6 && ends <= now;
   return [
