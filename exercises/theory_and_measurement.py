@@ -164,11 +164,11 @@ questions = QuestionSet(
                 ),
             ],
             solution="Bus bandwidth is defined by the bytes that a ring would send. With in-network reduction (NVLink SHARP) the switch "
-            "adds up the vectors, and each of eight GPUs sends only about two thirds of these bytes. So a bus bandwidth can even "
+            "adds up the arrays, and each of eight GPUs sends only about two thirds of these bytes. So a bus bandwidth can even "
             "exceed the bandwidth of the link.",
         ),
         Question(
-            f"The fit has a latency of {show(fit.alpha, 's')} and moves the vector at {show(fit.W, 'B/s')}. By this fitted line, at what size "
+            f"The fit has a latency of {show(fit.alpha, 's')} and moves the array at {show(fit.W, 'B/s')}. By this fitted line, at what size "
             "does an all-reduce on eight H200s reach half of its bandwidth?",
             predict=True,
             choices=[

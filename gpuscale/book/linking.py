@@ -18,12 +18,17 @@ CHAPTER = re.compile(r"chapters/(\w+)")
 # MoE layer, and requests in flight are not bytes in flight, so these names lead to the glossary only in the chapter
 # that defines the term.
 EVERYDAY = {"combine", "gather", "in flight", "process"}
-# Names that mean something else in a chapter: layers of a network are switches, and the norm of gradients is a length.
+# Names that mean something else in a chapter: layers of a network are switches, the norm of gradients is a length, and
+# a chunk may be a part of a prompt or of a matmul.
 OTHERWISE = {
     "across_the_hierarchy": {"layer"},
     "all_to_all": {"transpose"},
     "beyond_the_node": {"layer"},
+    "cheat_sheet": {"chunk"},
+    "continuous_batching": {"chunk"},
+    "lab_serving": {"chunk"},
     "pipeline_parallelism": {"head", "norm"},
+    "serving_planner": {"chunk"},
 }
 # What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen. And what must
 # not stand at its end: a parenthesis before a formula.
@@ -37,10 +42,11 @@ def link_terms(app: Sphinx, doctree: nodes.document) -> None:
     here = CHAPTER.fullmatch(app.env.docname)
     if not here or here[1] == "glossary":
         return
-    left = {one.term: meant for one in terms().values() if (meant := _meant(one, here[1]))}
+    known = {one.term: meant for one in terms().values() if (meant := _meant(one, here[1]))}
+    left = dict(known)
     for node in list(doctree.findall(nodes.Text)):
         if _is_prose(node):
-            _link(node, left)
+            _link(node, left, known)
 
 
 def _meant(one: Term, chapter: str) -> Term | None:
@@ -87,17 +93,21 @@ def _is_prose(node: nodes.Node) -> bool:
     return True
 
 
-def _link(node: nodes.Text, left: dict[str, Term]) -> None:
-    """Put links into a text; the terms found leave ``left``. Of two that overlap, the longer one counts."""
-    text, pieces, end = node.astext(), [], 0
-    found = [(match, one) for one in left.values() if (match := pattern(one).search(text))]
-    for match, one in sorted(found, key=lambda hit: (hit[0].start(), -hit[0].end())):
-        if match.start() < end:
+def _link(node: nodes.Text, left: dict[str, Term], known: dict[str, Term] | None = None) -> None:
+    """Put links into a text; the terms found leave ``left``. Of two of the ``known`` ones that overlap, the longer one
+    counts: the second "in-network reduction" of a chapter is no use of "reduction"."""
+    text, pieces, end, done = node.astext(), [], 0, 0
+    uses = [(use, one) for one in (known or left).values() for use in pattern(one).finditer(text)]
+    for use, one in sorted(uses, key=lambda hit: (hit[0].start(), -hit[0].end())):
+        if use.start() < end:
+            continue
+        end = use.end()
+        if one.term not in left:
             continue
         entry = {"refuri": f"glossary.html#{one.anchor}", "reftitle": f"{one.means} ({one.zh})"}
-        pieces += [nodes.Text(text[end : match.start()])]
-        pieces += [nodes.reference("", "", nodes.Text(match[0]), internal=True, classes=["term"], **entry)]
-        end = match.end()
+        pieces += [nodes.Text(text[done : use.start()])]
+        pieces += [nodes.reference("", "", nodes.Text(use[0]), internal=True, classes=["term"], **entry)]
+        done = end
         del left[one.term]
     if pieces:
-        _put(node, *pieces, nodes.Text(text[end:]))
+        _put(node, *pieces, nodes.Text(text[done:]))

@@ -57,6 +57,7 @@ def _term(row: dict) -> Term:
     return Term(**row | {"also": tuple(row.get("also", ()))})
 
 
+@cache
 def pattern(one: Term) -> re.Pattern[str]:
     """What a use of the term looks like in running text: any of its names, in the singular or plural."""
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(_form, one.names))})(?![\w-])")

@@ -230,10 +230,10 @@ def slot_taken(B_seq, f_load):
     return f_load**(sqrt(2*B_seq + 2) - 1)
 
 
-def slot_queue(B_seq, T_req, c_scv, f_load, f_slot):
+def slot_queue(B_seq, c_scv, f_load, f_slot, T_hold):
     """Mean time until a slot is free: gpuscale.serving.slot_queue, T_slot [s]."""
     require(less(f_load, 1), "slot_queue: expected that f_load is below 1")
-    return (1/2)*T_req*f_slot*(c_scv + 1)/(B_seq*(1 - f_load))
+    return (1/2)*T_hold*f_slot*(c_scv + 1)/(B_seq*(1 - f_load))
 
 
 def replica_queue(T_dec, T_slot, T_line):

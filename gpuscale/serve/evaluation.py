@@ -184,7 +184,7 @@ def _in_chunks(ask: ServingRequest, known: dict, step, mixed, fed):
 
 def _queue(ask: ServingRequest, known: dict, load: float, alive, rate, token, step, service, spread) -> ReplicaQueue:
     """The expected queue of replicas that prefill and decode."""
-    slots = {"f_load": load, "B_seq": alive, "c_scv": 0, "T_req": (ask.output - 1) * token[-1], "f_late": LATE}
+    slots = {"f_load": load, "B_seq": alive, "c_scv": 0, "T_hold": (ask.output - 1) * token[-1], "f_late": LATE}
     slots["f_slot"] = arrays(printed.slot_taken, slots)
     slot = arrays(printed.slot_queue, slots)
     behind = {"f_svc": load * rate[-1] / known["n_dpa"] * service, "T_svc": service, "c_scv": spread, "f_late": LATE}

@@ -42,8 +42,14 @@ def _row(row, tie: bool) -> tuple[str, ...]:
     )
 
 
+def deployments(plan) -> str:
+    """The table alone: expected values, with the bound below each."""
+    label = text.heading(plan.ask)
+    return table(_heads(plan), map(_row, plan.rows, text.tied(plan)), "ledger stack", stack=True, aria_label=label)
+
+
 def html(plan) -> str:
-    """The table: expected values, with the bound below each."""
+    """The table, with the meaning of its columns above it."""
     label = text.heading(plan.ask)
     reasons = [element("li", escape(f"{reason.count:,}: {reason.words}")) for reason in plan.rejected]
     tried = f"{plan.tried:,} deployments tried; why other layouts are excluded"
@@ -51,6 +57,6 @@ def html(plan) -> str:
         "div",
         f"<p>{escape(label)}.</p>",
         element("ul", *(element("li", escape(line)) for line in text.columns(plan, _NAMES))),
-        table(_heads(plan), map(_row, plan.rows, text.tied(plan)), "ledger stack", stack=True, aria_label=label),
+        deployments(plan),
         details(tried, element("ul", *reasons), class_="entry") if reasons else "",
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gpuscale.core.html import Html
 from gpuscale.plan.errors import Refusal
 from gpuscale.plan.layouts import Reason
 from gpuscale.plan.typed import whole
@@ -24,8 +25,8 @@ from gpuscale.serve.requests import ServingRequest, request
 class ServingPlan:
     """The answer: ``rows`` are the best deployments, one per layout and formats, by expected throughput.
 
-    ``tried`` deployments were evaluated; ``rejected`` says why layouts are excluded. It shows itself as a table;
-    ``best`` is the first row, ``record()`` is plain data.
+    ``tried`` deployments were evaluated; ``rejected`` says why layouts are excluded. It shows itself as a table and
+    what its columns mean; ``table`` is the table alone, ``best`` the first row, ``record()`` plain data.
     """
 
     ask: ServingRequest
@@ -55,6 +56,11 @@ class ServingPlan:
             "rows": [row.record() | {"tie": tie} for row, tie in zip(self.rows, text.tied(self), strict=True)],
             "rejected": [vars(reason) for reason in self.rejected],
         }
+
+    @property
+    def table(self) -> Html:
+        """The deployments alone, where the meaning of the columns is known."""
+        return Html(html.deployments(self), "\n".join(text.deployments(self)))
 
     def __repr__(self) -> str:
         return text.text(self)

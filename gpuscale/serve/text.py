@@ -131,11 +131,15 @@ def cells(row, tie: bool) -> list[str]:
     ]
 
 
+def deployments(plan) -> list[str]:
+    """The lines of the terminal's table."""
+    names = heads(plan)
+    return aligned([names, *map(cells, plan.rows, tied(plan))], tuple(names.index(name) for name in LEFT))
+
+
 def text(plan, why: bool = False) -> str:
     """The plan for a terminal."""
-    lines = [heading(plan.ask), "", *columns(plan), ""]
-    names = heads(plan)
-    lines += aligned([names, *map(cells, plan.rows, tied(plan))], tuple(names.index(name) for name in LEFT))
+    lines = [heading(plan.ask), "", *columns(plan), "", *deployments(plan)]
     lines += ["", f"{plan.tried:,} deployments tried; the best batch of each layout and format is shown."]
     if why:
         lines += ["", "Why other layouts are excluded (how many, with one example):"] if plan.rejected else []

@@ -42,9 +42,9 @@ slot_taken = Formula("Requests that find every slot taken", f_slot, f_load ** (s
     source="sakasegawa1977",
     assumes="for requests that come as a Poisson process and each take one of B_seq slots, when a fraction f_load of "
     "them is taken on average: an approximation")
-slot_queue = Formula("Mean time until a slot is free", T_slot, f_slot * T_req * _SPREAD / (2 * B_seq * (1 - f_load)),
+slot_queue = Formula("Mean time until a slot is free", T_slot, f_slot * T_hold * _SPREAD / (2 * B_seq * (1 - f_load)),
     source="sakasegawa1977",
-    assumes="for requests that take a slot for T_req on average, with a squared coefficient of variation of c_scv, "
+    assumes="for requests that hold a slot for T_hold on average, with a squared coefficient of variation of c_scv, "
     "when a fraction f_load of B_seq slots is taken: an approximation", needs=(below(f_load, 1),))
 replica_queue = Formula("Mean time in the queue of a replica", T_queue, T_slot + T_line + T_dec / 2, source=_BOOK,
     assumes="when a request waits for a slot, for the prefills of earlier requests, and for the end of the step that "

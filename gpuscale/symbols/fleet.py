@@ -34,6 +34,7 @@ T_tail = Quantity("T_tail", "s", "time in the queue that a fraction f_late of th
     r"T_\mathrm{tail}", zero=True, also="percentile, tail latency, p95, p99")
 f_slot = Quantity("f_slot", "1", "fraction of the requests that find every slot of the batch taken", r"f_\mathrm{slot}",
     zero=True, most=1, also="probability of queueing, Erlang C")
+T_hold = Quantity("T_hold", "s", "time for which a request holds its slot, on average", r"T_\mathrm{hold}")
 T_slot = Quantity("T_slot", "s", "time of a request until a slot of the batch is free", r"T_\mathrm{slot}", zero=True)
 T_line = Quantity("T_line", "s", "time of a request behind the prefills of earlier ones", r"T_\mathrm{line}", zero=True)
 f_pre = Quantity("f_pre", "1", "fraction of the requests that find their prefix in the cache", r"f_\mathrm{pre}",

@@ -66,6 +66,16 @@ def test_a_term_is_linked_in_its_own_text_though_another_reads_the_same():
     assert page.astext() == "a ringora ring" and isinstance(page[3], nodes.reference)
 
 
+def test_a_term_within_another_is_not_linked_there():
+    """Not even where the longer one has its link already."""
+    tree = Term("ring tree", "环树", "A tree of rings.", "rings_and_trees")
+    page = nodes.paragraph("", "", nodes.Text("A ring tree, a ring tree, then a ring."))
+    known = {"ring": RING, "ring tree": tree}
+    linking._link(page[0], dict(known), known)
+    assert [link.astext() for link in page.findall(nodes.reference)] == ["ring tree", "ring"]
+    assert page.astext() == "A ring tree, a ring tree, then a ring." and page[4].astext() == "."
+
+
 def test_a_name_that_means_something_else_in_a_chapter_is_no_link_there():
     known = terms()
     assert linking._meant(known["layer"], "beyond_the_node") is None

@@ -18,7 +18,7 @@ const limited = (p, data, name) => (p[name] >= data[name][1] ? Infinity : p[name
 /** A batch of replicas that prefill and decode, at a load: its TTFT with the queue, and what it serves. */
 function busy(ask, one, c, load) {
   const { call, p } = ask;
-  const slots = { f_load: load, B_seq: c.alive, c_scv: 0, T_req: (p.output - 1) * c.token[1] };
+  const slots = { f_load: load, B_seq: c.alive, c_scv: 0, T_hold: (p.output - 1) * c.token[1] };
   const f_slot = call('slot_taken', slots);
   const T_slot = call('slot_queue', { ...slots, f_slot });
   const line = {

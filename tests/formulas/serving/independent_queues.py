@@ -123,9 +123,9 @@ def a_chain_of_slots(lib, case):
     else:
         close(ours, met, 0.035 if load < 0.95 else 0.01)
     behind = sum(met * (1 - load) * load**n * (n + 1) for n in range(3000)) * time / slots
-    close(lib.slot_queue(f_slot=met, T_req=time, c_scv=1, B_seq=slots, f_load=load), behind, 1e-6)
+    close(lib.slot_queue(f_slot=met, T_hold=time, c_scv=1, B_seq=slots, f_load=load), behind, 1e-6)
     if slots == 1 and load < 0.8:  # equal times
-        even = lib.slot_queue(f_slot=met, T_req=time, c_scv=0, B_seq=slots, f_load=load)
+        even = lib.slot_queue(f_slot=met, T_hold=time, c_scv=0, B_seq=slots, f_load=load)
         close(even, queued(load / time, ((time, 1.0),)), 1e-6)
 
 
