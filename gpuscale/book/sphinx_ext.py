@@ -61,8 +61,8 @@ HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="((?:\.\./exercises/)?\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output to a page
 # A link that is its own address, or the end of it, such as a DOI: paper does not repeat it.
 ADDRESS = re.compile(r'(<a class="reference external)(" href="[^"]*?([^"]+)">\3</a>)')
-# The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends: before
-# a unit, the size of a model, and around a sign between numbers.
+# The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
+# before a unit, the size of a model, and around a sign between numbers.
 ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
 HELD = re.compile(
     r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
