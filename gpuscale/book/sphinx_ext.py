@@ -61,6 +61,8 @@ HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="((?:\.\./exercises/)?\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output to a page
 # A link that is its own address, or the end of it, such as a DOI: paper does not repeat it.
 ADDRESS = re.compile(r'(<a class="reference external)(" href="[^"]*?([^"]+)">\3</a>)')
+# Code in a cell of a table: a long name may break after a low line.
+CELL = re.compile(r"<td>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
 # The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
 # before a unit, the size of a model, and around a sign between numbers.
 ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
@@ -203,6 +205,9 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     body = ADDRESS.sub(r"\1 bare\2", body)
+    body = CELL.sub(
+        lambda cell: re.sub(r'(?<="pre">)[^<]+', lambda name: name[0].replace("_", "_<wbr>"), cell[0]), body
+    )
     body = ASKED.sub(lambda asked: HELD.sub(lambda space: space[0].replace(" ", "\u00a0"), asked[0]), body)
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
