@@ -35,7 +35,7 @@ from gpuscale.book import (
     taught,
     wheel,
 )
-from gpuscale.book.linking import link_terms, tie
+from gpuscale.book.linking import break_names, hold_questions, link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import PAGE_FILES, PAPER, served
@@ -61,15 +61,6 @@ HEAD = re.compile(r"<h[23]>([^<]+)<a class=\"headerlink")
 NOTEBOOK = re.compile(r'href="((?:\.\./exercises/)?\w+)\.ipynb(#[^"]*)?"')  # a link of an HTML output to a page
 # A link that is its own address, or the end of it, such as a DOI: paper does not repeat it.
 ADDRESS = re.compile(r'(<a class="reference external)(" href="[^"]*?([^"]+)">\3</a>)')
-# Code in a cell of a table: a long name may break after a low line.
-CELL = re.compile(r"<td>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
-# The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
-# before a unit, the size of a model, and around a sign between numbers.
-ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
-HELD = re.compile(
-    r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
-    r"|(?<=\d) × (?=\d)|(?<=\b[A-Z]) = (?=\d)"
-)
 
 
 def settle_config(app: Sphinx, config) -> None:
@@ -205,10 +196,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     body = ADDRESS.sub(r"\1 bare\2", body)
-    body = CELL.sub(
-        lambda cell: re.sub(r'(?<="pre">)[^<]+', lambda name: name[0].replace("_", "_<wbr>"), cell[0]), body
-    )
-    body = ASKED.sub(lambda asked: HELD.sub(lambda space: space[0].replace(" ", "\u00a0"), asked[0]), body)
+    body = break_names(hold_questions(body))
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
     for place, file in enumerate(needed):
