@@ -41,7 +41,8 @@ questions = QuestionSet(
             vary={N: (4, 8)},
         ),
         Question(
-            "Give the bytes that a rank sends to *one* other rank in an all-to-all of an array of V bytes over N ranks.",
+            "Give the bytes that a rank sends to *one* other rank in an all-to-all of an array of $V$ bytes over $N$ "
+            "ranks.",
             answer=V / N**2,
             unit="B",
             symbols=(V, N),

@@ -68,9 +68,9 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "How many bytes leave one node in dispatch and combine together? B tokens of D elements are spread evenly over "
-            "M nodes, and each token needs every node. An element has b_dispatch bytes for dispatch and b_combine bytes "
-            "for combine. Give a formula.",
+            "How many bytes leave one node in dispatch and combine together? $B$ tokens of $D$ elements are spread evenly "
+            "over $M$ nodes, and each token needs every node. An element has `b_dispatch` bytes for dispatch and "
+            "`b_combine` bytes for combine. Give a formula.",
             answer=leaves,
             unit="B",
             symbols=(B, D, M, b_dispatch, b_combine),

@@ -47,8 +47,8 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "Give the bytes that a GPU sends for an array of V bytes on N GPUs, if the switch reads *all* chunks, including "
-            "the owner's, and each owner sends back one sum.",
+            "Give the bytes that a GPU sends for an array of $V$ bytes on $N$ GPUs, if the switch reads *all* chunks, "
+            "including the owner's, and each owner sends back one sum.",
             answer=V * (N + 1) / N,
             unit="B",
             symbols=(V, N),

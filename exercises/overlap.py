@@ -97,7 +97,7 @@ questions = QuestionSet(
         ),
         Question(
             "At how many tokens per GPU does ZeRO-3's forward pass just hide its all-gathers, for very many GPUs? Use "
-            "the peak C, the bandwidth W and weights of b bytes.",
+            "the peak $C$, the bandwidth $W$ and weights of $b$ bytes.",
             answer=b * C / (2 * flop * W),
             unit="1",
             symbols=(b, C, W),

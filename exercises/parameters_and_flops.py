@@ -80,8 +80,8 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "Give the parameters of the matrices in one layer of a classic GPT of width D. It has as many "
-            "key heads as query heads, its heads together are D wide, and its MLP has two matrices that are "
+            "Give the parameters of the matrices in one layer of a classic GPT of width $D$. It has as many "
+            "key heads as query heads, its heads together are $D$ wide, and its MLP has two matrices that are "
             "four times as wide.",
             answer=12 * D**2,
             unit="1",

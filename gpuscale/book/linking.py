@@ -35,6 +35,14 @@ OTHERWISE = {
 BEFORE = re.compile(r"[(\[‘“]+$")
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
 HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
+# The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
+# before a unit, the size of a model, and around a sign between numbers.
+ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
+HELD = re.compile(
+    r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
+    r"|(?<=\d) × (?=\d)|(?<=\b[A-Z]) = (?=\d)"
+)
+CELL = re.compile(r"<td>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
 
 
 def link_terms(app: Sphinx, doctree: nodes.document) -> None:
@@ -78,6 +86,16 @@ def tie(app: Sphinx, doctree: nodes.document) -> None:
                 parts += [nodes.Text(node[end : name.start()]), nodes.inline("", name[0], classes=["tie"])]
                 end = name.end()
             _put(node, *parts, nodes.Text(node[end:]))
+
+
+def hold_questions(body: str) -> str:
+    """Hold together a number and its unit, and the like, in the questions of a page."""
+    return ASKED.sub(lambda asked: HELD.sub(lambda space: space[0].replace(" ", "\u00a0"), asked[0]), body)
+
+
+def break_names(body: str) -> str:
+    """Let a long name in a cell of a table break after a low line."""
+    return CELL.sub(lambda cell: re.sub('(?<="pre">)[^<]+', lambda name: name[0].replace("_", "_<wbr>"), cell[0]), body)
 
 
 def _put(node: nodes.Node, *new: nodes.Node) -> None:

@@ -19,7 +19,7 @@ MOST = 4000  # letters of an entry's text: more is a long table
 # The first entry for what a newcomer types, where words alone would choose another one
 ANSWERS = tomllib.loads(Path(__file__).with_name("answers.toml").read_text(encoding="utf-8"))["answers"]
 # Words of a question that say nothing of what is sought
-ASKING = "can do does fast how i me much my need should to what when where which why"
+ASKING = "can do does fast how i me much my need needs should take takes to use what when where which why"
 # What the words of each part of an entry weigh: its name, other names for it, the headings above it, its text
 NAME, OTHER, ABOVE, TEXT = 8, 4, 1.5, 1
 USUAL = 60  # words of a text of usual length: a longer one has to say a word more often

@@ -35,7 +35,7 @@ from gpuscale.book import (
     taught,
     wheel,
 )
-from gpuscale.book.linking import link_terms, tie
+from gpuscale.book.linking import break_names, hold_questions, link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import PAGE_FILES, PAPER, served
@@ -196,6 +196,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     body = ADDRESS.sub(r"\1 bare\2", body)
+    body = break_names(hold_questions(body))
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
     for place, file in enumerate(needed):

@@ -169,7 +169,8 @@ def single_sources() -> Html:
         if marked := _marked(part):
             names, counts, cites = zip(*marked, strict=True)
             said, source = "; ".join(names), "; ".join(dict.fromkeys(cites))
-            of = f"{escape(part.title)} {element('code', part.key, class_='note')}"
+            key = element("code", part.key.replace("_", "_<wbr>"), class_="note")
+            of = f"{escape(part.title)} {key}".replace(" GB", "&nbsp;GB")
             rows.append((of, escape(said), cite(source)))
             plain.append(f"{part.title} ({part.key}): {said}")
             alone += sum(counts)

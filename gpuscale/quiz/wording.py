@@ -90,12 +90,18 @@ def render(text: str, given: Mapping[str, float], tex: bool = True) -> str:
 
 def _maths(math: str, tex: bool) -> str:
     """A lone symbol as HTML, which reads well anywhere; other TeX as TeX, which the book sets when it is built."""
-    for quantity in quantities().values():
-        if quantity.tex == math:
-            return quantity.html
+    if lone := _symbol(math):
+        return lone
     if not tex:
         raise TextError(f"${math}$: feedback is drawn without TeX; name symbols one by one, as in $W$")
     return _literal(span(math))
+
+
+def _symbol(math: str) -> str:
+    """A symbol of the book, or one such as $m_\\mathrm{then}$ that a question spells out, as HTML; "" for other TeX."""
+    known = next((q.html for q in quantities().values() if q.tex == math), "")
+    spelled = re.fullmatch(r"([A-Za-z])_\\mathrm\{(\w+)\}", math)
+    return known or (f"<i>{spelled[1]}</i><sub>{spelled[2]}</sub>" if spelled else "")
 
 
 def _literal(html: str) -> str:
@@ -113,8 +119,7 @@ def _filled(name: str, form: str, given: Mapping[str, float]) -> str:
 
 def plain(text: str, given: Mapping[str, float]) -> str:
     """A text without marks, for a terminal: symbols as they are typed, other TeX and code as they stand."""
-    lone = {q.tex for q in quantities().values()}
-    code = re.sub(r"\$([^$]+)\$", lambda m: m[0] if m[1] in lone else f"`{m[1]}`", text)
+    code = re.sub(r"\$([^$]+)\$", lambda m: m[0] if _symbol(m[1]) else f"`{m[1]}`", text)
     return strip(render(code, given))
 
 

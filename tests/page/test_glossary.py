@@ -60,6 +60,21 @@ def test_a_sign_is_tied_to_its_own_formula_though_another_text_reads_the_same():
     assert [tied.astext() for tied in page.findall(nodes.inline)] == ["N,", "ZeRO-3", "(M", "K)"]
 
 
+def test_no_line_of_a_question_ends_inside_a_quantity():
+    page = '<p class="prompt">Llama 3 8B sends 1 GB on 4 × 8 chips; if Y = 2, in 3 ms?</p>{"text":"9 GB"}<p>1 GB</p>'
+    held = linking.hold_questions(page)
+    assert held.replace("\u00a0", "_") == (
+        '<p class="prompt">Llama 3_8B sends 1_GB on 4_×_8 chips; if Y_=_2, in 3_ms?</p>{"text":"9_GB"}<p>1 GB</p>'
+    )
+
+
+def test_a_long_name_breaks_after_a_low_line_in_a_table_alone():
+    code = '<code><span class="pre">all_gather(t)</span></code>'
+    assert linking.break_names(f"<p>{code}</p><td>{code}</td>") == (
+        f"<p>{code}</p><td>{code.replace('_', '_<wbr>')}</td>"
+    )
+
+
 def test_a_term_is_linked_in_its_own_text_though_another_reads_the_same():
     page = nodes.paragraph("", "", nodes.Text("a ring"), nodes.emphasis("", "or"), nodes.Text("a ring"))
     linking._link(page[2], {"ring": RING})

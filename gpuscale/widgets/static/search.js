@@ -93,9 +93,9 @@ const engine = (data) => {
     return found;
   };
   return (query) => {
-    const typed = together(words(query));
+    const typed = words(query);
     const meant = typed.filter((word) => !asking.has(word));
-    const asked = meant.length ? meant : typed;
+    const asked = together(meant.length ? meant : typed);
     const fits = asked.map((word, i) => fitting(word, i === asked.length - 1));
     const scores = new Map();
     const counts = new Map();
