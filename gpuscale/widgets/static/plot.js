@@ -361,11 +361,8 @@ function plot(svg, s, w, id, kept) {
     );
   }
   // Names of curves and points cross no dotted line: it counts for more than a curve does
-  for (const d of s.dots.filter((m) => m.line)) {
-    labels.line(
-      d.id,
-      range(ceil((y1 - y0) / 3)).map((i) => [d.X, y0 + 3 * i]),
-    );
+  for (const d of s.dots) {
+    if (d.line) labels.line(d.id, range(ceil(y1 / 3)).map((i) => [d.X, 3 * i]));
   }
   if (ends) {
     top += column(
