@@ -169,7 +169,7 @@ divergence = [
         vary={w_lanes: ()},
     ),
     Question(
-        "A branch has no `else`: $m_\\mathrm{then}$ of the $w_\\mathrm{lanes}$ lanes of a warp take a path of $n_\\mathrm{then}$ "
+        "A branch has no `else`: `m_then` of the `w_lanes` lanes of a warp take a path of `n_then` "
         "instructions, and the others skip it. Give the fraction of the lane slots that is idle.",
         answer=1 - m_then / w_lanes,
         symbols=(m_then, w_lanes, n_then),

@@ -34,7 +34,10 @@ OTHERWISE = {
 # not stand at its end: a parenthesis before a formula.
 BEFORE = re.compile(r"[(\[‘“]+$")
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
-HYPHEN = re.compile(r"\b[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])\b")
+HYPHEN = re.compile(
+    r"\b(?:[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])|\d+-[a-z]+)\b"
+    r"|(?<!× )\b\d+(?:[.,]\d+)*(?: × \d+(?:[.,]\d+)*){1,2}(?![.,]?\d| ×)"
+)
 # The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
 # before a unit, the size of a model, and around a sign between numbers.
 ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
@@ -66,7 +69,7 @@ def _meant(one: Term, chapter: str) -> Term | None:
 
 
 def tie(app: Sphinx, doctree: nodes.document) -> None:
-    """Hold together what belongs on one line: a formula and the signs around it, and names such as ZeRO-3."""
+    """Hold together what belongs on one line: a formula and the signs around it, ZeRO-3, 16-bit, 4 × 4."""
     for node in list(doctree.findall(nodes.math)):
         place = node.parent.index(node)
         before, after = ([*node.parent, None][k] for k in (place - 1, place + 1))  # None at either end

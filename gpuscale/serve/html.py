@@ -14,7 +14,7 @@ _FLEET = ("GPUs",)
 
 def _heads(plan) -> tuple:
     names = (*_NUMBERS, *(_FLEET if plan.ask.rate else ()))
-    return ("Layout", *(Head(name, "num", name) for name in names), "Limited by")
+    return ("Layout", *(Head(name, "num", name) for name in names), Head("Limited by", key="Limited by"))
 
 
 def _pair(expected: str, *below: str) -> str:

@@ -360,6 +360,10 @@ function plot(svg, s, w, id, kept) {
       ]),
     );
   }
+  // Names of curves and points cross no dotted line: it counts for more than a curve does
+  for (const d of s.dots) {
+    if (d.line) labels.line(d.id, range(ceil(y1 / 3)).map((i) => [d.X, 3 * i]));
+  }
   if (ends) {
     top += column(
       named.map((c) => ({ ...c, text: brief(c) })),

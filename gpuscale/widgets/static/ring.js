@@ -80,7 +80,7 @@ const inputs = (p) => ({ ...p, W: min(...rates(p)) });
 /** Where things stand, for a width and a number of ranks; angles are in turns, and a band has its middle at 1/2. */
 function shape(width, n) {
   const small = width < 480;
-  const outer = min(238, width / 2 - (small ? 52 : 62));
+  const outer = min(238, width / 2 - (small ? 56 : 62));
   const slot = min(small ? 17 : 25, (outer - (small ? 58 : 96)) / n);
   const inner = outer - n * slot;
   const card = min(small ? 34 : 48, (0.54 * 2 * Math.PI * inner) / n);

@@ -49,7 +49,7 @@ function show(body, titles) {
   const part = ([chapter, list]) => {
     const them = list.flatMap((one) => one.them);
     const begun = count(them, 'open') < them.length;
-    return `<details class="${begun ? 'begun' : ''}" ${begun ? 'open' : ''}><summary>${escape(chapter)}<span>${solvedOf(them)}</span></summary>${rows(list, titles)}</details>`;
+    return `<details class="${begun ? 'begun' : ''}" ${begun ? 'open' : ''}><summary><span>${escape(chapter)}</span><span>${solvedOf(them)}</span></summary>${rows(list, titles)}</details>`;
   };
   $('.total', body).innerHTML = `<b>${solvedOf(every)}</b>`;
   $('.again-part', body).innerHTML = missed.length ? rows(missed, titles) : `<p>${NONE_MISSED}</p>`;
