@@ -31,8 +31,8 @@ OTHERWISE = {
     "serving_planner": {"chunk"},
 }
 # What must not stand at the start of a line: a sign after a formula, a number or a letter after a hyphen. And what must
-# not stand at its end: a parenthesis before a formula.
-BEFORE = re.compile(r"[(\[‘“]+$")
+# not stand at its end: a parenthesis before a formula, or a number that multiplies it.
+BEFORE = re.compile(r"[(\[‘“]+$|\b\d[\d.,]*$")
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
 HYPHEN = re.compile(
     r"\b(?:[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])|\d+-[a-z]+)\b"

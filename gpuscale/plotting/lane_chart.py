@@ -88,4 +88,6 @@ def _span(sheet, span: Span, x: float, y: float, w: float) -> None:
     if span.critical:
         sheet.rule([x, x + w - 1.5], [y + _TALL + 1.5] * 2, "plain", level=3, weight=2.5)
     if span.text and width(span.text) <= w - 6:
-        sheet.write(x + w / 2 - 0.75, y + _TALL / 2 + 4.5, span.text, align="center", halo=span.hatch)
+        bright = span.fill > 0.8 and span.hue in {"scaleup", "scaleout"}
+        ink = "dark" if bright else "plain"
+        sheet.write(x + w / 2 - 0.75, y + _TALL / 2 + 4.5, span.text, ink, "center", halo=span.hatch)

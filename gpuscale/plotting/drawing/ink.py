@@ -26,6 +26,7 @@ _NEUTRALS = {
     "edge": "#808a96 #75808f",
     "line": "#dfe2e6 #333c48",
     "paper": "#ffffff #14181e",
+    "dark": "#1c222b #14181e",  # words on a solid bar of a bright hue
 }
 # The color of a GPU among others: an order of hues, even and odd ones of two lightnesses, as on the stage.
 _RANKS = {

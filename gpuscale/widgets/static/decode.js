@@ -534,7 +534,7 @@ function layout({ width, data }) {
   const rail = page + H + (small ? 84 : 80);
   const top = rail + (small ? 66 : 62);
   const high = small ? 150 : 170;
-  const left = small ? 48 : 58;
+  const left = small ? 54 : 62;
   const right = width - 10;
   const log = (from, to, x0, x1) => {
     const by = (x1 - x0) / Math.log(to / from);
@@ -606,7 +606,7 @@ function chart(view, { small, top, high, left, right, base, B: X, Y }) {
   for (let s = data.times[0]; s <= data.times[1] * 1.01; s *= 10) {
     out.push(
       path(`y${s}`, `M${left} ${px(Y(s))}H${right}`, 'grid'),
-      label(`yt${s}`, left - 6, Y(s) + 4, seconds(view, s, true), 'small soft', 'end'),
+      label(`yt${s}`, left - 11, Y(s) + 4, seconds(view, s, true), 'small soft', 'end'),
     );
   }
   for (const b of [1, 8, 64, 512, 4096].filter((b) => b <= batch)) {

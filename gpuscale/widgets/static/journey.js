@@ -294,7 +294,7 @@ figures.journey = {
         at.x0(n) + at.wide / 2,
         at.box + 10,
         small ? `${n}` : worded(words.node, n),
-        has.has(n) ? '' : 'soft',
+        has.has(n) ? 'halo' : 'soft',
         'middle',
       );
     }

@@ -8,8 +8,8 @@
   const DARK = {
     norm_1: 20,
     Q: 52,
-    K: 62,
-    V: 62,
+    K: 60,
+    V: 60,
     scores: 100,
     out: 52,
     norm_2: 20,
