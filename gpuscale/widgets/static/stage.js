@@ -6,6 +6,8 @@ const REST = 150; // milliseconds until the elements of a drawing follow what is
 const LEAST = 320; // a drawing has room for this width, however large its text
 const SLICE = 6; // milliseconds of work ahead in one go
 const BRIEF = 2; // milliseconds of a task that also paints what it has worked out
+const ROOM = 200; // pixels by which that room grows
+const EDGE = 8; // pixels below a drawing that a handle at its edge takes
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
 function stage(root, spec, { notebook, onChange } = {}) {
@@ -72,6 +74,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let due = Infinity; // when a task has taken so long that what it shows is painted in another one
   let took = 0; // milliseconds of the last painting
   let way = 1;
+  let sheet = {}; // how wide the drawing is on the page, and how high it can be
   let large = 1; // how many times as large as usual the reader has text, and so the drawing
   let corner; // where the drawing lies: to ask at each move would lay out the page
   let list = [];
@@ -217,11 +220,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
   function draw(source) {
     if (!view.width) return;
     const high = (view.height = figure.height(view));
-    const box = `0 0 ${view.width} ${high}`;
-    if (svg.getAttribute('viewBox') !== box) {
-      const shown = { width: view.width * large, height: high * large, viewBox: box };
+    // Another size of it lays out all text again, so it has room for the highest drawing, and its end is cut off.
+    if (sheet.width !== view.width * large || sheet.high < high) {
+      const room = sheet.high < high ? ceil(high / ROOM) * ROOM : high;
+      sheet = { width: view.width * large, high: room };
+      const shown = { width: sheet.width, height: room * large, viewBox: `0 0 ${view.width} ${room}` };
       for (const [k, v] of entries(shown)) svg.setAttribute(k, v);
-    } // the same again would lay out all text again
+    }
+    const end = (sheet.high - high) * large;
+    bring(area.style, { height: `${px(high * large)}px` });
+    bring(svg.style, { clipPath: end ? `inset(-99px -99px ${px(end - EDGE)}px)` : '' });
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
