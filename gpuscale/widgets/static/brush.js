@@ -190,20 +190,6 @@ function brush(svg, scene) {
     }
     act();
   }
-  /** Words that follow each other are painted font by font: to set a font takes longer than to write a word. */
-  function byFont(shapes) {
-    const font = ({ look }) => looks.get(look).font;
-    const out = [];
-    let from = 0;
-    for (let i = 0; i <= shapes.length; i++) {
-      if (shapes[i]?.tag === 'text') continue;
-      const run = shapes.slice(from, i);
-      out.push(...(i - from > 2 ? run.sort((a, b) => (font(a) < font(b) ? -1 : +(font(a) > font(b)))) : run));
-      if (shapes[i]) out.push(shapes[i]);
-      from = i + 1;
-    }
-    return out;
-  }
   function one({ tag, words, shown: a, look: named }, clips) {
     const look = looks.get(named);
     const opacity = a.opacity ?? look.opacity;
@@ -283,7 +269,7 @@ function brush(svg, scene) {
       c.setTransform(scale * large, 0, 0, scale * large, 0, 0);
       c.miterLimit = 4;
       had = {};
-      for (const it of byFont(shapes)) one(it, clips);
+      for (const it of shapes) one(it, clips);
     },
     rest() {
       if (this.on) {
