@@ -195,9 +195,9 @@ def test_ids_are_unique_and_headings_in_order(chapters):
         assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False)), name
 
 
-def test_a_page_with_margin_notes_says_so(pages):
+def test_a_page_with_margin_notes_says_so(chapters):
     """By a class: where a style looks for them itself, a browser does so each time that a figure changes."""
-    for name, page in pages.items():
+    for name, page in chapters.items():
         assert bool(page.select("aside.margin")) == ("noted" in page.article.get("class", [])), name
 
 
