@@ -195,6 +195,12 @@ def test_ids_are_unique_and_headings_in_order(chapters):
         assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False)), name
 
 
+def test_a_page_with_margin_notes_says_so(chapters):
+    """By a class: where a style looks for them itself, a browser does so each time that a figure changes."""
+    for name, page in chapters.items():
+        assert bool(page.select("aside.margin")) == ("noted" in page.article.get("class", [])), name
+
+
 def test_folded_code_stands_below_what_it_shows(pages):
     """So a page that is still coming does not move it, and the keyboard reaches it in the order of the eye."""
     cells = [cell for page in pages.values() for cell in page.find_all("div", class_="tag_hide-input")]

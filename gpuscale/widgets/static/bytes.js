@@ -240,7 +240,8 @@
         const up = g.narrow ? 27 : 11;
         const mlp = split ? y + h - (split.mlp / g.most) * TALL : 0; // the name stands off the edge of this part
         const near = split && abs(mid - mlp) < 9 && y + h - mlp > 18 ? mlp + 9 : mid;
-        const ty = near > full - up + 2 && near < full + 9 && h > 34 ? (y + h > full + 18 ? full + 11 : full - up) : near;
+        const ty =
+          near > full - up + 2 && near < full + 9 && h > 34 ? (y + h > full + 18 ? full + 11 : full - up) : near;
         if (chip) {
           names.push(
             { key: `${k}-chip`, tag: 'rect', ...own(0), x: 5, y: ty - 6.5, width: 13, height: 13, rx: 2 },

@@ -292,8 +292,8 @@
         shapes.push(label(`h${tp}`, X(tp) + w / 2, map.y - 8, `${words.tp} ${tp}`, 'small', 'middle'));
       }
       for (const pp of down) shapes.push(label(`v${pp}`, map.x - 8, Y(pp) + ROW / 2 + 3, `${pp}`, 'small', 'end'));
-      const ordered = cells.filter((c) => c !== at).concat(at ?? []);
-      for (const c of ordered) {
+      const [upper, lower] = [[], []]; // words of one size after another: a canvas changes its font slowly
+      for (const c of cells) {
         const key = `${c.Y}x${c.N_stages}`;
         const x = X(c.Y);
         const y = Y(c.N_stages);
@@ -312,7 +312,7 @@
         );
         const [one, two] = this.written(view, c, w);
         const close = w < 43 ? 'tiny' : '';
-        shapes.push(
+        upper.push(
           label(
             `a${key}`,
             mid,
@@ -322,13 +322,13 @@
             'middle',
           ),
         );
-        if (two && !close) shapes.push(label(`b${key}`, mid, y + 26, two, `celltext under ${SHADE[m]}`, 'middle'));
+        if (two && !close) lower.push(label(`b${key}`, mid, y + 26, two, `celltext under ${SHADE[m]}`, 'middle'));
       }
       const ring = (key, cls, c, by) =>
         rectangle(key, cls, X(c.Y) - by, Y(c.N_stages) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
       if (best) shapes.push(ring('best', 'ring first', best, 1));
       if (at && at !== best) shapes.push(ring('chosen', 'ring chosen', at, 1.5));
-      return shapes;
+      return [...shapes, ...upper, ...lower];
     },
     /** What stands on a cell: its time and replicas, or why there is no plan. */
     written({ words, spec: { units } }, c, room) {

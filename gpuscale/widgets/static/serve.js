@@ -131,6 +131,7 @@
           label(`v${row}`, map.x - 8, map.y + down.indexOf(row) * ROW + ROW / 2 + 3, `${row}`, 'small', 'end'),
         );
       }
+      const [upper, lower] = [[], []]; // words of one size after another: a canvas changes its font slowly
       for (const c of cells) {
         const key = id(c);
         const mid = X(c) + (w - GAP) / 2;
@@ -152,12 +153,10 @@
           : ['', c.why?.[1] ?? words.brief[c.out]];
         const fits = under.length * 5.6 < w - GAP;
         if (one) {
-          shapes.push(
-            label(`a${key}`, mid, Y(c) + (fits ? 14 : 21), one, `celltext ${w < 44 ? 'tiny' : ''}`, 'middle'),
-          );
+          upper.push(label(`a${key}`, mid, Y(c) + (fits ? 14 : 21), one, `celltext ${w < 44 ? 'tiny' : ''}`, 'middle'));
         }
         if (fits) {
-          shapes.push(
+          lower.push(
             label(`b${key}`, mid, Y(c) + (b ? 27 : 21), under, b ? 'celltext under' : 'celltext no', 'middle'),
           );
         }
@@ -166,7 +165,7 @@
         rectangle(key, `ring ${cls}`, X(c) - by, Y(c) - by, w - GAP + 2 * by, ROW - GAP + 2 * by, { rx: 6 });
       if (ranked.length) shapes.push(ring('best', 'first', first, 1));
       if (at && at !== first) shapes.push(ring('chosen', 'chosen', at, 1.5));
-      return shapes;
+      return [...shapes, ...upper, ...lower];
     },
     /** The layout of a row in words, with its replicas, and those that prefill for them. */
     named(view, { row, count, from }) {

@@ -29,8 +29,8 @@ const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => 
   'pointer-events': 'none',
   ...more,
 });
-const SOME = 40;
-const CROWD = 200; // elements that change within a frame while nothing moves; more of them move on a canvas
+const SOME = 24;
+const CROWD = 140; // elements that change within a frame while nothing moves; more of them move on a canvas
 const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
 /** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */

@@ -6,6 +6,8 @@ const REST = 150; // milliseconds until the elements of a drawing follow what is
 const LEAST = 320; // a drawing has room for this width, however large its text
 const SLICE = 6; // milliseconds of work ahead in one go
 const BRIEF = 2; // milliseconds of a task that also paints what it has worked out
+const ROOM = 200; // pixels by which that room grows
+const EDGE = 8; // pixels below a drawing that a handle at its edge takes
 const GLIDE = 600; // milliseconds that things take to their new place when no hand holds them
 
 function stage(root, spec, { notebook, onChange } = {}) {
@@ -72,6 +74,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   let due = Infinity; // when a task has taken so long that what it shows is painted in another one
   let took = 0; // milliseconds of the last painting
   let way = 1;
+  let sheet = []; // how wide the drawing is on the page, and how high it can be
   let large = 1; // how many times as large as usual the reader has text, and so the drawing
   let corner; // where the drawing lies: to ask at each move would lay out the page
   let list = [];
@@ -152,16 +155,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
       for (const el of all) el.hidden = !yes;
       corner = null;
     };
-    for (const b of $$('[data-choice]', body)) when(used(b.dataset.choice), b.parentElement);
-    for (const el of $$('[data-box]', body)) when(used(el.dataset.box), el.parentElement);
+    for (const { dataset: own, parentElement: at } of $$('[data-choice],[data-box]', body))
+      when(used(own.choice ?? own.box), at);
     for (const input of $$('.sliders input', body)) {
       when(used(input.dataset.k), input.previousElementSibling, input, input.nextElementSibling);
     }
   }
   const slower = (times) =>
-    times < 1
-      ? worded(FASTER, show(+(1 / times).toPrecision(2), COUNT))
-      : worded(SLOWED, show(+times.toPrecision(2), COUNT));
+    worded(times < 1 ? FASTER : SLOWED, show(+(times < 1 ? 1 / times : times).toPrecision(2), COUNT));
   function listed() {
     const [heads, ...rows] = figure.table(view, now());
     const row = (cells, tag) =>
@@ -217,11 +218,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
   function draw(source) {
     if (!view.width) return;
     const high = (view.height = figure.height(view));
-    const box = `0 0 ${view.width} ${high}`;
-    if (svg.getAttribute('viewBox') !== box) {
-      const shown = { width: view.width * large, height: high * large, viewBox: box };
+    // Another size of it lays out all text again, so it keeps room for the highest drawing, and its end is cut off.
+    const width = view.width * large;
+    if (width !== sheet[0] || high > sheet[1]) {
+      const room = width === sheet[0] ? ceil(high / ROOM) * ROOM : high;
+      sheet = [width, room];
+      const shown = { width, height: room * large, viewBox: `0 0 ${view.width} ${room}` };
       for (const [k, v] of entries(shown)) svg.setAttribute(k, v);
-    } // the same again would lay out all text again
+    }
+    area.style.height = `${high * large}px`;
+    svg.style.clipPath = high < sheet[1] ? `inset(-9em -9em ${(sheet[1] - high) * large - EDGE}px)` : '';
     if (!$('defs', svg)) svg.prepend(make(`<svg>${hatching(view)}</svg>`).firstChild);
     place();
     tellState(source);
@@ -307,7 +313,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   };
   on(area, 'pointerenter', astray);
   body.addEventListener('pointerenter', () => view.width && shapes.ready(list), { signal, once: true });
-  doc.addEventListener('scroll', astray, { signal, capture: true, passive: true });
+  doc.addEventListener('scroll', astray, { signal, capture: true });
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
     held.setPointerCapture(e.pointerId);
