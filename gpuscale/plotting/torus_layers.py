@@ -63,7 +63,7 @@ def layers(sheet, torus: Torus, top: float) -> None:
 
 def _tint(hops: int) -> dict:
     """The look of a chip at a distance. Shapes of one look have one level and become one path."""
-    return {"alpha": max(0.55 - 0.08 * hops, 0.06) if hops else 1, "level": 4 + hops / 100}
+    return {"alpha": 0.58 - 0.07 * hops if hops else 1, "level": 4 + hops / 100}
 
 
 def _rank(torus: Torus, place) -> int:

@@ -69,7 +69,7 @@ ROUNDED = "In the link, {} is {}, which is not possible here. The figure shows {
 FORMULA_SAYS, SENT_OF = "formula: {} = {}", "{} of {}"
 
 NO_WORD, NOT_ALL = ": nothing has the word “{}”", ": none has all of these words"
-SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink bandwidth H100", "Close"
+SEEK, SEEK_LIKE, CLOSE = "Search the book", "ring all-reduce, ZeRO-3, NVLink H100", "Close"
 SEEK_HELP = "Titles, sections, formulas, symbols, figures, questions, terms, hardware and published numbers."
 SEEK_FOUND, SEEK_BEST, SEEK_NONE = "{} results", "The best {} results", "Nothing found"
 SEEK_DATA = "search-data.js"  # where the build writes the index
