@@ -105,8 +105,10 @@ def remember(rows: Sequence[tuple]) -> Html:
 
 
 def _equation(formula: Formula | str) -> str:
-    """Of several branches, the usual one: a line to remember needs no cases."""
+    """Of several branches, the first that is not zero: a line to remember needs no cases."""
     if not isinstance(formula, Formula):
         return escape(formula)
-    usual = formula.rhs.args[0][0] if isinstance(formula.rhs, sympy.Piecewise) else formula.rhs
+    usual = formula.rhs
+    if isinstance(usual, sympy.Piecewise):
+        usual = next(value for value, _ in usual.args if value != 0)
     return span(f"{tex(formula.lhs)} = {tex(usual)}")  # in one, so that it breaks where an equation does

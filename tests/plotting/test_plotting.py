@@ -30,7 +30,7 @@ from gpuscale.plotting import (
 from gpuscale.plotting.drawing.axis import rounded
 from gpuscale.plotting.drawing.ink import bare, fold, width
 from gpuscale.plotting.drawing.sheet import Sheet
-from gpuscale.symbols import B, V, W, W_eff, alpha, n
+from gpuscale.symbols import B, V, W, W_eff, Y, alpha, n
 from gpuscale.units import GB, MB, NBSP, TB, TFLOP, kB, us
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -348,6 +348,13 @@ def test_ticks_speak_si():
     ]
     assert [Axis(unit="FLOP/B").tick(v) for v in (0.1, 1000)] == ["0.1", "1,000"]
     assert f"1{NBSP}GB" in words(trees(speed())[0]) and f"200{NBSP}GB/s" in words(trees(speed())[0])
+
+
+def test_counts_have_no_ticks_between_whole_numbers():
+    gpus = Axis(1, 9, "GPUs").of(Y, "x")
+    assert all(tick % 1 == 0 for row in gpus.rows() for tick in row)
+    assert gpus.rows()[0] == list(range(1, 10))
+    assert 1.5 in Axis(1, 9, "seconds", unit="s").of(None, "x").rows()[0]
 
 
 def test_ticks_thin_out_by_prefix_where_room_is_short():

@@ -13,7 +13,7 @@ from gpuscale.units import BARE, NBSP, base_unit, show
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its range in base units, its title, logarithmic or not, its unit.
+    """An axis: its range in base units, its title, logarithmic or not, its unit, and whether it counts whole things.
 
     Missing parts come from its quantity (title and unit) and from the values (range). A scale
     is logarithmic where hi/lo is 30 or more, unless ``log`` says otherwise.
@@ -24,6 +24,7 @@ class Axis:
     title: str = ""
     log: bool | None = None
     unit: str = ""
+    whole: bool = False
 
     def of(self, quantity: Quantity | None, what: str, values=()) -> Axis:
         """The axis with all that a drawing needs. Raises TypeError without title and unit, ValueError for limits that
@@ -46,7 +47,8 @@ class Axis:
         if log and lo <= 0:
             raise ValueError(f"{what}: a logarithmic scale begins above zero; got {lo:g}")
         unit = self.unit or quantity.unit
-        return Axis(lo, hi, self.title or quantity.meaning, log, unit if unit == "%" else base_unit(unit))
+        whole = quantity is not None and quantity.whole
+        return Axis(lo, hi, self.title or quantity.meaning, log, unit if unit == "%" else base_unit(unit), whole)
 
     @property
     def heading(self) -> str:
@@ -86,6 +88,8 @@ class Axis:
         if not self.log:
             power = 10.0 ** math.floor(math.log10((hi - lo) / 20))
             for size in (m * scale * power for scale in (1, 10, 100, 1000) for m in (1, 2, 5)):
+                if self.whole and size < 1:
+                    continue  # no tick at 1.5 GPUs
                 first, last = math.ceil(lo / size - 1e-9), math.floor(hi / size + 1e-9)
                 rows.append([float(f"{k * size:.12g}") for k in range(first, last + 1)])
                 if len(rows[-1]) < 3:
