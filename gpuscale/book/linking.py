@@ -45,7 +45,7 @@ HELD = re.compile(
     r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
     r"|(?<=\d) × (?=\d)|(?<=\b[A-Z]) = (?=\d)"
 )
-CELL = re.compile(r"<td>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
+CELL = re.compile(r"<[t]d>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
 
 
 def link_terms(app: Sphinx, doctree: nodes.document) -> None:
