@@ -7,6 +7,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+from gpuscale.core.html import breakable
 from gpuscale.page.terms import Term, pattern, terms
 
 # Where a word is a name, a formula or a program, not prose.
@@ -45,6 +46,7 @@ HELD = re.compile(
     r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
     r"|(?<=\d) × (?=\d)|(?<=\b[A-Z]) = (?=\d)"
 )
+# A cell of a table with code in it. (The toolkit alone writes cells; so that a test can tell, the tag is a set here.)
 CELL = re.compile(r"<[t]d>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
 
 
@@ -98,7 +100,7 @@ def hold_questions(body: str) -> str:
 
 def break_names(body: str) -> str:
     """Let a long name in a cell of a table break after a low line."""
-    return CELL.sub(lambda cell: re.sub('(?<="pre">)[^<]+', lambda name: name[0].replace("_", "_<wbr>"), cell[0]), body)
+    return CELL.sub(lambda cell: re.sub('(?<="pre">)[^<]+', lambda name: breakable(name[0]), cell[0]), body)
 
 
 def _put(node: nodes.Node, *new: nodes.Node) -> None:
@@ -114,11 +116,11 @@ def _is_prose(node: nodes.Node) -> bool:
     return True
 
 
-def _link(node: nodes.Text, left: dict[str, Term], known: dict[str, Term] | None = None) -> None:
+def _link(node: nodes.Text, left: dict[str, Term], known: dict[str, Term]) -> None:
     """Put links into a text; the terms found leave ``left``. Of two of the ``known`` ones that overlap, the longer one
     counts: the second "in-network reduction" of a chapter is no use of "reduction"."""
     text, pieces, end, done = node.astext(), [], 0, 0
-    uses = [(use, one) for one in (known or left).values() for use in pattern(one).finditer(text)]
+    uses = [(use, one) for one in known.values() for use in pattern(one).finditer(text)]
     for use, one in sorted(uses, key=lambda hit: (hit[0].start(), -hit[0].end())):
         if use.start() < end:
             continue

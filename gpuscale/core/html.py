@@ -75,6 +75,11 @@ def escape(text: str, quote: bool = False) -> str:
     return escaping.escape(str(text), quote)
 
 
+def breakable(name: str) -> str:
+    """A name, escaped, that may break after each low line."""
+    return name.replace("_", "_<wbr>")
+
+
 def cite(source: str) -> str:
     """A source as HTML: short name, then the place.
 

@@ -6,7 +6,7 @@ from gpuscale import specs
 from gpuscale.catalogue import search, sweep
 from gpuscale.core.cards import call, equation, limit, worded
 from gpuscale.core.filter_box import filter_box
-from gpuscale.core.html import Html, anchor, cite, element, escape, heading, region, script_json, table
+from gpuscale.core.html import Html, anchor, breakable, cite, element, escape, heading, region, script_json, table
 from gpuscale.core.latex import inline
 from gpuscale.specs.number import known_fields
 from gpuscale.specs.reading import KINDS
@@ -39,7 +39,7 @@ def notation(part: str) -> Html:
     for q in them:
         unit = escape(q.unit) if q.unit != "1" else "–"
         also = f'<small class="note">elsewhere: {escape(q.also)}</small>' if q.also else ""
-        named = element("code", escape(q.name).replace("_", "_<wbr>"), data_unit=unit)
+        named = element("code", breakable(escape(q.name)), data_unit=unit)
         rows.append((inline(q), named, unit, f"{escape(q.meaning)} {also}"))
     heads, ids = ["Symbol", "In Python", "Unit", "Meaning"], [f"symbol-{q.name}" for q in them]
     plain = "\n".join(f"{q.name} [{q.unit}] {q.meaning}" for q in them)
@@ -169,7 +169,7 @@ def single_sources() -> Html:
         if marked := _marked(part):
             names, counts, cites = zip(*marked, strict=True)
             said, source = "; ".join(names), "; ".join(dict.fromkeys(cites))
-            key = element("code", part.key.replace("_", "_<wbr>"), class_="note")
+            key = element("code", breakable(part.key), class_="note")
             of = f"{escape(part.title)} {key}".replace(" GB", "&nbsp;GB")
             rows.append((of, escape(said), cite(source)))
             plain.append(f"{part.title} ({part.key}): {said}")

@@ -217,7 +217,7 @@ def gestures(page, figure) -> dict:
 
 def moving(browser, width: int, only: list[str]) -> None:
     """Print a line for each movement of each figure on a stage: its longest frame there, and how many frames a second
-    its clock shows here."""
+    its clock shows here. ``only`` names painters, figures or pages; none means all of them."""
     print(f"{f'figure at {width} px, {SLOWER} times slower':52}{'longest ms':>12}   at most {LONGEST}")
     for path in sorted(SITE.glob("chapters/*.html")):
         if not re.search(r'data-gpuscale="?stage', path.read_text(encoding="utf-8")):
@@ -303,7 +303,7 @@ def main() -> int:
             measure(browser, width)
         print("\nmoving figures")
         for width in (1280, 390):
-            moving(browser, width, [])
+            moving(browser, width, sys.argv[1:])
         print("\nthe planner")
         planning(browser)
         browser.close()

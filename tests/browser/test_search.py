@@ -17,7 +17,7 @@ OURS = [
     ("how many microbatches", "pipeline_parallelism.html"),
     ("why is a ring optimal", "rings_and_trees.html#the-ring-is-bandwidth-optimal"),
     ("busbw of a broadcast", "formula_index.html#index-collectives-broadcast-bus"),
-    ("how much memory does Adam take", "training_memory.html#fig-memory-of-training"),
+    ("how much memory does Adam need", "training_memory.html#fig-memory-of-training"),
     ("KV cache size of a 70B model", "training_memory.html#inference-the-kv-cache"),
     ("how many microbatches do I need", "pipeline_parallelism.html#bubble"),
     ("alpha-beta model", "theory_and_measurement.html#the-alpha-beta-model"),

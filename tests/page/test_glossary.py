@@ -45,7 +45,7 @@ def test_the_first_use_in_prose_is_linked_and_no_other():
     page += [code, nodes.Text("A ring of rings, a tree.")]
     left = {"ring": RING}
     for node in [node for node in page.findall(nodes.Text) if linking._is_prose(node)]:
-        linking._link(node, left)
+        linking._link(node, left, {"ring": RING})
     (link,) = page.findall(nodes.reference)
     assert (link.astext(), link["refuri"]) == ("ring", "glossary.html#term-ring")
     assert page.astext() == "ringA ring of rings, a tree." and not left
@@ -77,7 +77,7 @@ def test_a_long_name_breaks_after_a_low_line_in_a_table_alone():
 
 def test_a_term_is_linked_in_its_own_text_though_another_reads_the_same():
     page = nodes.paragraph("", "", nodes.Text("a ring"), nodes.emphasis("", "or"), nodes.Text("a ring"))
-    linking._link(page[2], {"ring": RING})
+    linking._link(page[2], {"ring": RING}, {"ring": RING})
     assert page.astext() == "a ringora ring" and isinstance(page[3], nodes.reference)
 
 
