@@ -76,7 +76,11 @@ def escape(text: str, quote: bool = False) -> str:
 
 
 def breakable(name: str) -> str:
-    """A name, escaped, that may break after each low line."""
+    """A name, escaped, that may break after each low line.
+
+    >>> breakable("ring_all_reduce")
+    'ring_<wbr>all_<wbr>reduce'
+    """
     return name.replace("_", "_<wbr>")
 
 

@@ -202,11 +202,11 @@ def styled(browser, page) -> int:
 
 
 def test_a_step_of_a_slider_styles_its_figure_alone(browser, tab):
-    """A rule that asks with :has() what follows an output makes it the whole article: a slider then lags."""
+    """A rule that asks with :has() what a figure holds makes it the whole article: a slider then lags."""
     page = tab("chapters/data_parallelism.html")
     whole = page.locator("article *").count()
     assert styled(browser, page) < whole / 8
-    rule = page.add_style_tag(content=".cell_output:has(+ .hide) > .output:last-child > * { margin-bottom: 8px; }")
+    rule = page.add_style_tag(content="article:has(tspan:last-child) * { scroll-margin: 8px; }")
     assert styled(browser, page) > whole / 4
     rule.evaluate("(el) => el.remove()")
 

@@ -194,6 +194,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     /** To draw is a task of its own after a long one. */
     function land(began = performance.now()) {
       const then = next;
+      working = next = 0;
       due = began + BRIEF;
       take(to);
       due = Infinity;
@@ -202,11 +203,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (work) on();
     else land();
   }
-  /** Takes new inputs. */
-  function change(to, source, u = 1) {
+  /** Takes new inputs at once: a glide and whatever else is worked out end. */
+  function change(to, source) {
     cancelAnimationFrame(gliding);
     clearTimeout(working);
     working = next = 0;
+    become(to, source);
+  }
+  function become(to, source, u = 1) {
     way = u;
     unlike = '';
     view.p = fitting(to);
@@ -242,7 +246,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
         const more = way < 1 || figure.later(view);
         later = 0;
         if (more) ponder(worked || way === 1);
-        else if (worked) glide({});
+        else if (worked && !working) glide({}); // or newer inputs are on their way
       },
       worked ? 0 : REST,
     );
@@ -267,13 +271,14 @@ function stage(root, spec, { notebook, onChange } = {}) {
       const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE));
       const e = eased(u);
       const on = smooth.map((k) => [k, near(from[k], to[k], e)]);
-      if (view.p === from || u >= 1 || on.length) change(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
+      if (view.p === from || u >= 1 || on.length) become(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else {
         way = e;
         if (!ticking.runs) paint(false);
       }
       if (u < 1) gliding = requestAnimationFrame(beat);
     };
+    cancelAnimationFrame(gliding);
     beat(began);
     cancelAnimationFrame(gliding);
     gliding = requestAnimationFrame(() => {
@@ -610,6 +615,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       clearTimeout(later);
       clearTimeout(working);
       cancelAnimationFrame(coming);
+      cancelAnimationFrame(gliding);
     },
   };
 }
