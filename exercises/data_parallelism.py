@@ -76,7 +76,8 @@ questions = QuestionSet(
             },
         ),
         Question(
-            "How many bytes of training state does a GPU store under ZeRO-2? The model has $P$ parameters and runs on $X$ GPUs.",
+            "How many bytes of training state does a GPU store under ZeRO-2? The model has $P$ parameters and runs on $X$ GPUs. "
+            r"Per parameter, weights take $b_\mathrm{w}$ bytes, gradients $b_\mathrm{grad}$ and the optimizer $b_\mathrm{opt}$.",
             answer=memory.zero2_state,
             symbols=(P, X, b_w, b_grad, b_opt),
             mistakes={

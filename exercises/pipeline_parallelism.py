@@ -46,8 +46,8 @@ questions = QuestionSet(
             ],
         ),
         Question(
-            "How long does a step of GPipe take? Give a formula in the number of stages, the number of microbatches, and the "
-            "forward and backward time of one microbatch in one stage.",
+            r"How long does a step of GPipe take, with $N_\mathrm{stages}$ stages and $N_\mathrm{MB}$ microbatches? A microbatch "
+            r"takes $t_\mathrm{F}$ forward through a stage and $t_\mathrm{B}$ backward. Give a formula.",
             answer=pipeline.pipeline_step,
             symbols=(N_MB, N_stages, t_F, t_B),
             mistakes={

@@ -60,7 +60,8 @@ questions = QuestionSet(
         ),
         Question(
             "How many GPUs must an NVLink domain have so that its NICs and the NVLink of a GPU take equally long in an "
-            "all-gather over very many domains? Each GPU has one NIC. Give a formula.",
+            r"all-gather over very many domains? Each GPU has one NIC of bandwidth $W_\mathrm{NIC}$, and its NVLink has "
+            r"$W_\mathrm{NVLink}$. Give a formula.",
             answer=1 + W_nvl / W_nic,
             symbols=(W_nvl, W_nic),
             unit="1",

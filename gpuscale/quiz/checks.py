@@ -139,6 +139,8 @@ def _formulas(question: Question) -> None:
     for one, other in itertools.combinations(tokens, 2):
         if tokens[one] == tokens[other]:
             raise QuestionError(f"{one} and {other} are the same formula")
+    if unsaid := [q.name for q in inputs(question.expr) if not wording.names(question.ask, q)]:
+        raise QuestionError(f"the text does not say what {', '.join(unsaid)} stands for")
 
 
 def _solution(question: Question) -> None:

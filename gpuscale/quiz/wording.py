@@ -56,6 +56,12 @@ def placeholders(text: str) -> list[tuple[str, str]]:
     return [(m[3], m[4] or "") for m in _PARTS.finditer(text) if m[3] and m[4] != "symbol"]
 
 
+def names(text: str, quantity) -> bool:
+    """Whether a text has the symbol or the name of a quantity."""
+    symbol = f"${quantity.tex}$", f"{{{quantity.name}:symbol}}"
+    return any(mark in text for mark in symbol) or bool(re.search(rf"\b{quantity.name}\b", text))
+
+
 def as_seen(text: str, given: Mapping[str, float]) -> dict[str, float]:
     """The given values as they can be read from the text: rounded to the digits that it shows."""
     return {name: as_read(name, float(given[name]), form) for name, form in placeholders(text)}

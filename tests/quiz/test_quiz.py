@@ -121,6 +121,7 @@ def test_flawed_choices_are_refused(choices, more, says):
         ({"mistakes": {"It waits.": V / W + alpha}}, "“It waits.” holds alpha, which the reader cannot use"),
         ({"symbols": (V,)}, "the answer holds W"),
         ({"answer": sympy.Max(V / W, alpha / 10**9)}, "give points"),
+        ({"ask": "Give the time of $V$ bytes."}, "the text does not say what W stands for"),
     ],
 )
 def test_flawed_formula_questions_are_refused(changes, says):

@@ -28,7 +28,7 @@ BINDS = Question(
     solution="Compare the two times.",
 )
 DELIVER = Question(
-    r"Give the time in which HBM delivers $D \times F$ elements of $b$ bytes after a wait of $\alpha$.",
+    r"Give the time in which HBM of $W_\mathrm{HBM}$ delivers $D \times F$ elements of $b$ bytes after $\alpha$.",
     answer=alpha + b * D * F / W_hbm,
     symbols=(alpha, b, D, F, W_hbm, C),
     mistakes={"That leaves out the wait.": b * D * F / W_hbm, "That is one row.": alpha + b * D / W_hbm},
@@ -61,7 +61,7 @@ NOTHING = Question(
     "How long does nothing wait?", answer=alpha * B, given={"alpha": 0 * us, "B": 3}, unit="s", exact=True
 )
 LONGER = Question(
-    "Give the larger of the two times.",
+    r"Give the larger of the two times, $V/W$ and $\alpha$.",
     answer=Max(V / W, alpha),
     symbols=(V, W, alpha),
     unit="s",
