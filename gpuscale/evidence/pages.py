@@ -214,12 +214,12 @@ def _value(value) -> str:
 def _deviation(one: Deviation) -> str:
     chapter, mark, place = one.derived.partition("#")
     rows = [family for family in families() if family.deviation == one.id]
-    named = " In ".join(_counted(engine(name), rows) for name in dict.fromkeys(family.engine for family in rows))
+    named = "".join(_counted(engine(name), rows) for name in dict.fromkeys(family.engine for family in rows))
     return element(
         "section",
         element("h4", escape(one.title)),
-        element("p", escape(one.told)),
-        element("p", _link(f"{chapter}.ipynb{mark}{place}", "Derivation"), f". Counted in {named}", class_="note"),
+        element("p", escape(one.told), " ", _link(f"{chapter}.ipynb{mark}{place}", "Derivation")),
+        details(f"Counted in {len(rows)} row{'s' * (len(rows) > 1)}", element("ul", named)),
         class_="entry",
         id=f"deviation-{anchor(one.id)}",
     )
@@ -228,7 +228,7 @@ def _deviation(one: Deviation) -> str:
 def _counted(one: Engine, rows: list[Family]) -> str:
     """An engine, and a link to each of its rows."""
     links = [_link(f"#{anchor(family.id)}", family.what) for family in rows if family.engine == one.name]
-    return f"{escape(one.title)}: {'; '.join(links)}."
+    return element("li", f"{escape(one.title)}: {'; '.join(links)}.")
 
 
 def _link(target: str, text: str) -> str:
