@@ -230,9 +230,9 @@ function brush(svg, scene) {
     on: false,
     /** Learns the styles of what is to be painted. */
     ready(list) {
-      if (!this.on) {
+      if (!this.on && list.length) {
         const [w] = size();
-        const { color, fontSize } = getComputedStyle(svg);
+        const { color, fontSize } = getComputedStyle(doc.body); // of the drawing, they would lay it out
         const now = [color, fontSize, devicePixelRatio, w];
         if (String(now) !== theme) {
           theme = String(now);
