@@ -232,7 +232,7 @@ function brush(svg, scene) {
     ready(list) {
       if (!this.on && list.length) {
         const [w] = size();
-        const { color, fontSize } = getComputedStyle(doc.body); // of the drawing, they would lay it out
+        const { color, fontSize } = getComputedStyle(svg);
         const now = [color, fontSize, devicePixelRatio, w];
         if (String(now) !== theme) {
           theme = String(now);
