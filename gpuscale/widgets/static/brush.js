@@ -230,7 +230,7 @@ function brush(svg, scene) {
     on: false,
     /** Learns the styles of what is to be painted. */
     ready(list) {
-      if (!this.on) {
+      if (!this.on && list.length) {
         const [w] = size();
         const { color, fontSize } = getComputedStyle(svg);
         const now = [color, fontSize, devicePixelRatio, w];

@@ -71,11 +71,25 @@
     if (known.size >= MANY_KNOWN) known.clear();
     known.set(given(p), found);
   }
+  /** All columns of a cell's plan, computed once. */
+  const opened = ({ ask }, c, call) => (c.out ??= outcome(ask, (c.best ?? c.least).row, call));
+  let played; // the timetable that was asked last
+  function passes(...asked) {
+    if (played?.asked !== `${asked}`) played = { asked: `${asked}`, ...timetable(...asked) };
+    return played;
+  }
   /** All cells of a request, computed once. */
   function searched(p, call, data) {
     if (last?.data !== data) known.clear();
     if (!known.has(given(p))) for (const _ of kept(p, call, data));
     return (last = known.get(given(p)));
+  }
+
+  /** All that a request shows, between frames. */
+  function* asking(p, call, data) {
+    yield* kept(p, call, data);
+    yield;
+    figures.planner.solve(p, call, data);
   }
 
   /* Other numbers of GPUs and other batches: what their best plans reach is searched in between, and then is there at once */
@@ -90,7 +104,7 @@
     const to = { ...p, [k]: n };
     const found = known.get(given(to));
     if (!possible(to, data)) return null;
-    return found && (found.top ??= found.best ? outcome(found.ask, found.best.best.row, call) : null);
+    return found && (found.best ? opened(found, found.best, call) : null);
   }
   /** Searches all stops that nothing is known of, the nearest first. */
   function* left(view) {
@@ -107,19 +121,19 @@
   };
 
   figures.planner = {
-    ahead: (p, call, data) => last?.data === data && !known.has(given(p)) && kept(p, call, data),
+    ahead: (p, call, data) => last?.data === data && !known.has(given(p)) && asking(p, call, data),
     solve(p, call, data) {
       const found = searched(p, call, data);
       const at = found.cells.find((c) => c.Y === p.tp && c.N_stages === p.pp) ?? found.best;
-      const row = at && (at.best ?? at.least)?.row;
-      const out = row && outcome(found.ask, row, call);
+      const out = (at?.best ?? at?.least) && opened(found, at, call);
+      const row = out?.row;
       return {
         ...found,
         at,
         out,
         stages: out && row[4] > 1 ? stagesOf(found.ask, out) : [],
-        played: out && timetable(row[4], out.c.microbatches, row[5], row[9] === 2 ? 3 : 2),
-        first: found.best && outcome(found.ask, found.best.best.row, call),
+        played: out && passes(row[4], out.c.microbatches, row[5], row[9] === 2 ? 3 : 2),
+        first: found.best && opened(found, found.best, call),
       };
     },
     fit(p) {
@@ -413,6 +427,7 @@
       const W = 54;
       const m = W / max(ask.place.hbm, ...stages.map((s) => s.memory));
       const high = row > 8 ? row - 2 : row - 0.5;
+      const tall = px(high);
       const named = ceil(14 / row);
       const told = ({ layers, memory }, i) =>
         worded(words.stage, i, show(layers, COUNT), show(memory, spec.units.bytes));
@@ -429,7 +444,11 @@
             Object.assign(one, { b, last: backward, many: one.many + 1 });
           }
         }
-        for (const { a, b, kind } of runs) at[kind] += box(x + a * unit * k, y + r * row, (b - a) * unit * k, high);
+        const top = px(y + r * row);
+        for (const { a, b, kind } of runs) {
+          const wide = px((b - a) * unit * k);
+          at[kind] += `M${px(x + a * unit * k)} ${top}h${wide}v${tall}h-${wide}z`;
+        }
       });
       const limit = px(ask.room * m);
       const open = played.rows ? min(p.stage, stages.length - 1) : -1;
@@ -619,16 +638,13 @@
       return shapes;
     },
     /** The next best cells: how much longer they take than the chosen plan, and the part of the step that does it. */
-    runners(view) {
-      const {
-        solved: { ask, ranked, at, out },
-        call,
-      } = view;
+    runners({ solved, call }) {
+      const { ranked, at, out } = solved;
       return ranked
         .filter((c) => c !== at)
         .slice(0, 3)
         .map((c) => {
-          const other = outcome(ask, c.best.row, call);
+          const other = opened(solved, c, call);
           const later = other.step >= out.step;
           const parts = this.parts(other);
           const own = this.parts(out);
@@ -740,12 +756,8 @@
       if (!out.fits) return `${worded(words.opened, this.named(view, out.row))} ${this.binds(view)}`;
       return `${worded(words.opened, this.named(view, out.row))} ${worded(words.takes, show(out.step, units.time), show(out.c.mfu_expected, SHARE, false, 2))} ${this.binds(view)} ${worded(words.lasts, ...this.lasts(view))} ${out.apart ? words.unlike : ''}`;
     },
-    rows(view) {
-      const {
-        solved: { cells, ask },
-        call,
-      } = view;
-      return cells.map((c) => ({ c, out: c.best && outcome(ask, c.best.row, call) }));
+    rows({ solved, call }) {
+      return solved.cells.map((c) => ({ c, out: c.best && opened(solved, c, call) }));
     },
     table(view) {
       const {

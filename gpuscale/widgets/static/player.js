@@ -52,6 +52,9 @@ function player(last, label, more = '') {
   };
 }
 
+/** Milliseconds, for what takes time. */
+const instant = () => performance.now();
+
 /** A clock: tick(seconds since the last frame) while it runs. It stops when nobody looks. */
 function clock(tick) {
   let frame = 0;
@@ -66,7 +69,7 @@ function clock(tick) {
       return frame > 0;
     },
     start() {
-      last = performance.now();
+      last = instant();
       frame ||= requestAnimationFrame(beat);
     },
     stop() {

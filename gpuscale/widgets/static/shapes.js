@@ -31,15 +31,15 @@ const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => 
 });
 const SOME = 24;
 const CROWD = 140; // elements that change within a frame while nothing moves; more of them move on a canvas
-const DIGITS = /-?\d+(?:\.\d+)?(?:e-?\d+)?/g;
+const DIGITS = /(-?\d+(?:\.\d+)?(?:e-?\d+)?)/;
 const NEVER_MIXED = /^(class|role|fill|stroke|clip-path|mask|text-anchor|tabindex|data-|aria-)/;
-/** A value on its way from a to b: numbers, and texts that differ in their numbers alone, such as paths and transforms. */
-function mixed(a, b, u) {
-  if (real(a) && real(b)) return lerp(a, b, u);
-  const old = typeof a === 'string' && typeof b === 'string' && a !== b && a.match(DIGITS);
-  if (!old || a.replace(DIGITS, '') !== b.replace(DIGITS, '')) return b;
-  let i = 0;
-  return b.replace(DIGITS, (n) => +lerp(+old[i++], +n, u).toFixed(2));
+/** A value on its way from a to b, by the part of the way: numbers, and texts that differ in their numbers alone, such as
+ *  paths and transforms. */
+function mixed(a, b) {
+  if (real(a) && real(b)) return (u) => lerp(a, b, u);
+  const [old, now] = [a, b].map((v) => typeof v === 'string' && v.split(DIGITS));
+  if (!now || old.length !== now.length || now.some((v, i) => i % 2 === 0 && v !== old[i])) return () => b;
+  return (u) => joined(now, (v, i) => (i % 2 ? round(100 * lerp(+old[i], +v, u)) / 100 : v));
 }
 /** The shapes of a list in which lists and gaps may stand. */
 const flat = (list) => list.flat(Infinity).filter(Boolean);
@@ -77,6 +77,7 @@ const told = (v) => (real(v) ? +v.toFixed(2) : v);
 function sketch(scene, brush, mute) {
   const kept = new Map(); // by key: { el, shown, words, of, stops }
   let seen; // what the brush has painted of each
+  let still; // the list that it has painted at the end of its way
   let was = null;
   let changes; // where a glide began, and what it changes in each shape
   function put(key, { tag, words, shown }) {
@@ -109,11 +110,12 @@ function sketch(scene, brush, mute) {
         s,
         entries(to)
           .map(([k, v]) => [k, old[k] ?? (k === 'opacity' ? 1 : v), v])
-          .filter(([k, a, b]) => a !== b && !NEVER_MIXED.test(k)),
+          .filter(([k, a, b]) => a !== b && !NEVER_MIXED.test(k))
+          .map(([k, a, b]) => [k, mixed(a, b)]),
       );
     }
     const shown = { ...to };
-    for (const [k, a, b] of changes.get(s)) shown[k] = mixed(a, b, u);
+    for (const [k, at] of changes.get(s)) shown[k] = at(u);
     return shown;
   }
   return {
@@ -144,11 +146,15 @@ function sketch(scene, brush, mute) {
       });
       if (!brush || !kept.size || (brush.on ? room && many <= SOME : many <= CROWD)) room = Infinity;
       if (room < Infinity && (was || !brush.on)) room = 0; // the first time it has its styles to ask for
-      const painted = (!room || many > room) && list.map((s) => looks(s, false, u));
+      const crowd = (!room || many > room) && !(brush.on && still === shapes);
+      const painted = crowd && list.map((s) => looks(s, false, u));
       const going = painted && was ? gone.map(fading) : [];
-      if (painted) seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
+      if (painted) {
+        seen = new Map(list.map((s, i) => [s.key, painted[i].shown]));
+        still = u >= 1 && shapes;
+      }
       if (!room) {
-        brush.paint([...going, ...painted]);
+        if (painted) brush.paint([...going, ...painted]);
         return true;
       }
       for (const [key, it] of gone) {

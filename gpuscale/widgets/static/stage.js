@@ -89,7 +89,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     if (figure.pace) hand.stands(round(share * PLACES), figure.place(view, t));
     if (figure.meter) measure(figure.meter(view, t), $('.meter', body));
     if (pointed) tell();
-    if (performance.now() + took > due) working = setTimeout(painted);
+    if (instant() + took > due) working = setTimeout(painted);
     else paint(); // last: to ask for styles works out all that have changed
   }
   /** Paints in a task of its own what a hand has moved, and takes the inputs that have come meanwhile. */
@@ -107,9 +107,9 @@ function stage(root, spec, { notebook, onChange } = {}) {
     clearTimeout(resting);
     cancelAnimationFrame(coming);
     if (!way) return; // at the start of a glide nothing has moved
-    const began = performance.now();
+    const began = instant();
     const more = shapes.paint(list, way, calm.matches ? Infinity : follow ? SOME : 0);
-    took = performance.now() - began;
+    took = instant() - began;
     if (!more) return;
     const on = () => paint(true);
     if (follow) coming = requestAnimationFrame(on);
@@ -183,16 +183,16 @@ function stage(root, spec, { notebook, onChange } = {}) {
     }
     const work = !calm.matches && figure.ahead?.(fitting(to), view.call, view.data);
     function on() {
-      const began = performance.now();
+      const began = instant();
       let done;
       do ({ done } = work.next());
-      while (!done && performance.now() < began + SLICE);
+      while (!done && instant() < began + SLICE);
       if (!done) working = setTimeout(on);
-      else if (performance.now() > began + SLICE / 2) working = setTimeout(land);
+      else if (instant() > began + SLICE / 2) working = setTimeout(land);
       else land(began);
     }
     /** To draw is a task of its own after a long one. */
-    function land(began = performance.now()) {
+    function land(began = instant()) {
       const then = next;
       working = next = 0;
       due = began + BRIEF;
@@ -259,7 +259,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   function glided(to) {
     const from = view.p;
     const smooth = (figure.smooth ?? []).filter((k) => k in to);
-    const began = performance.now();
+    const began = instant();
     const near = (a, b, u) =>
       Array.isArray(b) && b.length === a.length
         ? b.map((v, i) => near(a[i], v, u))
@@ -268,21 +268,21 @@ function stage(root, spec, { notebook, onChange } = {}) {
           : b;
     if (!figure.steady) shapes.depart();
     const beat = (time) => {
-      const u = calm.matches ? 1 : min(1, max(0, time - began) / (figure.glide ?? GLIDE));
+      const u = clamp((time - began) / (figure.glide ?? GLIDE), 0, 1);
       const e = eased(u);
       const on = smooth.map((k) => [k, near(from[k], to[k], e)]);
-      if (view.p === from || u >= 1 || on.length) become(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
+      if (view.p === from || on.length) become(u < 1 ? { ...to, ...fromEntries(on) } : to, null, e);
       else {
         way = e;
         if (!ticking.runs) paint(false);
       }
-      if (u < 1) gliding = requestAnimationFrame(beat);
+      if (u < 1 && time !== began) gliding = requestAnimationFrame(beat);
     };
-    cancelAnimationFrame(gliding);
     beat(began);
     cancelAnimationFrame(gliding);
     gliding = requestAnimationFrame(() => {
       gliding = requestAnimationFrame(beat);
+      setTimeout(() => shapes.ready(list)); // what the first frame asks for
     }); // the frame of the press has enough to do
   }
 
@@ -317,7 +317,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     corner = null;
   };
   on(area, 'pointerenter', astray);
-  body.addEventListener('pointerenter', () => view.width && shapes.ready(list), { signal, once: true });
+  body.addEventListener('pointerenter', () => shapes.ready(list), { signal, once: true });
   doc.addEventListener('scroll', astray, { signal, capture: true });
   on(grips, 'pointerdown', (e) => {
     held = e.target.closest('.grip');
