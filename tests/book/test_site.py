@@ -67,12 +67,12 @@ EXTRA = {
     "bytes.js": 15,
     "sms.js": 15,
     "powers.js": 11,
-    "overview.js": 13,
+    "overview.js": 14,
     "planner.js": 29,
-    "journey.js": 12,
+    "journey.js": 13,
     "steps.js": 6,
     "decode.js": 15,
-    "scheduler.js": 19,
+    "scheduler.js": 20,
     "serve.js": 29,
 }
 

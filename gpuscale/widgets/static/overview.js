@@ -554,7 +554,23 @@ figures.overview = {
       ]),
     ];
   },
-  fills: 'cut',
+  /** A table with a row for each split that has been tried. All rows have their words, so that nothing moves. */
+  below(view, el) {
+    const { spec, p, words } = view;
+    const { of } = spec.choices.cut;
+    const tried = (el.tried ??= new Set()).add(p.cut);
+    if (!el.firstChild) {
+      const cells = '<td></td>'.repeat(words.columns.length - 1);
+      el.innerHTML = `<table><thead><tr>${joined(words.columns, (c) => `<th>${c}</th>`)}</tr></thead><tbody>${joined(of, ([cut, name]) => `<tr><th><button type="button" data-choice="cut" data-v="${cut}">${name}</button></th>${cells}</tr>`)}</tbody></table>`;
+    }
+    of.forEach(([cut], i) => {
+      const row = $$('tbody tr', el)[i];
+      const [has, ...cells] = this.row(view, cut);
+      row.className = has && tried.has(cut) ? '' : 'blank';
+      row.firstChild.firstChild.ariaPressed = cut === p.cut;
+      cells.forEach((said, k) => write(row.cells[k + 1], said));
+    });
+  },
   row(view, cut) {
     const { p, call, data, words } = view;
     const s = priced(p, call, data, cut);

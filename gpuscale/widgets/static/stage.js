@@ -28,8 +28,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
     `<label>${choices[k].label}<select data-box="${k}">${joined(choices[k].of, ([v, name]) => `<option value="${v}">${name}</option>`)}</select></label>`;
   const field = (k) =>
     `<details class="typed"><summary>${texts[k]}</summary><textarea data-text="${k}" rows="8" spellcheck="false" aria-label="${texts[k]}"></textarea></details>`;
-  const filling = (k) =>
-    `<div class="scroll fills"><table><thead><tr>${joined(spec.words.columns, (c) => `<th>${c}</th>`)}</tr></thead><tbody>${joined(choices[k].of, ([v, name]) => `<tr><th><button type="button" data-choice="${k}" data-v="${v}">${name}</button></th>${'<td></td>'.repeat(spec.words.columns.length - 1)}</tr>`)}</tbody></table></div>`;
   const body = make(`<div class="drawn"><div class="head">${joined(
     keys(choices).filter((k) => !boxes.includes(k)),
     group,
@@ -37,7 +35,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
     <div class="scene" style="${high}"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
-    <p class="state"></p><p class="quiet" role="status"></p>${figure.fills ? filling(figure.fills) : ''}
+    <p class="state"></p><p class="quiet" role="status"></p><div class="below"></div>
     ${boxes.length ? '' : sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
@@ -61,7 +59,6 @@ function stage(root, spec, { notebook, onChange } = {}) {
 
   const view = Object.assign(seen(spec), { svg });
   const shapes = sketch(scene, brush(svg, scene), figure.mute);
-  const tried = new Set(); // values of the choice that fills a table
   let share = spec.at;
   let speed = 0;
   let pointed = null;
@@ -145,22 +142,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
       });
     }
     if (numbers.open) listed();
-    if (figure.fills) filled();
+    figure.below?.(view, $('.below', body));
     clearTimeout(speak);
     speak = setTimeout(() => {
       spoken.textContent = words.textContent;
     }, 700);
-  }
-  /** Each row of the table that fills holds its words from the start, so that nothing moves when they are shown. */
-  function filled() {
-    tried.add(String(view.p[figure.fills]));
-    for (const b of $$('.fills button', body)) {
-      const { v } = b.dataset;
-      const row = b.closest('tr');
-      const [has, ...cells] = figure.row(view, v);
-      row.className = has && tried.has(v) ? '' : 'blank';
-      cells.forEach((words, i) => write(row.cells[i + 1], words));
-    }
   }
   const used = (name) => figure.uses?.(view.p, name) ?? true;
   /** Shows the controls that have a meaning now. */
