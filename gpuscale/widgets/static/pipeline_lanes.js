@@ -125,6 +125,7 @@ function drawn(view, t) {
   const room = [X(begins) + (ends > solved.total - 1e-9 ? 20 : 0), X(ends)]; // clear of the handle at the end of a lane
   const middle = (room[0] + room[1]) / 2;
   const fits = room[1] - room[0] > span(label) + 6 && ends <= now;
+  const ranks = range(p.N_stages).map((r) => ofRank(view, g, X, r, now));
   return [
     t < solved.total && {
       key: 'now',
@@ -133,7 +134,7 @@ function drawn(view, t) {
       d: `M${px(X(t))} ${px(g.top - 6)}V${px(g.foot + 2)}`,
     },
     onePass(view, g),
-    range(p.N_stages).map((r) => ofRank(view, g, X, r, now)),
+    ranks.map((of) => of.slice(0, -1)),
     range(p.N_stages).map(wait),
     fits && [
       {
@@ -159,6 +160,7 @@ function drawn(view, t) {
     solved.slots.map(block),
     p.follow < 0 && slowed(p) && slowest(view, g, X, now),
     followed(view, g, X, now),
+    ranks.map((of) => of.at(-1)), // what it stores, in words that no path crosses
     hint(view, g, X, t),
     axis(view, g, X, t),
   ];
