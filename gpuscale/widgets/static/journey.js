@@ -238,24 +238,19 @@ figures.journey = {
       const nodeOf = (e) => floor((e * data.nodes) / data.experts);
       const open = new Set(chosen.map((e) => nodeOf(e)));
       const score = scoresFor(view);
-      const rise = (which) =>
-        joined(range(data.experts).filter(which), (e) => {
-          const high = BARS * min(1, -Math.log(1 - score[e]) / TOP);
-          return `M${px(at.eX(e))} ${at.base}v${px(-high)}h${px(at.eW)}v${px(high)}z`;
-        });
       const best = new Set(chosen);
       const closed = (e) => p.limit < data.nodes && !open.has(nodeOf(e));
-      path(
-        'scores',
-        rise((e) => !best.has(e) && !closed(e)),
-        'score',
-      );
-      path('closed', rise(closed), 'score closed');
-      path(
-        'best',
-        rise((e) => best.has(e)),
-        'compute solid',
-      );
+      const high = (e) => px(-BARS * min(1, -Math.log(1 - score[e]) / TOP));
+      const bars = (key, kind, which) =>
+        path(
+          key,
+          joined(range(data.experts).filter(which), (e) => `M${px(at.eX(e))} ${at.base}v${high(e)}`),
+          `score ${kind}`,
+          { 'stroke-width': at.eW },
+        );
+      bars('scores', '', (e) => !best.has(e) && !closed(e));
+      bars('closed', 'closed', closed);
+      bars('best', 'compute best', (e) => best.has(e));
       title(worded(small ? words.scored : words.scores, data.experts));
       text(
         'chosen',
@@ -575,10 +570,10 @@ function placed({ width, data, words }) {
   const load = (v) => ((base - v) / BARS) * full;
   const side = pitch - 1;
   const cell = (e) => [X(floor(e / each)) - side / 2, box + 20 + (e % each) * 6.5];
-  const eX = (e) => X(floor(e / each)) - side / 2 + ((e % each) * side) / each;
+  const eX = (e) => X(floor(e / each)) + (((e % each) + 0.5) / each - 0.5) * side;
   return {
     eX,
-    eW: max(0.8, side / each - 0.35),
+    eW: +px(max(0.8, side / each - 0.35)),
     small,
     chips,
     bars,
