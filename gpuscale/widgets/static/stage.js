@@ -486,13 +486,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
     hand.el,
     (k) => {
       const ran = ticking.runs || hops;
-      if (ran) stop();
       if (k !== 'play') act[k]();
-      else if (!ran) play();
+      if (ran || k !== 'play') stop();
+      else play();
     },
     (to) => {
-      stop();
       share = to / PLACES;
+      stop();
       frame();
     },
   );
