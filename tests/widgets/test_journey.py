@@ -224,6 +224,22 @@ def test_the_mark_is_the_expected_number_of_copies_where_it_holds(shown):
     assert 20 < met < 200
 
 
+HELD = """(spec, states) => JSON.stringify(states.map((p) => {
+  const journey = gpuscale.figures.journey, view = Object.assign(gpuscale.seen(spec, p), { width: 640 });
+  return journey.handles(view).map((h) => [h.id, h.value, journey.pull(view, h.id, h.x, h.y)]);
+}))"""
+
+
+def test_only_the_rows_of_all_tokens_have_handles():
+    """A pull to where a handle stands changes nothing."""
+    page, spec = engine("journey"), figure().spec
+    many = states(20)
+    for state, handles in zip(many, json.loads(page.eval(f"({HELD})({spec}, {json.dumps(many)})")), strict=True):
+        assert [name for name, *_ in handles] == ["hot", "cap"] * (state["show"] == "all")
+        for name, value, pulled in handles:
+            assert value == state[name] and pulled == pytest.approx(value, abs=0.01), state
+
+
 def test_it_opens_with_what_it_counts():
     text = repr(figure())
     assert "copies per token over the network: 4.61" in text and "over the mean: 1.18" in text

@@ -17,6 +17,7 @@ from gpuscale.specs import chip
 from gpuscale.units import show, us
 from gpuscale.widgets import scheduler_stage
 from gpuscale.widgets.scheduler import DRAW, PAGE, WHOLE
+from gpuscale.widgets.stage import stage_figure
 
 GPU, LATENCY = chip("h100_sxm"), 3 * us
 MACHINES = {"one": ("llama3_8b", 1), "eight": ("llama3_70b", 8)}
@@ -403,6 +404,13 @@ def test_it_opens_below_the_rate_from_which_the_queue_grows():
 def test_what_it_cannot_show_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         figure(**options)
+
+
+def test_the_moment_of_a_preset_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="f: moments: Late: expected presets: Early"):
+        stage_figure(
+            "scheduler", name="f", title="", caption="", start={}, text=(), presets={"Early": {}}, moments={"Late": 1}
+        )
 
 
 def test_a_model_with_experts_is_refused():
