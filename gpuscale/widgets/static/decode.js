@@ -264,11 +264,17 @@ figures.decode = {
       out.push(label('wname', side[0], line(3), `${words.weights} ${bytes(view, f.w)}`, 'memory small name'));
     }
     if (f.fits) {
-      const over = beyond && side[0] - long > xw; // on the caches themselves
-      const [strong, soft] = over ? ['seq', 'seq'] : ['memory name halo', 'soft halo'];
+      const halo = beyond && side[0] - long > xw ? 'seq' : 'halo'; // none on the caches themselves
       out.push(
-        label('kname', side[0], line(0), caches, `${p.N === 8 || small ? 'small' : 'strong'} ${strong}`, side[1]),
-        label('keach', side[0], line(1), own, `small ${soft}`, side[1]),
+        label(
+          'kname',
+          side[0],
+          line(0),
+          caches,
+          `memory ${p.N === 8 || small ? 'small' : 'strong'} name ${halo}`,
+          side[1],
+        ),
+        label('keach', side[0], line(1), own, `small soft ${halo}`, side[1]),
       );
     }
     if (f.fits && f.hit && !beyond) {

@@ -298,7 +298,8 @@ figures.journey = {
       );
       path('pace', `M0 ${px(top)}H${width}`, 'pace');
       path('cap', `M${capped ? 0 : width - 50} ${px(Y(p.cap))}H${width}`, 'cap');
-      if (!capped) text('limit', width - 14, Y(p.cap) + 14, words.limit, 'soft halo', 'end');
+      if (!capped && abs(top - Y(p.cap) - 14) > 9)
+        text('limit', width - 14, Y(p.cap) + 14, words.limit, 'soft halo', 'end');
       text(
         'most',
         fx + (left ? -11 : 11),
