@@ -60,7 +60,7 @@ PARTS = (
     "KINDS $ $$ make range life clamp escape fresh hide fit px spans text wide worded "
     "button joined rect sliders slide copying program show say literal write"
 )
-STAGE_PARTS = "box eased label lerp unit"  # what "stage" lends to the figures on it besides
+STAGE_PARTS = "box eased label lerp unit upright"  # what "stage" lends to the figures on it besides
 PRACTICE_PARTS = "$ SCALE cards doc escape fetched grading inSet joined make progress show site worded"
 SCORE_PARTS = "$ $$ button escape fetched hide joined make practise progress site worded"
 

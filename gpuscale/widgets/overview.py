@@ -109,6 +109,33 @@ WORDS = {
     },
     "waits": "The GPU is <b class='wait'>idle {}</b> of the time.",
     "works": "The GPU is never idle.",
+    "columns": ["Split", "Sends", "Per layer", "Threshold"],
+    "moved": {
+        "dp": "gradients",
+        "zero": "weights twice, gradients once",
+        "tp": "activations",
+        "pp": "activations",
+        "cp": "keys and values, gradients",
+        "ep": "tokens, gradients",
+    },
+    "by": {
+        "dp": "all-reduce over {}",
+        "zero": "all-gather, reduce-scatter over {}",
+        "tp": "all-reduce over {}",
+        "pp": "to the next stage over {}",
+        "cp": "ring, all-reduce over {}",
+        "ep": "all-to-all, all-reduce over {}",
+    },
+    "perstep": "{} per step",
+    "from": {
+        "dp": "{} tokens per GPU",
+        "zero": "{} tokens per GPU",
+        "tp": "at most {} GPUs",
+        "pp": "{} microbatches",
+        "cp": "{} tokens per GPU",
+        "ep": "width of {}",
+    },
+    "here": ["✗ here {}", "✓ here {}"],
     "heads": ["Split", "Repeated", "Link", "Per layer", "Per step", "Threshold", "Here", "Idle"],
 }
 

@@ -20,6 +20,13 @@ BACKLOG = 256  # requests of which static batches are made, to count their rate
 DRAW = {"seed": 7, "most": 4000, "group": 200}
 BOUNDS = {"rate": (0.5, 100), "S_in": (16, 16384), "S_out": (8, 2048), "slots": (4, 256), "chunk": (64, WHOLE)}
 KINDS = {"static": "static", "continuous": "continuous"}
+# What each preset changes in the opening state, and the moment at which it shows: the end of a static batch, prompts
+# that hold up all sequences, evictions
+PRESETS = {
+    "Static batches": ({"kind": "static"}, 0.377),
+    "Long prompts, no chunks": ({"S_in": 6000, "rate": 4, "chunk": WHOLE}, 0.27),
+    "KV cache full": ({"S_in": 4000, "S_out": 900, "slots": 96, "chunk": 1024, "rate": 8}, 0.953),
+}
 WORDS = {
     "average": "one request, on average",
     "request": "one request",
@@ -58,6 +65,7 @@ WORDS = {
     "staticupto": "Static batching sustains <b>{}</b> requests/s.",
     "keeps": "The queue stays short.",
     "grows": "At {} requests/s, <b class=wait>the queue grows without bound</b>.",
+    "stalls": "The longest step so far took <b>{}</b>: a whole prompt holds up all sequences.",
     "lost": "{} sequences were evicted from the KV cache and recomputed.",
     "lostone": "{} sequence was evicted from the KV cache and recomputed.",
     "why": {
@@ -111,13 +119,13 @@ def scheduler_stage(
     chunk: int = 512,
     usable: float = 0.9,
     at: float = 0.74,
-    presets: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Card:
     """Requests at ``rate`` per second on ``machine`` of ``page``, which ``serving.scheduler_page`` gives.
 
     Prompts and answers have ``prompt`` and ``answer`` tokens on average; a batch has ``slots``, a step takes ``chunk``
     tokens of prompts, and the engine may use the fraction ``usable`` of the HBM. ``kind`` is "continuous" or "static".
-    Returns a widget whose ``values`` hold machine, kind, rate, S_in, S_out, slots, chunk, f.
+    Its presets change these as PRESETS says. Returns a widget whose ``values`` hold machine, kind, rate, S_in, S_out,
+    slots, chunk, f.
     Raises ValueError for a machine or a kind that it does not offer, and for numbers out of range.
     """
     machine = machine or next(iter(page["machines"]))
@@ -128,6 +136,7 @@ def scheduler_stage(
     for key, (least, most) in BOUNDS.items():
         if not least <= start[key] <= most:
             raise ValueError(f"{name}: {key}: expected {least} to {most}; got {start[key]}")
+    whole = {"machine": machine, "kind": "continuous", **start, "f": usable}
     return stage_figure(
         "scheduler",
         name=name,
@@ -139,7 +148,8 @@ def scheduler_stage(
             "kind": ("Batching", KINDS),
             "machine": ("Model and GPUs", {key: each["name"] for key, each in page["machines"].items()}),
         },
-        presets=presets,
+        presets={label: whole | changes for label, (changes, _) in PRESETS.items()},
+        moments={label: moment for label, (_, moment) in PRESETS.items()},
         within=BOUNDS | {"f": (0.25, 0.95)},
         counts=[key for key in BOUNDS if key != "rate"],
         formulas=page["formulas"],

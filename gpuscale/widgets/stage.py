@@ -32,6 +32,7 @@ def stage_figure(
     boxes: Sequence[str] = (),
     texts: Mapping[str, str] | None = None,
     presets: Mapping[str, Mapping[str, Any]] | None = None,
+    moments: Mapping[str, float] | None = None,
     within: Mapping[str, tuple[float, float]] | None = None,
     loose: Sequence[str] = (),
     counts: Sequence[str] = (),
@@ -49,7 +50,8 @@ def stage_figure(
     ``start`` holds all its inputs: numbers in base units, words that are a choice, and lists of numbers. ``sliders``
     are by quantity, or by name; ``choices`` are tabs, {"kind": ("Collective", {"all_gather": "All-gather"})}, those in
     ``boxes`` are boxes to select from; ``texts`` are inputs to type, with their labels;
-    ``presets`` give some inputs values, {"One slow link": {"share": [...]}}. ``within`` bounds inputs that have no
+    ``presets`` give some inputs values, {"One slow link": {"share": [...]}}, and ``moments`` some presets the moment,
+    from 0 to 1, at which they are shown. ``within`` bounds inputs that have no
     slider, ``loose`` names the lists whose length may change, ``counts`` those inputs without a
     slider that are whole numbers. ``formulas`` are what the script calls, by key: formulas
     or expressions, whose inputs are among those the script hands over. ``words`` are the texts of the script and
@@ -68,6 +70,8 @@ def stage_figure(
         "texts": texts or {},
     }
     groups |= {f"presets: {label}": changes for label, changes in (presets or {}).items()}
+    if stray := sorted(set(moments or {}) - set(presets or {})):
+        raise ValueError(f"{name}: moments: {', '.join(stray)}: expected presets: {', '.join(presets or {})}")
     for group, names in groups.items():
         if stray := sorted(set(names) - set(start)):
             raise ValueError(f"{name}: {group}: {', '.join(stray)}: expected inputs of start: {', '.join(start)}")
@@ -82,7 +86,7 @@ def stage_figure(
         "choices": {key: {"label": label, "of": list(of.items())} for key, (label, of) in (choices or {}).items()},
         "boxes": list(boxes),
         "texts": dict(texts or {}),
-        "presets": list((presets or {}).items()),
+        "presets": [[label, to, (moments or {}).get(label)] for label, to in (presets or {}).items()],
         "within": dict(within or {}),
         "loose": list(loose),
         "counts": list(counts),

@@ -21,8 +21,9 @@ GIVEN = dict(B=2**18, D=7168, F=2048, n_mat=3, b_dispatch=1, b_combine=2, C=990 
 SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const journey = gpuscale.figures.journey, view = Object.assign(gpuscale.seen(spec, p), { width: 640 });
   const said = { sentence: journey.sentence(view), table: journey.table(view), call: journey.call(view) };
+  const told = Array.from({ length: 64 }, (_, g) => journey.hover(view, { dataset: { told: `${g}` } }));
   const words = Object.fromEntries(journey.draw(view, 0).flat(9).filter((s) => s.words).map((s) => [s.key, s.words]));
-  return { ...journey.numbers(view), ...said, meter: journey.meter(view), words };
+  return { ...journey.numbers(view), ...said, meter: journey.meter(view), words, told };
 }))"""
 
 
@@ -36,6 +37,7 @@ def states(many: int) -> list[dict]:
     dice = random.Random(5)
     return [
         {
+            "show": dice.choice(["token", "all"]),
             "limit": dice.choice([M, 4]),
             "copy": dice.choice(["node", "expert"]),
             "k": dice.randint(1, 16),
@@ -161,9 +163,24 @@ def test_words_say_the_same_numbers(shown):
         assert f"{show(over)} times the mean" in sentence
         assert f"The layer takes {plain(show(page['total'], 's'))}." in sentence
         words = {key: plain(text) for key, text in page["words"].items()}
-        assert words["most"] == f"GPU {page['fullest']}: {show(over)} × the mean"
         limited = f", capacity {show(state['cap'])} × the mean" * (state["cap"] < CAPACITY[1])
-        assert words["rows"] == f"rows per GPU, of 1,024 tokens{limited}"
+        nodes_open = f", on at most {state['limit']} nodes" * (state["limit"] < M)
+        told = [plain(text) for text in page["told"]]
+        if state["show"] == "all":
+            assert words["most"] == f"GPU {page['fullest']}: {show(over)} × the mean"
+            assert words["rows"] == f"rows per GPU, of 1,024 tokens{limited}"
+            assert all(
+                text.endswith(f"{show(int(n), 'count')} rows in this batch") for text, n in zip(told, rows, strict=True)
+            )
+        else:
+            assert words["rows"] == "router scores of 256 experts, log scale"
+            assert words["chosen"] == f"best {state['k']}{nodes_open}" and "most" not in words
+            scores = exchange.router_scores(TOKENS, E, POPULAR, state["hot"] * state["k"] / RANKS)[token]
+            for g, text in enumerate(told):
+                mine = range(g * E // RANKS, (g + 1) * E // RANKS)
+                assert text == f"GPU {g}, node {g // G}" + "".join(
+                    f"expert {e}: score {show(min(float(scores[e]), 1.0))}" for e in mine
+                )
         assert words["netname"] == f"copies over the network: {nodes[token].sum()}"
         assert words["nvlname"] == f"over NVLink: {there[token].sum()}" and words["home"].endswith(str(state["home"]))
         takes = [one["takes"] for one in page["phases"]]
@@ -205,6 +222,22 @@ def test_the_mark_is_the_expected_number_of_copies_where_it_holds(shown):
         )
         assert page["meter"]["label"] == f"{label}: {show(want)}" + ", if nothing is dropped" * lost
     assert 20 < met < 200
+
+
+HELD = """(spec, states) => JSON.stringify(states.map((p) => {
+  const journey = gpuscale.figures.journey, view = Object.assign(gpuscale.seen(spec, p), { width: 640 });
+  return journey.handles(view).map((h) => [h.id, h.value, journey.pull(view, h.id, h.x, h.y)]);
+}))"""
+
+
+def test_only_the_rows_of_all_tokens_have_handles():
+    """A pull to where a handle stands changes nothing."""
+    page, spec = engine("journey"), figure().spec
+    many = states(20)
+    for state, handles in zip(many, json.loads(page.eval(f"({HELD})({spec}, {json.dumps(many)})")), strict=True):
+        assert [name for name, *_ in handles] == ["hot", "cap"] * (state["show"] == "all")
+        for name, value, pulled in handles:
+            assert value == state[name] and pulled == pytest.approx(value, abs=0.01), state
 
 
 def test_it_opens_with_what_it_counts():

@@ -48,7 +48,8 @@ SHOWN = """(spec, states) => JSON.stringify(states.map((p) => {
   const texts = figure.draw(view, t).flat(9).filter((s) => s?.words);
   const words = Object.fromEntries(texts.map((s) => [s.key, s.words]));
   const said = { sentence: figure.sentence(view), table: figure.table(view), call: figure.call(view), words };
-  return { ...figure.numbers(view, t), ...said, place: figure.place(view, t) };
+  const cuts = view.spec.choices.cut.of.map(([cut]) => [cut, ...figure.row(view, cut)]);
+  return { ...figure.numbers(view, t), ...said, cuts, place: figure.place(view, t) };
 }))"""
 
 
@@ -212,6 +213,19 @@ def test_words_say_the_same_numbers(shown):
         for row, (_, layer, step, since, here, idle) in zip(page["table"][1:], page["rows"], strict=True):
             numbers = [size(layer), size(step), show(since, "count"), show(here, "count"), show(idle, "%")]
             assert [plain(cell) for cell in row[3:]] == list(map(plain, numbers))
+
+
+def test_the_table_that_fills_says_the_same_numbers(shown):
+    for state, page in shown[:60]:
+        for cut, has, sends, layer, since in page["cuts"]:
+            want, size = expected(state, cut), lambda value: plain(show(value, "B"))
+            assert has == (cut != "ep" or bool(chosen(state, state["cut"]))), state
+            assert plain(layer) == f"{size(want['layer'])}{size(want['step'])} per step", (state, cut)
+            below = want["here"] < want["from"]
+            mark = "✗✓"[(want["here"] <= want["from"]) if cut == "tp" else not below]
+            threshold, here = (plain(show(want[key], "count")) for key in ("from", "here"))
+            assert re.search(rf"\b{threshold}\b.*{mark} here {here}$", plain(since)), (state, cut, since)
+            assert sends.endswith(f"{'NVLink' if cut in ('tp', 'cp', 'ep') else 'network'}</small>")
 
 
 def test_the_call_gives_the_bytes_per_layer(shown):

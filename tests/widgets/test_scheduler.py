@@ -17,6 +17,7 @@ from gpuscale.specs import chip
 from gpuscale.units import show, us
 from gpuscale.widgets import scheduler_stage
 from gpuscale.widgets.scheduler import DRAW, PAGE, WHOLE
+from gpuscale.widgets.stage import stage_figure
 
 GPU, LATENCY = chip("h100_sxm"), 3 * us
 MACHINES = {"one": ("llama3_8b", 1), "eight": ("llama3_70b", 8)}
@@ -283,6 +284,10 @@ def test_words_say_the_same_numbers(shown):
         assert ("evicted" in sentence) == (evicted > 0)
         if evicted:
             assert f"{evicted:,} sequence" in sentence, state
+        longest = max((s.end - s.start for s in run.steps if s.end <= t), default=0)
+        stalls = kind == "continuous" and state["chunk"] == WHOLE and longest > page["peak"]
+        assert ("a whole prompt holds up all sequences" in sentence) == stalls, state
+        assert f"The longest step so far took {say(longest, 's')}:" in sentence or not stalls
         assert words["promptname"] == f"prompt: {state['S_in']:,} tokens"
         assert words["answername"] == f"answer: {state['S_out']:,} tokens"
         assert words["slots"] == f"{state['slots']} slots" and words["ratename"] == f"{say(state['rate'])} requests/s"
@@ -358,6 +363,31 @@ def test_the_queue_grows_from_the_largest_rate(load):
     assert queued[0] < 10 and queued[1] > 20 and queued[1] > 5 * queued[0], queued
 
 
+def test_presets_show_what_they_are_called():
+    spec = json.loads(figure().spec)
+    presets = {label: (p, at) for label, p, at in spec["presets"]}
+    many = [p | {"width": 650, "at": at} for p, at in presets.values()]
+    shown = dict(zip(presets, (page for _, page in shown_of(many, span=30, short=DRAW, warm=2)), strict=True))
+    now = {label: shown[label]["t"] for label in presets}
+    window = spec["data"]["window"]
+
+    def parts(label, kind):
+        """What requests go through in the time that the lanes show."""
+        every = [part for *_, own in shown[label]["served"] for part in own if part[0] == kind]
+        return [p for p in every if p[1] <= now[label] and (p[2] or math.inf) > now[label] - window]
+
+    static = shown["Static batches"]
+    assert static["tallies"]["static"]["batch"] < static["tallies"]["continuous"]["batch"] / 2
+    assert len(parts("Static batches", "kept")) > 16 and parts("Static batches", "pre")  # one batch ends, one begins
+    long = shown["Long prompts, no chunks"]
+    steps = [end - start for start, end, *_ in long["steps"] if start > now["Long prompts, no chunks"] - window]
+    assert max(steps) > 10 * np.median(steps)
+    sentence = plain(shown["KV cache full"]["sentence"])
+    assert int(re.search(r"(\d+) sequences were evicted", sentence)[1]) > 4
+    full = [step[5] for step in shown["KV cache full"]["steps"] if step[0] < now["KV cache full"]]
+    assert full[-1] > 0.97 * shown["KV cache full"]["pool"]
+
+
 def test_it_opens_below_the_rate_from_which_the_queue_grows():
     assert "continuous batching on Llama 3 8B, 1 H100: 20 requests/s, 32 slots" in repr(figure())
 
@@ -374,6 +404,13 @@ def test_it_opens_below_the_rate_from_which_the_queue_grows():
 def test_what_it_cannot_show_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         figure(**options)
+
+
+def test_the_moment_of_a_preset_that_is_not_there_is_refused():
+    with pytest.raises(ValueError, match="f: moments: Late: expected presets: Early"):
+        stage_figure(
+            "scheduler", name="f", title="", caption="", start={}, text=(), presets={"Early": {}}, moments={"Late": 1}
+        )
 
 
 def test_a_model_with_experts_is_refused():

@@ -315,7 +315,7 @@
     );
     out.push(
       { key: 'frame', tag: 'path', class: 'frame', d: `M.5 ${TOP - 6}V${g.base}H${g.col - 0.5}V${TOP - 6}` },
-      { key: 'limit', tag: 'path', class: 'limit', d: `M-4 ${px(line)}H${g.col + (g.narrow ? 4 : 8)}` },
+      { key: 'limit', tag: 'path', class: 'limit', d: beside(line, -4, g.col + (g.narrow ? 4 : 8), names) },
       names,
       clear !== undefined && {
         key: 'limit-of',
@@ -509,7 +509,7 @@
       });
       low = high;
     }
-    const limit = px(g.ty(data.hbm));
+    const limit = +px(g.ty(data.hbm));
     if (solved.top > data.hbm) {
       out.push({
         key: 'over-time',
@@ -521,6 +521,7 @@
     }
     const px0 = g.tx(peak.t);
     const py = g.ty(solved.top);
+    const high = abs(py - 6 - limit) < 9 ? limit - 9 : py - 6;
     const right = px0 > width * 0.55;
     if (right ? px0 < width - 60 : px0 < width - 150) {
       out.push({
@@ -597,12 +598,23 @@
         tag: 'text',
         class: 'strong halo',
         x: px0 + (right ? -9 : 9),
-        y: py - 6,
+        y: high,
         'text-anchor': right ? 'end' : 'start',
         words: worded(words.peak, GB(solved.top)),
       },
     );
     return out;
+  }
+  /** A level line that leaves a gap where names stand. */
+  function beside(y, from, to, names) {
+    const gaps = names
+      .filter((s) => s.words && s['text-anchor'] !== 'middle' && abs(s.y - y) < 8)
+      .map((s) => {
+        const wide = 6.3 * s.words.length + 3;
+        return s['text-anchor'] ? [s.x - wide, s.x + 3] : [s.x - 3, s.x + wide];
+      })
+      .sort((a, b) => a[0] - b[0]);
+    return `M${from} ${px(y)}${joined(gaps, ([a, b]) => `H${px(a)}M${px(b)} ${px(y)}`)}H${px(to)}`;
   }
   /** The change without more GPUs that lowers the peak most. */
   function best({ p, call, data, words, solved }) {

@@ -244,7 +244,9 @@ figures.decode = {
     const long = 16 + max(7.2 * caches.length, 6.4 * own.length);
     const edge = [max(xe, xT), xe].find((x) => x + long + (small || p.N < 2 || p.N > 4 ? 0 : 44) < width);
     const beyond = edge === undefined;
+    const onPage = []; // words that the head of the clock passes
     if (inside && !(beyond && xe - long < 80)) {
+      onPage.push([8, 14 + 7 * words.weights.length, line(0) - 12, line(1) + 4]);
       out.push(
         label('wname', 8, line(0), words.weights, 'on strong'),
         label('wbytes', 8, line(1), bytes(view, f.w), 'on small'),
@@ -262,16 +264,17 @@ figures.decode = {
       out.push(label('wname', side[0], line(3), `${words.weights} ${bytes(view, f.w)}`, 'memory small name'));
     }
     if (f.fits) {
+      const halo = beyond && side[0] - long > xw ? 'seq' : 'halo'; // none on the caches themselves
       out.push(
         label(
           'kname',
           side[0],
           line(0),
           caches,
-          p.N === 8 || small ? 'memory small name halo' : 'memory strong name halo',
+          `memory ${p.N === 8 || small ? 'small' : 'strong'} name ${halo}`,
           side[1],
         ),
-        label('keach', side[0], line(1), own, 'small soft halo', side[1]),
+        label('keach', side[0], line(1), own, `small soft ${halo}`, side[1]),
       );
     }
     if (f.fits && f.hit && !beyond) {
@@ -360,7 +363,7 @@ figures.decode = {
       out.push({
         key: 'head',
         tag: 'path',
-        d: `M${px(head - 6)} ${page - 11}h12l-6 8zM${px(head)} ${page - 4}V${bottom - gap}`,
+        d: `M${px(head - 6)} ${page - 11}h12l-6 8z${upright(head, page - 4, bottom - gap, onPage)}`,
         class: t < f.read ? 'head' : 'head over',
       });
     }

@@ -74,15 +74,26 @@ function named(words, f, part) {
   }
   return worded(words.plug, part - S - L - cables);
 }
+/** The flows of the chosen GPU, and the cables that they use; without one, of all cables. */
+function chosen({ p, solved: { f, flows, uses } }) {
+  const mine = range(flows.length).filter((i) => flows[i][0] === p.gpu);
+  const lit = new Set(mine.flatMap((i) => [...uses[i].keys()].map((k) => k % f.links)));
+  return { mine, lit, shows: (k) => p.gpu < 0 || lit.has(k) };
+}
 /** The flows on cables as dashes that run: one path for all of one speed. */
-function streams({ p, solved: { f, asked, carried } }, g, t) {
+function streams(view, g, t) {
+  const {
+    p,
+    solved: { f, asked, carried },
+  } = view;
+  const { shows } = chosen(view);
   const groups = new Map();
   const time = (t * LOOK * f.W) / p.V;
   for (const d of [0, 1]) {
     for (let k = 0; k < f.nvl; k++) {
       const want = asked[d * f.links + k];
       const has = carried[d * f.links + k];
-      if (want < HAIR * f.W || !f.cap[k]) continue;
+      if (want < HAIR * f.W || !f.cap[k] || !shows(k)) continue;
       const gap = clamp((22 * f.W) / want, 5, 66);
       const speed = (RUN * has) / want;
       const full = has > 0.7 * f.cap[k];
@@ -185,13 +196,14 @@ function standing(view, g) {
       return g.line(g.edge(u, 0) + 3, b, g.edge(u, 1) - 3, b);
     }),
   });
+  const { shows } = chosen(view);
   const there = range(f.nvl).map((k) => f.cap[k] > 0);
   const ask = (k) => max(s.asked[k], s.asked[f.links + k]);
   const flow = (k) => max(s.carried[k], s.carried[f.links + k]);
   out.push({
     key: 'spill',
     tag: 'path',
-    class: 'spill',
+    class: p.gpu < 0 ? 'spill' : 'spill back',
     d: joined(range(f.nvl), (k) => {
       const [a, low, high] = ends(f, k, g);
       const over = there[k] && ask(k) > f.cap[k] * (1 + HAIR);
@@ -205,7 +217,7 @@ function standing(view, g) {
     out.push({
       key: `c${k}`,
       tag: 'path',
-      class: there[k] ? 'pipe' : 'pipe off',
+      class: `pipe${there[k] ? '' : ' off'}${shows(k) ? '' : ' back'}`,
       d: g.line(a, low, a, high),
       'stroke-width': there[k] ? (g.wide * full) / W : 0.8,
       style: `--t:${(there[k] ? (ask(k) > 0) * 0.12 + (0.88 * flow(k)) / full : 0).toFixed(3)}`,
@@ -231,7 +243,7 @@ function standing(view, g) {
   out.push({
     key: 'detours',
     tag: 'path',
-    class: 'detours scaleup',
+    class: p.gpu < 0 ? 'detours scaleup' : 'detours scaleup back',
     d: detours(f, g, (k) => s.asked[k] > HAIR || s.asked[f.links + k] > HAIR),
   });
   for (const i of range(S)) {
@@ -323,9 +335,12 @@ function standing(view, g) {
   return [...out, ...around(view, g, word)];
 }
 /** The routes of the chosen GPU, before everything else in pale. */
-function traced({ p, solved: { f, flows, uses } }, g, squares) {
-  const mine = range(flows.length).filter((i) => flows[i][0] === p.gpu);
-  const lit = new Set(mine.flatMap((i) => [...uses[i].keys()].map((k) => k % f.links)));
+function traced(view, g, squares) {
+  const {
+    p,
+    solved: { f, flows },
+  } = view;
+  const { mine, lit } = chosen(view);
   const spots = [p.gpu, ...mine.map((i) => flows[i][1])];
   return [
     {
@@ -392,7 +407,7 @@ function around(view, g, word) {
     ...['', 'over'].map((cls) => ({
       key: `cut ${cls} ${d}`,
       tag: 'path',
-      class: `cut ${cls} ${g.tall ? 'tall' : ''}`,
+      class: `cut ${cls} ${g.tall ? 'tall' : ''} ${p.gpu < 0 ? '' : 'back'}`,
       d,
     })),
   );

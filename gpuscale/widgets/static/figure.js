@@ -22,6 +22,7 @@
      meter(view, t)       { name, words, value, full, mark, label, hue, met }
      act(view, what)      the inputs that a press on a shape changes, or nothing
      zooms                the id of the handle that a pinch moves, and the wheel once the drawing was pressed
+     below(view, el)      fills the element below the sentence, each time that the state is said
      cuts                 the group of shapes that a drag across them presses together, as does Shift with an arrow from one
                           to the next; crossed(view, a, b) lists what the line from a to b crosses, and act() gets the list
      hover(view, el, t)   what a pointed-at element of the drawing says, as HTML

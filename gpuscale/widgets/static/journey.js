@@ -1,4 +1,4 @@
-/* A token's journey to its experts: the bars are the rows of all GPUs, under them the nodes with their experts, NVLink
+/* A token's journey to its experts: the bars are the router's scores of one token, or the rows of all GPUs; under them the nodes with their experts, NVLink
    inside them, the network below, and the time of the layer. The routing is that of schedules/collectives/exchange.py. */
 const BARS = 118;
 const BOX = 84;
@@ -6,6 +6,7 @@ const NET = 64;
 const STRIP = 30;
 const CHIP = 24;
 const LANES = ['out', 'math', 'back'];
+const TOP = Math.log(1000); // of the scores: 0.999
 const WHOLE = 2 ** 32; // pixels of the parts; a score is a fraction of WHOLE
 const time = (view, s, short) => show(s, view.spec.units.T, short);
 
@@ -70,6 +71,14 @@ function pick(p, data, t) {
     if (!(taken && e === popular) && sums[floor(e / each)] >= least) out.push(e);
   }
   return (picks[t] = out.sort((a, b) => a - b));
+}
+/** The router's scores of the token, each from 0 to 1; the popular expert has the highest one of a token that takes it. */
+function scoresFor({ p, data }) {
+  const { experts, nodes, gpus, tokens, popular } = data;
+  const { score, sure } = scoresOf(data);
+  const t = (p.home * tokens) / (nodes * gpus) + p.token;
+  const taken = sure[t] < ((p.hot * p.k) / (nodes * gpus)) * WHOLE;
+  return range(experts).map((e) => (taken && e === popular ? 1 : score[t * experts + e] / WHOLE));
 }
 /** The copies of a token: the nodes that get one over the network, and the GPUs that get one over NVLink. */
 function legs(p, { experts, nodes, gpus }, chosen, home) {
@@ -186,6 +195,7 @@ figures.journey = {
     const { phases, rows, asked, fullest, over, even, chosen, kept } = solved;
     const capped = p.cap < data.none;
     const now = phases.find((one) => t < one.end) ?? phases.at(-1);
+    const one = p.show === 'token';
     const order = phases.indexOf(now);
     const u = clamp((t - now.at) / now.takes, 0, 1);
     const doing = (i) => (i < order ? 1 : i > order ? 0 : u);
@@ -212,69 +222,100 @@ figures.journey = {
     const chip = at.chips[p.token];
     const from = px(chip.x + chip.w / 2);
     const start = chip.y + CHIP;
-    path(
-      'thread',
-      `M${from} ${start}C${from} ${at.bars + 4} ${px(hx)} ${start + 6} ${px(hx)} ${at.bars + 26}V${at.box + 19}`,
-      'thread',
-    );
+    if (one) {
+      const mid = at.x0(floor(p.home / data.gpus)) + at.wide / 2; // of the name of its node
+      path(
+        'thread',
+        `M${from} ${start}C${from} ${at.bars + 4} ${px(hx)} ${start + 6} ${px(hx)} ${at.bars + 26}V${abs(hx - mid) < 26 ? at.base : at.box + 19}`,
+        'thread',
+      );
+    }
+
+    // the scores of the token
+    const right = hx < width / 2;
+    const title = (words) => text('rows', right ? width : 0, at.bars - 12, words, 'soft halo', right ? 'end' : 'start');
+    if (one) {
+      const nodeOf = (e) => floor((e * data.nodes) / data.experts);
+      const open = new Set(chosen.map((e) => nodeOf(e)));
+      const score = scoresFor(view);
+      const best = new Set(chosen);
+      const closed = (e) => p.limit < data.nodes && !open.has(nodeOf(e));
+      const high = (e) => px(-BARS * min(1, -Math.log(1 - score[e]) / TOP));
+      const bars = (key, kind, which) =>
+        path(
+          key,
+          joined(range(data.experts).filter(which), (e) => `M${px(at.eX(e))} ${at.base}v${high(e)}`),
+          `score ${kind}`,
+          { 'stroke-width': at.eW },
+        );
+      bars('scores', '', (e) => !best.has(e) && !closed(e));
+      bars('closed', 'closed', closed);
+      bars('best', 'compute best', (e) => best.has(e));
+      title(worded(small ? words.scored : words.scores, data.experts));
+      text(
+        'chosen',
+        right ? width : 0,
+        at.bars + 3,
+        worded(p.limit < data.nodes ? words.bestof : words.best, p.k, p.limit),
+        'compute rate halo',
+        right ? 'end' : 'start',
+      );
+    }
 
     // the rows of all GPUs, and the fullest one, for which the others wait
-    const pass = over * doing(2);
-    const top = Y(over);
-    const w = pitch - (small ? 1 : 1.5);
-    const fx = X(fullest);
-    const hot = popularGpu(data);
-    const left = fx > (fullest > hot ? width - 140 : 140);
-    const right = hx < width / 2;
-    const rise = (f) =>
-      joined(rows, (n, r) => {
-        const [a, b] = f(n / even, asked[r] / even);
-        return a < b ? `M${px(X(r) - w / 2)} ${px(Y(a))}h${px(w)}V${px(Y(b))}h${px(-w)}z` : '';
-      });
-    path(
-      'load',
-      rise((v) => [0, v]),
-      'load',
-    );
-    path(
-      'waits',
-      rise((v) => [min(v, pass), pass]),
-      '',
-      { fill: hatch },
-    );
-    path(
-      'done',
-      rise((v) => [0, min(v, pass)]),
-      'compute solid',
-    );
-    path(
-      'lost',
-      rise((v, all) => [v, all]),
-      'lost',
-    );
-    path('pace', `M0 ${px(top)}H${width}`, 'pace');
-    path('cap', `M${capped ? 0 : width - 50} ${px(Y(p.cap))}H${width}`, 'cap');
-    if (!capped) text('limit', width - 14, Y(p.cap) + 14, words.limit, 'soft halo', 'end');
-    text(
-      'most',
-      fx + (left ? -11 : 11),
-      top - 9,
-      worded(words.fullest, fullest, show(over)),
-      'strong halo',
-      left ? 'end' : 'start',
-    );
-    text(
-      'rows',
-      right ? width : 0,
-      at.bars - 12,
-      (small ? words.short : worded(words.rows, show(data.tokens, COUNT))) +
-        (capped ? worded(words.cap[+small], show(p.cap)) : ''),
-      'soft halo',
-      right ? 'end' : 'start',
-    );
-    if (!p.hot) {
-      path('lead', `M${px(X(hot))} ${px(Y(1))}V${px(Y(2.2))}`, 'lead');
-      text('pull', X(hot), Y(2.4), words.pull, 'soft halo', 'middle');
+    if (!one) {
+      const pass = over * doing(2);
+      const top = Y(over);
+      const w = pitch - (small ? 1 : 1.5);
+      const fx = X(fullest);
+      const hot = popularGpu(data);
+      const left = fx > (fullest > hot ? width - 140 : 140);
+      const rise = (f) =>
+        joined(rows, (n, r) => {
+          const [a, b] = f(n / even, asked[r] / even);
+          return a < b ? `M${px(X(r) - w / 2)} ${px(Y(a))}h${px(w)}V${px(Y(b))}h${px(-w)}z` : '';
+        });
+      path(
+        'load',
+        rise((v) => [0, v]),
+        'load',
+      );
+      path(
+        'waits',
+        rise((v) => [min(v, pass), pass]),
+        '',
+        { fill: hatch },
+      );
+      path(
+        'done',
+        rise((v) => [0, min(v, pass)]),
+        'compute solid',
+      );
+      path(
+        'lost',
+        rise((v, all) => [v, all]),
+        'lost',
+      );
+      path('pace', `M0 ${px(top)}H${width}`, 'pace');
+      path('cap', `M${capped ? 0 : width - 50} ${px(Y(p.cap))}H${width}`, 'cap');
+      if (!capped && abs(top - Y(p.cap) - 14) > 9)
+        text('limit', width - 14, Y(p.cap) + 14, words.limit, 'soft halo', 'end');
+      text(
+        'most',
+        fx + (left ? -11 : 11),
+        top - 9,
+        worded(words.fullest, fullest, show(over)),
+        'strong halo',
+        left ? 'end' : 'start',
+      );
+      title(
+        (small ? words.short : worded(words.rows, show(data.tokens, COUNT))) +
+          (capped ? worded(words.cap[+small], show(p.cap)) : ''),
+      );
+      if (!p.hot) {
+        path('lead', `M${px(X(hot))} ${px(Y(1))}V${px(Y(2.2))}`, 'lead');
+        text('pull', X(hot), Y(2.4), words.pull, 'soft halo', 'middle');
+      }
     }
 
     // nodes, GPUs and experts
@@ -345,7 +386,7 @@ figures.journey = {
     const many = ceil((solved.total / gap) * 1.0001);
     const T = (s) => ((width - 2) * s) / gap / many;
     const axis = at.foot + 3 * STRIP + 2;
-    path('clock', `M${px(T(t))} ${at.foot}V${axis}`, 'clock');
+    const names = [];
     LANES.forEach((lane, k) => {
       const own = phases.filter((one) => one.lane === lane);
       const a = own[0].at;
@@ -356,15 +397,12 @@ figures.journey = {
         box(`wait${lane}${i}`, T(one.at), y + 15, T(one.takes), 9, '', { fill: hatch });
         box(`phase${lane}${i}`, T(one.at), y + 15, T(one.mean), 9, `${one.hue} solid`);
       });
-      text(
-        `lane${lane}`,
-        T(end ? b : a),
-        y + 6,
-        worded(words[lane], time(view, b - a)),
-        'strong halo',
-        end ? 'end' : 'start',
-      );
+      const said = worded(words[lane], time(view, b - a));
+      const [x, wide] = [T(end ? b : a), 7 * said.length];
+      names.push([end ? x - wide : x, end ? x : x + wide, y - 3, y + 14]);
+      text(`lane${lane}`, x, y + 6, said, 'strong halo', end ? 'end' : 'start');
     });
+    path('clock', upright(T(t), at.foot, axis, names), 'clock');
     path('axis', `M0 ${axis}H${width}`, 'rule');
     for (const i of range(many + 1)) {
       text(
@@ -391,10 +429,11 @@ figures.journey = {
 
   act: (view, what) => {
     const [name, i] = what.split(' ');
-    return { [name]: +i };
+    return name === 'token' ? { token: +i, show: 'token' } : { home: +i };
   },
   handles(view) {
     const { p, data, words } = view;
+    if (p.show === 'token') return [];
     const at = placed(view);
     const gpu = popularGpu(data);
     return [
@@ -480,11 +519,19 @@ figures.journey = {
       ]),
     ];
   },
-  hover({ solved, data, words }, el) {
+  hover(view, el) {
+    const { p, solved, data, words } = view;
     const g = el.dataset.told;
-    return (
-      g && `<b>${worded(words.gpu, g, floor(g / data.gpus))}</b>${worded(words.holds, show(solved.rows[g], COUNT))}`
-    );
+    if (!g) return '';
+    const each = data.experts / data.nodes / data.gpus;
+    const score = scoresFor(view);
+    const said =
+      p.show === 'token'
+        ? range(each)
+            .map((i) => worded(words.score, g * each + i, show(score[g * each + i])))
+            .join('<br>')
+        : worded(words.holds, show(solved.rows[g], COUNT));
+    return `<b>${worded(words.gpu, g, floor(g / data.gpus))}</b>${said}`;
   },
   call({ p, data }) {
     const { tokens, experts, nodes, gpus, popular } = data;
@@ -524,7 +571,26 @@ function placed({ width, data, words }) {
   const load = (v) => ((base - v) / BARS) * full;
   const side = pitch - 1;
   const cell = (e) => [X(floor(e / each)) - side / 2, box + 20 + (e % each) * 6.5];
-  return { small, chips, bars, base, box, wide, pitch, each, x0, X, Y, load, side, cell, foot: box + BOX + NET + 26 };
+  const eX = (e) => X(floor(e / each)) + (((e % each) + 0.5) / each - 0.5) * side;
+  return {
+    eX,
+    eW: +px(max(0.8, side / each - 0.35)),
+    small,
+    chips,
+    bars,
+    base,
+    box,
+    wide,
+    pitch,
+    each,
+    x0,
+    X,
+    Y,
+    load,
+    side,
+    cell,
+    foot: box + BOX + NET + 26,
+  };
 }
 /** Half an ellipse below a line, and the point on it. */
 const half = ({ a, b, y, deep }) =>

@@ -414,6 +414,14 @@ figures.overview = {
     const ys = [top + 18, top + 58];
     const foot = ys[1] + high;
     const rest = X((busy + total) / 2);
+    const link = data.splits[p.cut].link;
+    const all = worded(words.sent, bytes(view, solved.layer));
+    const wide = (said) => 6.4 * said.length;
+    const between = [ys[0] + high, ys[1] - 1];
+    const names = [
+      [0, wide(link) + 6, ...between],
+      [width - wide(all), width, ...between],
+    ];
     return [
       note('lane0', 0, ys[0] - 9, words.arithmetic, 'compute rate small'),
       note(
@@ -424,14 +432,17 @@ figures.overview = {
         'wait rate small',
         'end',
       ),
-      note('lane1', 0, ys[1] - 9, data.splits[p.cut].link, `${hue} rate small`),
-      note('sent', width, ys[1] - 9, worded(words.sent, bytes(view, solved.layer)), 'small soft', 'end'),
+      note('lane1', 0, ys[1] - 9, link, `${hue} rate small`),
+      note('sent', width, ys[1] - 9, all, 'small soft', 'end'),
       ys.map((y, i) => bar(`lanewell${i}`, 0, y, width, high, 'well')),
       bar('idles', 0, ys[0], width, high, '', { fill: view.hatch }),
       solved.spans.map((s, i) => {
         const x = X(s.start);
         const w = max(0.5, X(s.end) - x - 0.7);
         const name = words.named[s.what];
+        const fits = name.length * 6.3 + 6 < w;
+        const half = wide(name) / 2;
+        if (fits) names.push([x + w / 2 - half, x + w / 2 + half, ys[s.lane], ys[s.lane] + high]);
         const k = solved.spans.slice(0, i).filter((o) => o.lane === s.lane).length;
         return [
           bar(
@@ -443,7 +454,7 @@ figures.overview = {
             `${s.lane ? hue : 'compute'} span${s.backward ? '' : ' ahead'}`,
             { told: i },
           ),
-          name.length * 6.3 + 6 < w &&
+          fits &&
             note(
               `spanname${s.lane}.${k}`,
               x + w / 2,
@@ -459,7 +470,16 @@ figures.overview = {
         note('bubble', rest, ys[0] + 10, words.bubble, 'small soft', 'middle'),
       ],
       line('turn', `M${px(X(forward))} ${ys[0] - 2}V${foot + 2}`, 'cross'),
-      line('clock', `M${px(X(t))} ${ys[0] - 3}V${foot + 3}`, 'now-line'),
+      line(
+        'clock',
+        upright(
+          X(t),
+          ys[0] - 3,
+          foot + 3,
+          names.sort((a, b) => a[2] - b[2]),
+        ),
+        'now-line',
+      ),
       note('forward', 0, foot + 11, worded(words.forward, time(view, forward))),
       note('backward', width, foot + 11, worded(words.backward, time(view, busy - forward)), 'small soft', 'end'),
     ];
@@ -532,6 +552,36 @@ figures.overview = {
         count(s.here),
         show(s.idle, SHARE),
       ]),
+    ];
+  },
+  /** A table with a row for each split that has been tried. All rows have their words, so that nothing moves. */
+  below(view, el) {
+    const { spec, p, words } = view;
+    const { of } = spec.choices.cut;
+    const tried = (el.tried ??= new Set()).add(p.cut);
+    if (!el.firstChild) {
+      const cells = '<td></td>'.repeat(words.columns.length - 1);
+      el.innerHTML = `<table><thead><tr>${joined(words.columns, (c) => `<th>${c}</th>`)}</tr></thead><tbody>${joined(of, ([cut, name]) => `<tr><th><button type="button" data-choice="cut" data-v="${cut}">${name}</button></th>${cells}</tr>`)}</tbody></table>`;
+    }
+    of.forEach(([cut], i) => {
+      const row = $$('tbody tr', el)[i];
+      const [has, ...cells] = this.row(view, cut);
+      row.className = has && tried.has(cut) ? '' : 'blank';
+      row.firstChild.firstChild.ariaPressed = cut === p.cut;
+      cells.forEach((said, k) => write(row.cells[k + 1], said));
+    });
+  },
+  row(view, cut) {
+    const { p, call, data, words } = view;
+    const s = priced(p, call, data, cut);
+    const { link } = data.splits[cut];
+    const pays = cut === 'tp' ? s.here <= s.from : s.here >= s.from;
+    const two = (top, below) => `${top}<small>${below}</small>`;
+    return [
+      cut !== 'ep' || modelOf(p, data).E > 1,
+      two(words.moved[cut], worded(words.by[cut], link)),
+      two(bytes(view, s.layer), worded(words.perstep, bytes(view, s.step))),
+      two(worded(words.from[cut], count(s.from)), worded(words.here[+pays], count(s.here))),
     ];
   },
   hover(view, el) {

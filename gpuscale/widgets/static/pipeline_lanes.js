@@ -5,7 +5,7 @@ const hue = (m) => 20 + 45 * m + (m > 7 ? 22.5 : 0);
 const span = (words) => 6.3 * words.replace(/<[^>]*>/g, '').length; // pixels that words take, about
 function shape({ width, p, solved }) {
   const small = width < 480;
-  const left = small ? 40 : 58;
+  const left = small ? 28 : 58;
   const right = small ? 18 : 26;
   const n = p.N_stages;
   const pitch = clamp(340 / n, 56, 84);
@@ -26,8 +26,10 @@ function shape({ width, p, solved }) {
     lanes: (r) => top + r * pitch,
   };
 }
-/** The time that the width shows: so long that every tab fits, unless a hand holds a handle. */
-const across = (view) => (view.held && view.across) || (view.across = view.solved.across);
+/** The time that the width shows, unless a hand holds a handle: so long that every tab fits, and on a phone only this one, so
+ *  that blocks have room for their numbers. */
+const across = (view) =>
+  (view.held && view.across) || (view.across = shape(view).small ? view.solved.total : view.solved.across);
 const place = (view, g) => {
   const per = g.room / across(view);
   return (t) => g.left + min(t * per, g.room + 4);
@@ -64,7 +66,7 @@ function drawn(view, t) {
     const key = `${s.kind}${s.m}.${half}`;
     const from = `${s.kind === 'F' ? 'F' : 'B'}${s.m}.${half - (half % 2)}`;
     const digits = String(s.m).length;
-    const fine = wide < 6.7 * digits + 2.4 || g.small;
+    const size = wide < 5.9 * digits + 1.4 ? ' finest' : wide < 6.7 * digits + 2.4 || g.small ? ' fine' : '';
     const box = {
       key,
       from,
@@ -87,11 +89,11 @@ function drawn(view, t) {
         s.rank,
       ),
     };
-    const say = wide >= 5.8 * digits + 2.3 && {
+    const say = wide >= 5 * digits + 0.1 && {
       key: `n${key}`,
       from: `n${from}`,
       tag: 'text',
-      class: `count ${s.kind}${fine ? ' fine' : ''}`,
+      class: `count ${s.kind}${size}`,
       x: (x0 + x1) / 2,
       y: y + g.lane / 2 + 0.5,
       ...faint(view, opacity),
@@ -123,6 +125,7 @@ function drawn(view, t) {
   const room = [X(begins) + (ends > solved.total - 1e-9 ? 20 : 0), X(ends)]; // clear of the handle at the end of a lane
   const middle = (room[0] + room[1]) / 2;
   const fits = room[1] - room[0] > span(label) + 6 && ends <= now;
+  const ranks = range(p.N_stages).map((r) => ofRank(view, g, X, r, now));
   return [
     t < solved.total && {
       key: 'now',
@@ -131,7 +134,7 @@ function drawn(view, t) {
       d: `M${px(X(t))} ${px(g.top - 6)}V${px(g.foot + 2)}`,
     },
     onePass(view, g),
-    range(p.N_stages).map((r) => ofRank(view, g, X, r, now)),
+    ranks.map((of) => of.slice(0, -1)),
     range(p.N_stages).map(wait),
     fits && [
       {
@@ -157,6 +160,7 @@ function drawn(view, t) {
     solved.slots.map(block),
     p.follow < 0 && slowed(p) && slowest(view, g, X, now),
     followed(view, g, X, now),
+    ranks.map((of) => of.at(-1)), // what it stores, in words that no path crosses
     hint(view, g, X, t),
     axis(view, g, X, t),
   ];
@@ -218,8 +222,9 @@ function ofRank(view, g, X, r, now) {
       class: 'strong who',
       x: 0,
       y: y + g.lane / 2 + (p.pace[r] > 1 ? -7 : 0),
-      words: worded(words.rank, r),
+      words: g.small ? `${r}` : worded(words.rank, r),
     },
+    g.small && !r && { key: 'ranks', tag: 'text', class: 'small soft', x: 0, y: y - 9, words: worded(words.rank, '') },
     p.pace[r] > 1 && {
       key: `slow${r}`,
       tag: 'text',

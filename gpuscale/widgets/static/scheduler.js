@@ -143,6 +143,10 @@ figures.scheduler = {
         : worded(words.staticupto, show(limit)),
     );
     out.push(p.rate <= limit ? words.keeps : worded(words.grows, show(p.rate)));
+    const stall = max(0, ...f.run.steps.filter((s) => s.to <= t).map((s) => s.T));
+    if (p.kind === 'continuous' && p.chunk >= view.data.whole && stall > f.peak) {
+      out.push(worded(words.stalls, seconds(view, stall)));
+    }
     if (evicted) out.push(worded(evicted > 1 ? words.lost : words.lostone, count(evicted)));
     return out.join(' ');
   },

@@ -17,6 +17,9 @@ function unit(v) {
 }
 /** A rectangle as the text of a path. */
 const box = (x, y, w, h) => `M${px(x)} ${px(y)}h${px(w)}v${px(h)}h${px(-w)}z`;
+/** An upright line that leaves a gap where words stand: [left, right, top, bottom] of each, from the top. */
+const upright = (x, top, bottom, words) =>
+  `M${px(x)} ${top}${joined(words, ([l, r, a, b]) => (x > l - 3 && x < r + 3 ? `V${px(max(top, a))}M${px(x)} ${px(b)}` : ''))}V${bottom}`;
 /** A text that leaves what is pressed to the shapes below it. */
 const label = (key, x, y, words, cls = 'small soft', anchor = 'start', more) => ({
   key,

@@ -35,7 +35,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
     ${boxes.length ? `<div class="row boxes">${joined(boxes, box)}</div>${sliders(params, uid)}` : ''}${joined(keys(texts), field)}
     <div class="scene" style="${high}"><svg role="group"><g class="shapes"></g><g class="grips"></g></svg><div class="tells" hidden><i></i><div class="readout"></div></div></div>
     <div class="meter" ${figure.meter ? '' : 'hidden'}><div class="row"><span></span><b></b></div><div class="track"><i></i><s></s></div><div class="note"></div></div>
-    <p class="state"></p><p class="quiet" role="status"></p>
+    <p class="state"></p><p class="quiet" role="status"></p><div class="below"></div>
     ${boxes.length ? '' : sliders(params, uid)}
     <div class="row">${joined(presets, ([name], i) => button(name, `data-preset="${i}"`))}${button(RESET, 'data-do="reset"')}<span class="note slowed"></span></div>
     <div class="call"><code></code>${button(COPY, 'data-copy="py"')}${notebook ? '' : button(COPY_LINK, 'data-copy="link"')}${joined(entries(copies), ([k, name]) => button(name, `data-copy="${k}"`))}</div>
@@ -142,6 +142,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
       });
     }
     if (numbers.open) listed();
+    figure.below?.(view, $('.below', body));
     clearTimeout(speak);
     speak = setTimeout(() => {
       spoken.textContent = words.textContent;
@@ -485,13 +486,13 @@ function stage(root, spec, { notebook, onChange } = {}) {
     hand.el,
     (k) => {
       const ran = ticking.runs || hops;
-      if (ran) stop();
       if (k !== 'play') act[k]();
-      else if (!ran) play();
+      if (ran || k !== 'play') stop();
+      else play();
     },
     (to) => {
-      stop();
       share = to / PLACES;
+      stop();
       frame();
     },
   );
@@ -520,7 +521,11 @@ function stage(root, spec, { notebook, onChange } = {}) {
   on(body, 'click', ({ target: t }) => {
     const { choice, v, preset, copy: what, do: deed } = t.dataset;
     if (choice) choose(choice, v);
-    if (preset) pressed(presets[preset][1], presets[preset][0]);
+    if (preset) {
+      const [name, to, at] = presets[preset];
+      share = at ?? share;
+      pressed(to, name);
+    }
     if (deed === 'reset') {
       share = spec.at;
       glide(structuredClone(start));
