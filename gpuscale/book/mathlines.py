@@ -1,9 +1,9 @@
 """Where a formula breaks: its row becomes a line of boxes, among which a browser breaks as it does among words.
 
 Boxes begin with a relation, a plus or a minus. If one of them is a little wider than a phone, the type of the whole
-line shrinks until it fits. If it is much wider, it is broken further: within parentheses, a wide fraction or wide cases,
-or between its factors. What is left shrinks to its column by itself. The style sheet (*Mathematics* in assets/book.css)
-lays out the kinds of boxes that are named here.
+line shrinks until it fits. If it is much wider, it is broken further: within parentheses, a wide fraction or wide
+cases, or between its factors. What is left shrinks to its column by itself. The style sheet (*Mathematics* in
+assets/book.css) lays out the kinds of boxes that are named here.
 """
 
 from __future__ import annotations
