@@ -556,8 +556,8 @@ def test_every_set_is_in_order(name):
 
 
 def test_the_practice_of_every_set_is_numbered_without_gaps_before_its_predictions():
-    for name in quiz.sets():
-        them = list(quiz.load_set(name))
+    for name in sets():
+        them = list(load_set(name))
         listed = [one.listed for one in sorted(them, key=lambda one: one.question.predict)]
         assert listed == list(range(1, len(them) + 1)), name
         assert all(one.spec["number"] == one.listed for one in them)
