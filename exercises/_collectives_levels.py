@@ -49,7 +49,7 @@ spine = [
         ],
     ),
     Question(
-        "How long does the all-reduce of bf16[{D}, {F}] over the {G_3} units take, if the spine switches do the reduction "
+        "How long does the all-reduce of bf16[{D} × {F}] over the {G_3} units take, if the spine switches do the reduction "
         "and only the uplinks of the units take time?",
         answer=b * D * F / outer,
         unit="s",
@@ -65,7 +65,7 @@ spine = [
         vary={G_3: ()},
     ),
     Question(
-        "How long does it take without in-network reduction, as a reduce-scatter and an all-gather of bf16[{D}, {F}] "
+        "How long does it take without in-network reduction, as a reduce-scatter and an all-gather of bf16[{D} × {F}] "
         "among the {G_3} units?",
         answer=2 * b * D * F * (G_3 - 1) / (G_3 * outer),
         unit="s",

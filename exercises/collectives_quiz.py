@@ -218,7 +218,7 @@ IN_NODE = LAYER | {"Y": 2}
 second_axis = [
     Question(
         heading="3. An all-reduce with a second axis",
-        ask="An array bf16[{D}, {F}] is sharded along F over Y = {Y} GPUs. For each shard, X = {X} GPUs of the same node "
+        ask="An array bf16[{D} × {F}] is sharded along F over Y = {Y} GPUs. For each shard, X = {X} GPUs of the same node "
         "hold partial sums, which the switches reduce over X. How many bytes does a GPU send?",
         answer=in_network.nvls_bytes.where(V=b * D * F / Y, N=X).rhs,
         unit="B",
@@ -233,7 +233,7 @@ second_axis = [
         vary={X: (), Y: ()},
     ),
     Question(
-        "How long does that all-reduce of bf16[{D}, {F}] with Y = {Y} take in an H100 node?",
+        "How long does that all-reduce of bf16[{D} × {F}] with Y = {Y} take in an H100 node?",
         answer=b * D * F / (Y * W_nvl),
         unit="s",
         given=IN_NODE | {"W_nvl": NVLINK},
@@ -247,7 +247,7 @@ second_axis = [
     ),
     Question(
         "Now X spans several nodes, and the leaf switches reduce as well. How many bytes does a node send to the leaf "
-        "switches for bf16[{D}, {F}], if Y = {Y} stays inside the node?",
+        "switches for bf16[{D} × {F}], if Y = {Y} stays inside the node?",
         answer=b * D * F,
         unit="B",
         given=IN_NODE,
@@ -261,7 +261,7 @@ second_axis = [
         vary={Y: (2, 4, 8)},
     ),
     Question(
-        "How long does that all-reduce of bf16[{D}, {F}], with Y = {Y} inside the node, take between H100 nodes if the "
+        "How long does that all-reduce of bf16[{D} × {F}], with Y = {Y} inside the node, take between H100 nodes if the "
         "leaf switches do the reduction?",
         answer=b * D * F / W_node,
         unit="s",

@@ -20,7 +20,7 @@ SAID_B200 = b200.spec("fp32").others[0].value * TFLOP  # by NVIDIA's first brief
 products = [
     Question(
         heading="4. A matrix multiplication",
-        ask="How many bytes does fp16[{B}, {D}] times fp16[{D}, {F}] move, if the inputs are "
+        ask="How many bytes does fp16[{B} × {D}] times fp16[{D} × {F}] move, if the inputs are "
         "read once and the result is written once?",
         answer=roofline.matmul_bytes,
         given=PRODUCT | {"B": 64},
@@ -31,7 +31,7 @@ products = [
         },
     ),
     Question(
-        "How long does fp16[{B}, {D}] times fp16[{D}, {F}] take on a B200 at best?",
+        "How long does fp16[{B} × {D}] times fp16[{D} × {F}] take on a B200 at best?",
         answer=roofline.matmul_time,
         given=PRODUCT_B200 | {"B": 64},
         mistakes={
@@ -44,7 +44,7 @@ products = [
     ),
     Question(
         "Part 7 finds two corrections from measurements on an H100: the fraction of the HBM bandwidth that a long vector "
-        "addition reaches, and the latency of a short one. If both hold for fp16[{B}, {D}] times fp16[{D}, {F}] on a B200, how long "
+        "addition reaches, and the latency of a short one. If both hold for fp16[{B} × {D}] times fp16[{D} × {F}] on a B200, how long "
         "does it take?",
         answer=alpha + T / eta,
         given=ROWS | {"eta": STREAM, "alpha": START, "T": roofline.matmul_time(**PRODUCT_B200, B=64)},
@@ -84,7 +84,7 @@ products = [
         remark="This is a lower bound: a real kernel also fills and drains its pipeline.",
     ),
     Question(
-        "The best matmul measured on a B200 reached {eta:3} of the peak. If fp16[{B}, {D}] times fp16[{D}, {F}] does as well, how "
+        "The best matmul measured on a B200 reached {eta:3} of the peak. If fp16[{B} × {D}] times fp16[{D} × {F}] does as well, how "
         "long does it take?",
         answer=T / eta,
         given=ROWS | {"B": 512, "eta": PRODUCTS_REACH, "T": roofline.matmul_time(**PRODUCT_B200, B=512)},

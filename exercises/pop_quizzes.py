@@ -27,7 +27,7 @@ questions = QuestionSet(
     questions=[
         Question(
             heading="1. An all-gather in the node",
-            ask="An array bf16[{B}, {D}] is sharded over the {N} H100s of a node. How long does an all-gather of it take, "
+            ask="An array bf16[{B} × {D}] is sharded over the {N} H100s of a node. How long does an all-gather of it take, "
             "by the common approximation V/W?",
             answer=algorithms.ring_all_gather.approx.subs(V, b * B * D),
             given=matrix,
@@ -40,7 +40,7 @@ questions = QuestionSet(
             vary={N: (4, 8)},
         ),
         Question(
-            "How long does an all-gather of bf16[{B}, {D}] over {N} H100s of a node take exactly, without latency?",
+            "How long does an all-gather of bf16[{B} × {D}] over {N} H100s of a node take exactly, without latency?",
             answer=gather,
             given=matrix,
             mistakes={
@@ -53,7 +53,7 @@ questions = QuestionSet(
         ),
         Question(
             heading="2. An all-to-all in the node",
-            ask="An array bf16[{B}, {N}] is sharded by rows over the N = {N} H100s of a node. An all-to-all changes the "
+            ask="An array bf16[{B} × {N}] is sharded by rows over the N = {N} H100s of a node. An all-to-all changes the "
             "sharding from rows to columns, so that each GPU ends up with one column. How many bytes does the whole array "
             "have?",
             answer=b * B * N,
@@ -64,7 +64,7 @@ questions = QuestionSet(
             vary={N: (4, 8)},
         ),
         Question(
-            "How long does that all-to-all of bf16[{B}, {N}] over {N} H100s take exactly, without latency?",
+            "How long does that all-to-all of bf16[{B} × {N}] over {N} H100s take exactly, without latency?",
             answer=exchange,
             given=rows,
             mistakes={
@@ -76,7 +76,7 @@ questions = QuestionSet(
             vary={N: (4, 8)},
         ),
         Question(
-            "Suppose that only {k} of the {N} elements of each row of bf16[{B}, {N}] are nonzero, in random columns, and "
+            "Suppose that only {k} of the {N} elements of each row of bf16[{B} × {N}] are nonzero, in random columns, and "
             "only those are sent. How long does the all-to-all take?",
             answer=routed.where(exchange_of_collectives.hit_bound.where(Z=N)),
             given=rows | {"k": 4},
@@ -92,7 +92,7 @@ questions = QuestionSet(
         ),
         Question(
             heading="3. An all-gather of an array sharded over a second axis",
-            ask="A matrix bf16[{D}, {F}] is sharded over one scalable unit of 32 H100 nodes of {n_in} GPUs each. Its rows "
+            ask="A matrix bf16[{D} × {F}] is sharded over one scalable unit of 32 H100 nodes of {n_in} GPUs each. Its rows "
             "are sharded over X, its columns over Y = {Y}. Y is the inner axis, and X Y = {N}. How long does the "
             "all-gather over X take at the leaf level?",
             answer=sharded,
@@ -108,7 +108,7 @@ questions = QuestionSet(
             vary={n_in: (), N: ()},
         ),
         Question(
-            "How long does the all-gather of bf16[{D}, {F}] over X take at the leaf level with Y = {Y}?",
+            "How long does the all-gather of bf16[{D} × {F}] over X take at the leaf level with Y = {Y}?",
             answer=sharded,
             given=[wide | {"Y": 64}, wide | {"Y": 128}],
             mistakes={SIBLINGS: b * D * F * n_in / (Y * W_node)},

@@ -134,7 +134,7 @@ cut = [
 sharing = [
     Question(
         heading="3. An all-gather in the node",
-        ask="The rows of an array bf16[{D}, {F}] are sharded over the GPUs of the node. How many bytes does each GPU hold "
+        ask="The rows of an array bf16[{D} × {F}] are sharded over the GPUs of the node. How many bytes does each GPU hold "
         "after an all-gather?",
         answer=b * n,
         unit="B",
@@ -176,7 +176,7 @@ sharing = [
         ],
     ),
     Question(
-        f"How long does the all-gather of that array bf16[{ROWS:,}, {COLUMNS:,}] take in an H100 node? Leave latency out.",
+        f"How long does the all-gather of that array bf16[{ROWS:,} × {COLUMNS:,}] take in an H100 node? Leave latency out.",
         answer=gather,
         unit="s",
         given=SHARDED,

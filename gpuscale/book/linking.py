@@ -35,17 +35,17 @@ OTHERWISE = {
 # not stand at its end: a parenthesis before a formula, or a number that multiplies it.
 BEFORE = re.compile(r"[(\[‘“]+$|\b\d[\d.,]*$")
 AFTER = re.compile(r"[,.;:!?)\]’”%]+|-\w+")
-HYPHEN = re.compile(
-    r"\b(?:[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])|\d+-[a-z]+)\b"
-    r"|(?<!× )\b\d+(?:[.,]\d+)*(?: × \d+(?:[.,]\d+)*){1,2}(?![.,]?\d| ×)"
+# What stays on one line of prose: a name with its version, a number with its unit, a short product or sum.
+HYPHEN = re.compile(r"\b(?:[A-Za-z]+-(?:[A-Z]?\d+|[A-Z])|\d+-[a-z]+)\b")
+SPACED = re.compile(
+    r"\b(?:Llama|Qwen|PCIe|NVLink|Gen|[TPDCE]P)\s\d[\d.]*(?:\s\d+B|\s×\s\d+)?\b"
+    r"|(?<!×\s)\b\d+(?:[.,]\d+)*(?:\s×\s\d+(?:[.,]\d+)*){1,2}(?![.,]?\d|\s×)"
+    r"|\d\s(?:[kKMGT]i?B|[mµn]?s|[GTP]FLOPs?|[GM]bit|[GM]Hz|k?W)\b"
+    r"|(?:(?<=[\w)])|^)\s[−+]\s\d{1,2}\b(?![.,]?\d)|\b[A-Z]\s=\s\d|\b\d{1,2}\s$"
 )
-# The words of a question, in its card and in what its script reads; and the spaces in them at which no line ends:
-# before a unit, the size of a model, and around a sign between numbers.
-ASKED = re.compile(r'"(?:ask|text)":"(?:[^"\\]|\\.)*"|<p class="prompt">.*?</p>', re.S)
-HELD = re.compile(
-    r"(?<=\d) (?=(?:[kKMGT]i?B|[mµn]s|[GTP]FLOP|[GM]bit|[GM]Hz)\b)|(?<=Llama \d) (?=\d+B\b)"
-    r"|(?<=\d) × (?=\d)|(?<=\b[A-Z]) = (?=\d)"
-)
+# Text, tags, and what is no prose: of a script, the words of a question are; a cell breaks between number and unit.
+PIECE = re.compile(r"<(pre|code|script|style|svg|math|button|summary|t[dh])\b.*?<\\?/\1>|<[^>]+>|[^<]+", re.S)
+ASKED = re.compile(r'(?<="ask":")(?:[^"\\]|\\.)*|(?<="text":")(?:[^"\\]|\\.)*')
 # A cell of a table with code in it. (The toolkit alone writes cells; so that a test can tell, the tag is a set here.)
 CELL = re.compile(r"<[t]d>(?:(?!</td>).)*<code(?:(?!</td>).)*</td>", re.S)
 
@@ -71,7 +71,7 @@ def _meant(one: Term, chapter: str) -> Term | None:
 
 
 def tie(app: Sphinx, doctree: nodes.document) -> None:
-    """Hold together what belongs on one line: a formula and the signs around it, ZeRO-3, 16-bit, 4 × 4."""
+    """Hold together a formula and the signs around it."""
     for node in list(doctree.findall(nodes.math)):
         place = node.parent.index(node)
         before, after = ([*node.parent, None][k] for k in (place - 1, place + 1))  # None at either end
@@ -84,18 +84,27 @@ def tie(app: Sphinx, doctree: nodes.document) -> None:
         if opened or sign:
             signs = [nodes.Text(found[0] if found else "") for found in (opened, sign)]
             _put(node, nodes.inline("", "", signs[0], node.deepcopy(), signs[1], classes=["tie"]))
-    for node in list(doctree.findall(nodes.Text)):
-        if isinstance(node.parent, nodes.TextElement) and not isinstance(node.parent, FIXED) and HYPHEN.search(node):
-            parts, end = [], 0
-            for name in HYPHEN.finditer(node):
-                parts += [nodes.Text(node[end : name.start()]), nodes.inline("", name[0], classes=["tie"])]
-                end = name.end()
-            _put(node, *parts, nodes.Text(node[end:]))
 
 
-def hold_questions(body: str) -> str:
-    """Hold together a number and its unit, and the like, in the questions of a page."""
-    return ASKED.sub(lambda asked: HELD.sub(lambda space: space[0].replace(" ", "\u00a0"), asked[0]), body)
+def hold(body: str, spaced: re.Pattern = SPACED) -> str:
+    """HTML in which ZeRO-3, 16-bit, 25 MiB, Llama 3 70B and 4 × 4 stay on one line of prose, also in its questions.
+
+    >>> hold("<p>ZeRO-3 sends 25 MiB.</p>")
+    '<p><span class=tie>ZeRO-3</span> sends 25\\xa0MiB.</p>'
+    """
+
+    def held(piece: re.Match) -> str:
+        if piece[1] == "script":
+            return ASKED.sub(lambda asked: hold(asked[0]), piece[0])
+        if piece[1] in ("td", "th"):
+            tag, end = piece[0].index(">") + 1, piece[0].rindex("<")
+            return piece[0][:tag] + hold(piece[0][tag:end], re.compile("(?!)")) + piece[0][end:]
+        if piece[0].startswith("<"):
+            return piece[0]
+        text = spaced.sub(lambda found: re.sub(r"\s", "\u00a0", found[0]), piece[0])
+        return HYPHEN.sub(r"<span class=tie>\g<0></span>", text)
+
+    return PIECE.sub(held, body)
 
 
 def break_names(body: str) -> str:

@@ -1,8 +1,9 @@
 """Where a formula breaks: its row becomes a line of boxes, among which a browser breaks as it does among words.
 
-Boxes begin with a relation, a plus or a minus. One that is wider than a phone is broken further: within parentheses, a
-wide fraction or wide cases, or between its factors. What is left shrinks to its column. The style sheet (*Mathematics*
-in assets/book.css) lays out the kinds of boxes that are named here.
+Boxes begin with a relation, a plus or a minus. If one of them is a little wider than a phone, the type of the whole
+line shrinks until it fits. If it is much wider, it is broken further: within parentheses, a wide fraction or wide
+cases, or between its factors. What is left shrinks to its column by itself. The style sheet (*Mathematics* in
+assets/book.css) lays out the kinds of boxes that are named here.
 """
 
 from __future__ import annotations
@@ -17,14 +18,27 @@ RELATIONS = set("=≈≤≥<>→←≫≪∝")
 SUMS = set("+−")
 SHORT = 8  # em: a formula that no line breaks
 WIDE = 17  # em: what a phone's column holds of the largest type
+ROOM = 24  # em: what it holds of type that has shrunk by a quarter
 
 
 def broken(row: Element) -> Element:
-    """A row as a line of boxes; one that is short stays whole."""
-    return row if width(row) <= SHORT else line(list(row))
+    """A row as a line of boxes, in type that lets the widest one fit; a row that is short stays whole."""
+    if width(row) <= SHORT:
+        return row
+    out = line(list(row))
+    widest = min(ROOM, max(map(needed, out)))
+    return shrinking(out, widest) if widest > WIDE else out
 
 
-def line(row: list[Element], room: float = WIDE) -> Element:
+def needed(box: Element) -> float:
+    """How wide a column must be for a box: of what breaks on a phone, its widest part counts."""
+    if box.get("class") != "tied":
+        return width(box)
+    parts = [(node, node.iterfind(".//*[@class='line']/*")) for node in box]
+    return sum(max(map(needed, inside), default=0) if node.get("class") else width(node) for node, inside in parts)
+
+
+def line(row: list[Element], room: float = ROOM) -> Element:
     """Nodes as a line of boxes, none of them wider than the room if that can be."""
     return boxed("mrow", boxes(parts(row), room), "line")
 
@@ -77,19 +91,21 @@ def finer(part: list[Element], room: float) -> list[Element]:
     if gaps:
         middle = min(gaps, key=lambda k: abs(total(part[:k]) - total(part[k:])))
         return boxes([part[:middle], part[middle + 1 :]], room)
-    return [shrinking(boxed("mrow", part))]
+    return [shrinking(boxed("mrow", part), total(part))]
 
 
 def size_fences(row: Element) -> None:
     """Fix the size of two parentheses that will stand in different boxes, where they cannot stretch together."""
-    tall = any(node.tag in ("mfrac", "mtable", "munderover") for node in row.iter())
-    height = "2.4em" if tall else "1.2em"
+    height = "2.4em" if tall(row) else "1.2em"
     for sign, form in ((row[0], "prefix"), (row[-1], "postfix")):
         sign.attrib = {"form": form, "stretchy": "true", "minsize": height, "maxsize": height}
 
 
 def framed(before: list[Element], node: Element, after: list[Element], room: float) -> list[Element]:
     """The boxes of a part with a wide fraction or wide cases: tied to the sign in front, and broken on a phone."""
+    alone = len(before) > 1 and width(node) <= room < width(node) + total(before)
+    if alone and node.tag == "mfrac":
+        return boxes([before, [node, *after]], room)
     apart = boxes([before], room) if total(before) > SHORT / 2 else []
     near = [boxed("mrow", spaced(before))] if before and not apart else []
     short = after if total(after) < SHORT / 2 else list(takewhile(closing, after))
@@ -100,10 +116,12 @@ def framed(before: list[Element], node: Element, after: list[Element], room: flo
         node.set("class", "over")
     else:
         for cell in node[1].iter("mtd"):
-            cell[:] = [line(list(cell), room - 1)]
+            inside = list(cell)
+            cell[:] = [line(inside, room - 3) if total(inside) > room - 3 else boxed("mrow", inside)]
         node.set("class", "rows")
     near += [node, *([boxed("mrow", short)] if short else [])]
-    return [*apart, shrinking(boxed("mrow", near, "tied")), *(boxes([after], room) if after else [])]
+    tied = boxed("mrow", near, "tied")
+    return [*apart, shrinking(tied, width(tied)), *(boxes([after], room) if after else [])]
 
 
 def closing(node: Element) -> bool:
@@ -123,9 +141,9 @@ def spaced(row: list[Element]) -> list[Element]:
     return [Element("mspace", {"width": "0.28em"}), row[0], Element("mspace", {"width": "0.28em"})]
 
 
-def shrinking(box: Element) -> Element:
+def shrinking(box: Element, wide: float) -> Element:
     """A box that says how wide it is, with a little to spare, so that its type can shrink to the column."""
-    box.set("style", f"--w:{1.1 * width(box) + 1:.0f}")
+    box.set("style", f"--w:{1.08 * wide + 0.4:.1f}")
     return box
 
 
@@ -161,7 +179,13 @@ def width(node: Element, size: float = 1, display: bool = True) -> float:
             return sum(map(max, columns)) + len(node[0]) - 1
         case "msqrt":
             return sum(each(node)) + 0.9 * size
-    return sum(each(node))
+    fences = 0.8 if is_cases(node) else (0.5 if tall(node) else 0.3) if opening(node) else 0  # what stretches is wider
+    return sum(each(node)) + fences * size
+
+
+def tall(row: Element) -> bool:
+    """Whether the parentheses around a row stretch."""
+    return any(node.tag in ("mfrac", "mtable", "munderover") for node in row.iter())
 
 
 def around(node: Element) -> float:

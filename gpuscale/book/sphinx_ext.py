@@ -35,7 +35,7 @@ from gpuscale.book import (
     taught,
     wheel,
 )
-from gpuscale.book.linking import break_names, hold_questions, link_terms, tie
+from gpuscale.book.linking import break_names, hold, link_terms, tie
 from gpuscale.book.runs import Runs
 from gpuscale.book.search_entries import of_site
 from gpuscale.book.served import PAGE_FILES, PAPER, served
@@ -158,10 +158,21 @@ def mark_parts(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def put_code_last(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Folded code comes after what it shows, also while a page is still coming. By now it is folded (by myst_nb)."""
+    """Folded code comes after what it shows, also while a page is still coming. By now it is folded (by myst_nb). Code
+    that shows nothing belongs to what the next cell shows: it comes after that, or into its fold."""
     for cell in [node for node in doctree.findall(nodes.container) if "tag_hide-input" in node.get("classes", ())]:
-        if len(cell.children) == 2:
+        fold, *shown = cell.children
+        if shown:
             cell.append(cell.pop(0))
+            continue
+        after = cell.next_node(siblings=True, descend=False)
+        if after is None or "cell" not in after.get("classes", ()) or "cell_output" not in after[-1].get("classes", ()):
+            continue
+        cell.parent.remove(cell)
+        if "tag_hide-input" in after["classes"]:
+            after[0].insert(0, fold.children)
+        else:
+            after.append(fold)
 
 
 def mark_cell(cell: nodes.Element) -> None:
@@ -196,7 +207,7 @@ def fit_page(app: Sphinx, pagename: str, templatename: str, context: dict, doctr
     wheel_link = context["pathto"](app.env.gpuscale_wheel, 1)
     body = NOTEBOOK.sub(r'href="\1.html\2"', body)
     body = ADDRESS.sub(r"\1 bare\2", body)
-    body = break_names(hold_questions(body))
+    body = break_names(hold(body))
     context["body"] = body.replace('class="wheel" href="#"', f'class="wheel" href="{wheel_link}" download')
     needed = [file for mark, files in PAGE_FILES.items() if mark in body for file in files]
     for place, file in enumerate(needed):

@@ -45,7 +45,8 @@ def chapters(questions: QuestionSet) -> list[str]:
 
 
 def taught(found: list[Entry]) -> dict[str, list[str]]:
-    """For each question its idea, the title of the chapter, the address of the section, and the page that asks it."""
+    """For each question its idea, the title of the chapter, the address of the section, and the page that asks it;
+    then the number that a reader sees, where it is another than in the question's name."""
     titles = {entry.page: entry.name for entry in found if entry.kind == "page"}
     sections = [entry for entry in found if entry.kind == "section" and entry.name not in REST]
     at = {(entry.page, entry.name): entry for entry in sections}
@@ -76,6 +77,7 @@ def taught(found: list[Entry]) -> dict[str, list[str]]:
                 idea = card.name if card else ideas[0] if ideas else section.name
                 place = f"{section.page}.html#{section.anchor}"
                 out[one.id] = [idea, titles[section.page], place, asks.page if asks else f"exercises/{name}"]
+                out[one.id] += [one.listed] if one.listed != one.number else []
     return out
 
 

@@ -59,7 +59,7 @@ def question_card(one: Item) -> str:
     field = element("ol", options, class_="choices", type="A") if options else ""
     note = "" if options else f'<p class="note">Answer: {escape(about["expects"])}</p>'
     told = solution(one.question)
-    label = about.get("label", f"{one.number}.")
+    label = about.get("label", f"{about['number']}.")
     summary = "Answer" if one.question.predict else "How to get there"
     return element(
         "form",

@@ -26,11 +26,16 @@ class UnknownQuestion(KeyError):
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """A question in its place: the third of "hardware" is "hardware.3"."""
+    """A question in its place: the third of "hardware" is "hardware.3".
+
+    ``listed`` is the number that a reader sees: those of the practice section come first, so that it has no gaps, then
+    the predictions.
+    """
 
     set_name: str
     number: int
     question: Question
+    listed: int = 0
 
     @property
     def id(self) -> str:
@@ -40,7 +45,7 @@ class Item:
     @cached_property
     def spec(self) -> dict:
         """What it is drawn and graded from; it holds no answer."""
-        return card_data.spec(self.question, self.set_name, self.number)
+        return card_data.spec(self.question, self.set_name, self.number) | {"number": self.listed or self.number}
 
     def drawn(self, seed: str) -> "Item":
         """The question with the numbers of a seed. Raises ValueError if they are the same for every seed."""
@@ -51,7 +56,8 @@ class Item:
     @property
     def stamp(self) -> str:
         """What changes when the question does; its other numbers follow from it."""
-        return grading.salted_hash("spec", as_json({k: v for k, v in self.spec.items() if k != "drawn"}))
+        fixed = self.spec | {"number": self.number}
+        return grading.salted_hash("spec", as_json({k: v for k, v in fixed.items() if k != "drawn"}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,14 +87,20 @@ class QuestionSet:
         return len(self.questions)
 
     def __iter__(self):
-        return (Item(self.name, i, q) for i, q in enumerate(self.questions, 1))
+        return (self[number] for number in range(1, len(self) + 1))
 
     def __getitem__(self, number: int) -> Item:
         """The question of that number, from 1. Raises UnknownQuestion."""
         if not isinstance(number, int) or not 1 <= number <= len(self):
             last = f"{self.name}.{len(self)}"
             raise UnknownQuestion(f"{self.name}.{number} is not a question; expected {self.name}.1 to {last}")
-        return Item(self.name, number, self.questions[number - 1])
+        return Item(self.name, number, self.questions[number - 1], self._listed[number])
+
+    @cached_property
+    def _listed(self) -> dict[int, int]:
+        """The number that a reader sees of each question, by its own."""
+        order = sorted(range(1, len(self) + 1), key=lambda number: self.questions[number - 1].predict)
+        return {number: place for place, number in enumerate(order, 1)}
 
 
 # --- finding questions ---

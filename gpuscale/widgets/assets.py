@@ -57,7 +57,7 @@ STYLES = {
 NOTEBOOK = "notebook"  # the part of either that no page needs
 # What "gpuscale" lends to the others.
 PARTS = (
-    "KINDS $ $$ make range life clamp escape fresh hide fit px spans text wide worded "
+    "KINDS $ $$ make range life clamp breaking escape fresh hide fit px spans text wide worded "
     "button joined rect sliders slide copying program show say literal write"
 )
 STAGE_PARTS = "box eased label lerp unit upright"  # what "stage" lends to the figures on it besides

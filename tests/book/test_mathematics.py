@@ -76,7 +76,7 @@ def test_what_is_wider_than_a_phone_breaks_inside():
     assert 'class="rows"' in mathml(rows)
 
 
-TERMS = r" + ".join(rf"T_\mathrm{{{name}}} \, g_\mathrm{{{name}}}" for name in ("TP", "CP", "EP", "DP", "PP"))
+TERMS = r" + ".join(rf"T_\mathrm{{{name}}} \, g_\mathrm{{{name}}}" for name in ("TP", "CP", "EP", "DP", "PP", "SP"))
 
 
 def starts(formula: str) -> list[str]:
@@ -87,7 +87,7 @@ def starts(formula: str) -> list[str]:
 
 def test_an_argument_breaks_at_its_sums_and_not_within_a_product():
     boxes = starts(rf"T = \max\left(T_\mathrm{{host}}, {TERMS} + c\right)")
-    assert boxes[2:] == ["TTPgTP", "+TCPgCP", "+TEPgEP", "+TDPgDP", "+TPPgPP", "+c)"]
+    assert boxes[2:] == ["TTPgTP", "+TCPgCP", "+TEPgEP", "+TDPgDP", "+TPPgPP", "+TSPgSP", "+c)"]
 
 
 @pytest.mark.parametrize("after", ["", r" \, B \, D \, \left(b_\mathrm{disp} + b_\mathrm{comb} + b_\mathrm{w}\right)"])

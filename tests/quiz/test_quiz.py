@@ -554,3 +554,11 @@ def test_every_set_is_in_order(name):
     assert all(cards.solution(one.question) or one.question.kind == "choice" for one in found)
     kinds = {one.question.kind for one in found}
     assert kinds <= {"number", "choice", "formula"}
+
+
+def test_the_practice_of_every_set_is_numbered_without_gaps_before_its_predictions():
+    for name in sets():
+        them = list(load_set(name))
+        listed = [one.listed for one in sorted(them, key=lambda one: one.question.predict)]
+        assert listed == list(range(1, len(them) + 1)), name
+        assert all(one.spec["number"] == one.listed for one in them)

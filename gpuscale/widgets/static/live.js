@@ -222,7 +222,7 @@ function live(root, spec, { notebook, onChange } = {}) {
     }
     box = plot(svg, scene, width, uid, kept);
     words.innerHTML = m.sentence();
-    shown.textContent = code();
+    write(shown, breaking(code()));
     svg.ariaLabel = `${heading.textContent}. ${words.textContent}`;
     for (const b of $$('[data-view]', body)) b.ariaPressed = views[b.dataset.view] === m.view;
     for (const b of $$('[data-preset]', body)) {

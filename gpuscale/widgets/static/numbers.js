@@ -26,6 +26,8 @@ const write = (el, words, as = 'innerHTML') => {
   if (el.written !== words) el[as] = el.written = words;
 };
 const escape = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt()};`);
+/** A call that breaks between its arguments, else within them, but not inside a word. */
+const breaking = (call) => escape(call).replace(/[(_=]/g, '$&<wbr>');
 /** Ids are made when shown: a notebook may hold one figure twice, and its stored output must not change. */
 const fresh = () => `g${Math.random().toString(36).slice(2, 9)}`;
 const hide = (root) => {

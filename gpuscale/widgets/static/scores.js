@@ -13,13 +13,16 @@ const solvedOf = (them) => worded(SCORE, count(them, 'right', 'again'), them.len
 /** All ideas in the order in which the book teaches them, each with its questions. */
 function ideas(taught) {
   const found = new Map();
-  for (const [id, [idea, chapter, href, page]] of entries(taught)) {
+  for (const [id, [idea, chapter, href, page, listed]] of entries(taught)) {
     const [, set, number] = /(.*)\.(\d+)/.exec(id);
     const key = `${chapter} ${idea}`;
     if (!found.has(key)) found.set(key, { idea, chapter, href, them: [] });
-    found
-      .get(key)
-      .them.push({ set, number, href: `${page}.html#q-${set}-${number}`, state: verdict(progress.get(id)) });
+    found.get(key).them.push({
+      set,
+      number: listed ?? number,
+      href: `${page}.html#q-${set}-${number}`,
+      state: verdict(progress.get(id)),
+    });
   }
   return [...found.values()];
 }

@@ -127,7 +127,7 @@ function stage(root, spec, { notebook, onChange } = {}) {
   /** Says the state, once the hand rests, and shows it wherever it stands. */
   function tellState(source) {
     write(words, figure.sentence(view, now()) + unlike);
-    write(code, figure.call(view), 'textContent');
+    write(code, breaking(figure.call(view)));
     bring(svg, { ariaLabel: `${heading.textContent}. ${words.textContent}` });
     if (figure.pace && !figure.units) write($('.slowed', body), slower(1 / pace()));
     shownAt(source);
