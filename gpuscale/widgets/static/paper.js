@@ -9,6 +9,7 @@ function paper() {
       d.open = false;
     });
   }
+  for (const p of $$('article p')) if (/:\s*$/.test(p.textContent)) p.style.breakAfter = 'avoid';
   let n = 0;
   let section;
   for (const d of told) {
@@ -19,9 +20,9 @@ function paper() {
     const head = $$('h2').findLast((h) => h.compareDocumentPosition(card) & 4);
     if (head && head !== section) end.append(make(`<h3>${escape((section = head).firstChild.textContent)}</h3>`));
     if (card.matches('.predict')) name.textContent = worded(PREDICTION, ++n);
-    end.append(make(`<p><b>${name.textContent}</b></p>`));
+    end.append(make(`<div><p><b>${name.textContent}</b></p></div>`));
     d.replaceWith(place);
-    end.lastChild.after(d);
+    end.lastChild.append(d);
     undo.push(() => {
       name.textContent = was;
       place.replaceWith(d);
