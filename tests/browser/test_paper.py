@@ -50,10 +50,10 @@ def sheets(tab, name: str, size: str = "A4") -> list:
 
 
 @functools.cache
-def read(tab, name: str) -> list[tuple[str, float]]:
-    """The words of each A4 sheet, and how far they reach down, from 0 to 1, without the number of the sheet."""
+def read(tab, name: str, size: str = "A4") -> list[tuple[str, float]]:
+    """The words of each sheet, and how far they reach down, from 0 to 1, without the number of the sheet."""
     out = []
-    for sheet in sheets(tab, name):
+    for sheet in sheets(tab, name, size):
         height, found = float(sheet.mediabox.height), []
 
         def visit(text, current, matrix, font, size, height=height, found=found):
@@ -100,10 +100,11 @@ def test_its_sheets_are_full_numbered_and_titled(tab, name):
     assert [number for number, (_, low) in enumerate(found, 1) if low < 0.6] == []
 
 
+@pytest.mark.parametrize("size", SHEETS)
 @pytest.mark.parametrize("name", ["planner", "serving_planner"])
-def test_the_card_of_a_planner_is_on_one_sheet(tab, name):
+def test_the_card_of_a_planner_is_on_one_sheet(tab, name, size):
     """From its title to the end of its caption."""
-    (first, _), *_ = read(tab, f"chapters/{name}.html")
+    (first, _), *_ = read(tab, f"chapters/{name}.html", size)
     end = tab(f"chapters/{name}.html").locator(".stage figcaption").inner_text()[-30:]
     assert "".join(end.split()) in "".join(first.split())
 
