@@ -27,7 +27,8 @@ from gpuscale.widgets.shared import SOLUTIONS
 FORMATS = ("A4", "Letter")
 NAME = "how-gpus-scale.pdf"
 # What a page is called, and its sections by their anchors. A PDF has only the anchors that links of the same page name:
-# a hidden link to each makes them all known. The solutions come to the end when the page is printed.
+# a hidden link to each makes them all known. The solutions come to the end when the page is printed. A paragraph that
+# ends in a colon stays with what it announces.
 READ = """(solutions) => {
   const article = document.querySelector('article'), all = (what) => [...article.querySelectorAll(what)];
   const words = (head) => head.firstChild.textContent.trim();
@@ -35,6 +36,7 @@ READ = """(solutions) => {
   const ids = all('[id]:not(svg *)').map((el) => el.id);
   if (article.querySelector('.quiz .solution')) { sections.push([solutions, 'solutions']); ids.push('solutions'); }
   for (const id of ids) article.insertAdjacentHTML('beforeend', `<a hidden href="#${id}"></a>`);
+  for (const el of all('p')) if (/:\\s*$/.test(el.textContent)) el.style.breakAfter = 'avoid';
   return { title: words(article.querySelector('h1')), sections };
 }"""
 # The font of paper is loaded once something is laid out for paper; then, whatever of it is still on its way.

@@ -9,7 +9,6 @@ function paper() {
       d.open = false;
     });
   }
-  for (const p of $$('article p')) if (/:\s*$/.test(p.textContent)) p.style.breakAfter = 'avoid';
   let n = 0;
   let section;
   for (const d of told) {
@@ -20,7 +19,7 @@ function paper() {
     const head = $$('h2').findLast((h) => h.compareDocumentPosition(card) & 4);
     if (head && head !== section) end.append(make(`<h3>${escape((section = head).firstChild.textContent)}</h3>`));
     if (card.matches('.predict')) name.textContent = worded(PREDICTION, ++n);
-    end.append(make(`<div><p><b>${name.textContent}</b></p></div>`));
+    end.append(make(`<div><b>${name.textContent}</b></div>`));
     d.replaceWith(place);
     end.lastChild.append(d);
     undo.push(() => {
