@@ -1,7 +1,7 @@
 /* Paper: nothing on it can be unfolded, and solutions stand at its end, where no one reads them before the question. */
 function paper() {
   const told = $$('.quiz .solution');
-  const end = make(`<section class="solutions" id="solutions"><h2>${SOLUTIONS}</h2></section>`);
+  const end = make(`<section id="solutions"><h2>${SOLUTIONS}</h2></section>`);
   const undo = [() => end.remove()];
   for (const d of $$('details:not([open])')) {
     d.open = true;
