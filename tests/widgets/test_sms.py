@@ -290,7 +290,7 @@ def test_an_sm_is_opened_by_a_press_and_takes_what_can_be_allocated():
 def test_it_opens_on_one_tile_in_a_second_wave():
     assert "133 tiles on 132 SMs: 2 waves, 50.4% of the SMs' time used" in repr(figure())
     spec = json.loads(figure().spec)
-    assert [len(cut(p["M"], p["N"], (128, 128))) for _, p in spec["presets"]] == [132, 133]
+    assert [len(cut(p["M"], p["N"], (128, 128))) for _, p, _ in spec["presets"]] == [132, 133]
 
 
 @pytest.mark.parametrize(
