@@ -86,22 +86,26 @@ def tie(app: Sphinx, doctree: nodes.document) -> None:
             _put(node, nodes.inline("", "", signs[0], node.deepcopy(), signs[1], classes=["tie"]))
 
 
-def hold(body: str, spaced: re.Pattern = SPACED) -> str:
+def hold(body: str, spaces: bool = True) -> str:
     """HTML in which ZeRO-3, 16-bit, 25 MiB, Llama 3 70B and 4 × 4 stay on one line of prose, also in its questions.
+
+    Without ``spaces`` only what a hyphen joins is held together.
 
     >>> hold("<p>ZeRO-3 sends 25 MiB.</p>")
     '<p><span class=tie>ZeRO-3</span> sends 25\\xa0MiB.</p>'
     """
 
     def held(piece: re.Match) -> str:
-        if piece[1] == "script":
-            return ASKED.sub(lambda asked: hold(asked[0]), piece[0])
-        if piece[1] in ("td", "th"):
-            tag, end = piece[0].index(">") + 1, piece[0].rindex("<")
-            return piece[0][:tag] + hold(piece[0][tag:end], re.compile("(?!)")) + piece[0][end:]
-        if piece[0].startswith("<"):
-            return piece[0]
-        text = spaced.sub(lambda found: re.sub(r"\s", "\u00a0", found[0]), piece[0])
+        text, tag = piece[0], piece[1]
+        if tag == "script":
+            return ASKED.sub(lambda asked: hold(asked[0]), text)
+        if tag in ("td", "th"):
+            start, end = text.index(">") + 1, text.rindex("<")
+            return text[:start] + hold(text[start:end], spaces=False) + text[end:]
+        if text.startswith("<"):
+            return text
+        if spaces:
+            text = SPACED.sub(lambda found: re.sub(r"\s", "\u00a0", found[0]), text)
         return HYPHEN.sub(r"<span class=tie>\g<0></span>", text)
 
     return PIECE.sub(held, body)
