@@ -19,6 +19,7 @@ SUMS = set("+−")
 SHORT = 8  # em: a formula that no line breaks
 WIDE = 17  # em: what a phone's column holds of the largest type
 ROOM = 24  # em: what it holds of type that has shrunk by a quarter
+ASIDE = 2.2  # em: left of the lines of wide cases on a phone
 
 
 def broken(row: Element) -> Element:
@@ -26,16 +27,24 @@ def broken(row: Element) -> Element:
     if width(row) <= SHORT:
         return row
     out = line(list(row))
-    widest = min(ROOM, max(map(needed, out)))
-    return shrinking(out, widest) if widest > WIDE else out
+    column = min(ROOM, max(map(needed, out)))
+    return shrinking(out, column) if column > WIDE else out
 
 
 def needed(box: Element) -> float:
     """How wide a column must be for a box: of what breaks on a phone, its widest part counts."""
     if box.get("class") != "tied":
         return width(box)
-    parts = [(node, node.iterfind(".//*[@class='line']/*")) for node in box]
-    return sum(max(map(needed, inside), default=0) if node.get("class") else width(node) for node, inside in parts)
+    return sum(widest(node) if node.get("class") else width(node) for node in box)
+
+
+def widest(node: Element) -> float:
+    """The widest box in a fraction or in cases, with the rule at the side of cases and the indent of their lines."""
+    inside = max((needed(box) for box in node.iterfind(".//*[@class='line']/*")), default=0)
+    if node.get("class") == "over":
+        return inside
+    whole = [width(cell) for cell in node.iterfind("mtable/mtr/mtd/mrow") if cell.get("class") != "line"]
+    return max(inside, *whole) + ASIDE
 
 
 def line(row: list[Element], room: float = ROOM) -> Element:
@@ -143,7 +152,7 @@ def spaced(row: list[Element]) -> list[Element]:
 
 def shrinking(box: Element, wide: float) -> Element:
     """A box that says how wide it is, with a little to spare, so that its type can shrink to the column."""
-    box.set("style", f"--w:{1.08 * wide + 0.4:.1f}")
+    box.set("style", f"--w:{1.1 * wide + 0.4:.1f}")
     return box
 
 
