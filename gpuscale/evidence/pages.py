@@ -156,7 +156,7 @@ def evidence_rows(name: str) -> Html:
     html = table(COLUMNS, rows, "ledger stack", ids=ids, stack=True, aria_label=f"Counts of {one.title}")
     box = element("p", note), element("div", html, id=f"engine-{anchor(name)}", class_="filtered")
     plain = "\n".join(
-        f"{family.id}: {family.what}. {len(family.rows)} cases: {result.text}"
+        f"{family.id}: {family.what}. {len(family.rows)} case{'s' if len(family.rows) > 1 else ''}: {result.text}"
         for family, result in zip(one.families, results, strict=True)
     )
     return Html("".join(box), f"{one.about} {one.versions}\n{plain}")
