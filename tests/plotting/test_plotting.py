@@ -354,6 +354,8 @@ def test_counts_have_no_ticks_between_whole_numbers():
     gpus = Axis(1, 9, "GPUs").of(Y, "x")
     assert all(tick % 1 == 0 for row in gpus.rows() for tick in row)
     assert gpus.rows()[0] == list(range(1, 10))
+    drafts = Axis(0, 6, "draft tokens", False, "1", whole=True).of(None, "x")
+    assert drafts.rows()[0] == list(range(7))
     assert 1.5 in Axis(1, 9, "seconds", unit="s").of(None, "x").rows()[0]
 
 

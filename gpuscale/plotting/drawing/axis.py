@@ -47,7 +47,7 @@ class Axis:
         if log and lo <= 0:
             raise ValueError(f"{what}: a logarithmic scale begins above zero; got {lo:g}")
         unit = self.unit or quantity.unit
-        whole = quantity is not None and quantity.whole
+        whole = self.whole or (quantity is not None and quantity.whole)
         return Axis(lo, hi, self.title or quantity.meaning, log, unit if unit == "%" else base_unit(unit), whole)
 
     @property
